@@ -20,7 +20,7 @@ from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.discovery import OllamaStatus
 from engine.memory.weak_points import WeakPoints
-from engine.model.config import RoleModel, RunConfig, WorkflowName
+from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
 from engine.model.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
 from engine.records.data_folder import DataFolder
@@ -28,7 +28,6 @@ from engine.records.store import Filters, RunStore, RunSummary
 from engine.replay import WhatIf, what_if
 from engine.replay.fork import branch_off
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
-from engine.running.beforehand import warnings_before
 from engine.running.connections import Connections
 from engine.running.graphs import Graphs
 from engine.running.ingestions import Ingestions
@@ -166,7 +165,7 @@ class Engine:
 
         Raises ``UnknownCollection`` and what else makes the run impossible.
         """
-        found = self._loop.call(warnings_before(question, config, self.resources))
+        found = self._loop.call(self.resources.warnings_before(question, config))
         return tuple(Fault.of(item) for item in found)
 
     def run(
@@ -372,9 +371,8 @@ class Engine:
             self._faults.note(fault)
 
     def source_kinds(self, collection: str) -> tuple[SourceKind, ...]:
-        """Kinds of sources that the quality-control loop finds in a collection; raises ``UnknownCollection``."""
-        config = RunConfig(workflow="quality_loop", collection=collection)
-        return self._loop.call(self.resources.source_kinds(config))
+        """Kinds of sources that a run finds in a collection; raises ``UnknownCollection``."""
+        return self._loop.call(self.resources.source_kinds(RunConfig(collection=collection)))
 
     # -- long-term memory ---------------------------------------------------------------------------------------
 
@@ -421,7 +419,7 @@ class Engine:
 
     # -- the rest -----------------------------------------------------------------------------------------------
 
-    def graph(self, name: WorkflowName = "self_corrective") -> WorkflowGraph:
+    def graph(self, name: WorkflowName = USUAL) -> WorkflowGraph:
         """The shape of a workflow, read off its compiled graph."""
         return graph_of(compiled(name))
 

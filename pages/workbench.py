@@ -23,12 +23,12 @@ from components.labels.workflows import WORKFLOW_INTRODUCTIONS
 from components.picture.live_run import live_run
 from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.errors import WorkbenchError
-from engine.model.config import RoleModels, RunConfig
+from engine.model.config import WORKFLOWS, RoleModels, RunConfig
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, RunId, RunRecord, SourceKind
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_tariff, worst_case
 from engine.running.process import get_engine
-from engine.workflows import MODULES
+from engine.samples import SAMPLE_COLLECTION
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
 from pages.parts.ask.examples import examples, examples_menu
@@ -127,7 +127,7 @@ def settings(record: RunRecord | None) -> Chosen:
         st.session_state["gate"] = st.session_state.pop("gate_wanted")
     # A link to a run names the models that are not built in.
     models = RoleModels() if "run" in st.query_params else engine.settings.models
-    surroundings = Surroundings(tuple(MODULES), source_kinds, bool(engine.settings.searxng_url), models)
+    surroundings = Surroundings(tuple(WORKFLOWS), source_kinds, bool(engine.settings.searxng_url), models)
     chosen = config_panel(words, collection_choices(), note, surroundings)
     if record is not None:
         # Before any run it stands beside the question.

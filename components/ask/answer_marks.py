@@ -8,8 +8,10 @@ from components.common.phrases import probability_text, reason_text
 from components.common.scores import grade_look, score_text
 from components.labels.runs import GRADE_NAMES
 from engine.messages import N_
-from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions
 from engine.model.values import Draft, Memory, RunRecord
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 
 _NTH = {
     "writing": N_("… writing answer {n} of at most {most}"),

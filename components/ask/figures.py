@@ -19,9 +19,11 @@ from components.common.phrases import (
 )
 from components.labels.runs import GRADE_NAMES
 from engine.messages import N_
-from engine.model.config import AnswerEvaluationOptions, QualityOptions, WorkflowName
+from engine.model.config import WorkflowName
 from engine.model.values import Decision, Outcome, RunRecord
 from engine.model.wording import change_of
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.quality_loop.options import QualityOptions
 
 _NAMES = {
     "outcome": N_("Outcome"),

@@ -11,9 +11,10 @@ from components.common.phrases import place_text, probability_text
 from components.common.terms import segments
 from components.labels.runs import LIST_NAMES
 from engine.messages import N_
-from engine.model.config import GraphOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.values import Comparison, PassageId, RunRecord, Sentence, Stage
 from engine.model.values import operands as operands_of
+from engine.workflows.graph_hybrid.options import GraphOptions
 
 _STAGE = {
     "fused": N_("fused #{place}"),

@@ -13,10 +13,12 @@ from components.common.setting_words import setting_text
 from components.common.settings_of import ALL_ROLES, differing, setting_of_config
 from components.labels.settings import MODEL_ROLES, SETTING_NAMES
 from engine.messages import N_, NC_, NN_
-from engine.model.config import BUILTIN, DualLoopOptions, QualityOptions, RunConfig
+from engine.model.config import BUILTIN, RunConfig
 from engine.model.values import Outcome, Reason, Recall, RunRecord
 from engine.replay.values import Cost, Gap, WhatIf
+from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.dual_loop.policy import INITIAL, LEAST_RELEVANT, holding, of_this_question
+from engine.workflows.quality_loop.options import QualityOptions
 
 _GAPS = {
     "retrieval": N_("**another collection or workflow** would run: nothing recorded says what it would find."),

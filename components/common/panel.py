@@ -44,13 +44,12 @@ from engine.model.config import (
     PARAMETERS,
     ContextPolicy,
     GatePolicy,
+    Options,
     RoleModel,
     RoleModels,
     RunConfig,
     SearchMethod,
-    SelfCorrectiveOptions,
     WorkflowName,
-    WorkflowOptions,
     default_of,
 )
 from engine.model.values import SourceKind
@@ -274,14 +273,14 @@ def _gate_of_address() -> GatePolicy:
 
 def _options(
     words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator], surroundings: Surroundings
-) -> WorkflowOptions:
+) -> Options:
     if workflow == "quality_loop":
         return quality_options(words, below)
     if workflow == "dual_loop":
         return dual_options(words, below, web=surroundings.web)
     if workflow == "graph_hybrid":
         return graph_options(words, below)
-    return answer_options(words, below) if workflow == "answer_evaluation" else SelfCorrectiveOptions()
+    return answer_options(words, below) if workflow == "answer_evaluation" else Options()
 
 
 def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.model.config import QualityOptions
 from engine.model.values import QualityGrade
+from engine.workflows.quality_loop.options import QualityOptions
 
 _LOOKS: dict[QualityGrade, str] = {"high": "pass", "medium": "pass", "low": "warn"}
 _MOST_DIGITS = 9

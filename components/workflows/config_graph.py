@@ -10,7 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from components.common.i18n import Words
 from components.common.widgets import number, one_of, slider, switch
 from components.labels.settings import MODE_SUMMARIES
-from engine.model.config import GRAPH_PARAMETERS, GraphOptions, Mode, ModeFrom, Reranking, default_mode
+from engine.model.config import GRAPH_PARAMETERS, Mode, default_mode
+from engine.workflows.graph_hybrid.options import GraphOptions, ModeFrom, Reranking
 
 _DEFAULTS = GraphOptions()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import streamlit as st
+from engine.running.beforehand import ceiling_of
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
@@ -14,19 +15,11 @@ from components.common.widgets import heading, one_of, slider, switch, warning
 from components.labels.runs import SOURCE_KIND_NAMES
 from components.workflows.weights import rebalanced, scaled
 from engine.messages import N_
-from engine.model.config import (
-    DUAL_PARAMETERS,
-    EVALUATION_PARAMETERS,
-    QUALITY_PARAMETERS,
-    QUALITY_WEIGHTS,
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    GradeOn,
-    QualityOptions,
-    RunConfig,
-)
+from engine.model.config import DUAL_PARAMETERS, EVALUATION_PARAMETERS, QUALITY_PARAMETERS, RunConfig
 from engine.model.values import SourceKind
-from engine.running.beforehand import ceiling_of
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, GradeOn, QualityOptions
 
 _CEILING = {
     "unreachable": N_(

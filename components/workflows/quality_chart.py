@@ -8,7 +8,6 @@ from components.common.phrases import moved_text, probability_text
 from components.common.scores import grade_look, score_text
 from components.labels.runs import GRADE_NAMES, SOURCE_KIND_NAMES
 from engine.messages import N_
-from engine.model.config import QualityOptions
 from engine.model.values import (
     SOURCE_KINDS,
     Comparison,
@@ -23,6 +22,7 @@ from engine.model.values import (
     operands,
 )
 from engine.model.wording import change_of
+from engine.workflows.quality_loop.options import QualityOptions
 from engine.workflows.quality_loop.policy import FULL_COUNT
 
 _COLUMN = {

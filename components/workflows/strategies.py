@@ -9,8 +9,8 @@ from components.labels.runs import WEB_PASSAGE
 from components.workflows.drafts import draft_body
 from components.workflows.recall import kept_card, recall_card, route_card, strategy_text
 from engine.messages import N_, NC_
-from engine.model.config import DualLoopOptions
 from engine.model.values import STRATEGIES, Draft, FoundSection, PassageId, Round, RunRecord, Strategy, TriedRoute
+from engine.workflows.dual_loop.options import DualLoopOptions
 
 _WHY = {
     "web_off": N_("web search is switched off in the settings of this run"),

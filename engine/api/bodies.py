@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,7 +20,7 @@ from pydantic import (
 
 from engine.api import published
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
-from engine.model.config import OPTION_PARAMETERS, OPTIONS, PARAMETERS, Parameter, RunConfig, WorkflowName
+from engine.model.config import PARAMETERS, Parameter, RunConfig, WorkflowName, declarations
 from engine.model.values import Outcome
 from engine.records.listing import Filters
 
@@ -83,10 +82,10 @@ def _ranges(parameters: Mapping[str, Parameter]) -> str:
 def _config_in_words() -> str:
     """What a config may hold: numbers with their ranges, and the options of each workflow that has some."""
     lines = [f"Fields of a config; those left out are the workflow's own defaults. Numbers: {_ranges(PARAMETERS)}."]
-    for workflow, numbers in OPTION_PARAMETERS.items():
-        others = [item.name for item in fields(OPTIONS[workflow]) if item.name not in numbers]
-        if numbers or others:
-            lines.append(f"`options` of {workflow}: {', '.join([_ranges(numbers), *others])}.")
+    for workflow, own in declarations().items():
+        others = [name for name in own.own_settings if name not in own.numbers]
+        if own.own_settings:
+            lines.append(f"`options` of {workflow}: {', '.join(filter(None, [_ranges(own.numbers), *others]))}.")
     return " ".join(lines)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from engine.model.config import OPTIONS, RunConfig, config_from_dict, for_workflow
+from engine.model.config import WORKFLOWS, RunConfig, config_from_dict, for_workflow
 
 
 def config_over(own: RunConfig, partial: Mapping[str, Any]) -> RunConfig:
@@ -15,7 +15,7 @@ def config_over(own: RunConfig, partial: Mapping[str, Any]) -> RunConfig:
     Models are merged role by role and field by field; a text in a role's place changes its model alone. Another
     workflow begins with its own options and defaults.
     """
-    workflow = next((name for name in OPTIONS if name == partial.get("workflow")), own.workflow)
+    workflow = next((name for name in WORKFLOWS if name == partial.get("workflow")), own.workflow)
     own = for_workflow(own, workflow)
     whole = asdict(own)
     if isinstance(partial.get("options"), Mapping):

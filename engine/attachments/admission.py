@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.errors import AttachmentEmpty, AttachmentsNotTaken, TooManyAttachments
-from engine.model.config import RunConfig, WorkflowName
+from engine.model.config import RunConfig, declared
 from engine.model.values import Attachment
 
 MOST_ATTACHMENTS = 6
@@ -20,7 +20,6 @@ LONGEST_TEXT = 8000
 """Characters that were read in one image: some four pages."""
 LONGEST_NAME = 200
 KINDS_SHOWN = ("PNG", "JPEG", "WebP", "CSV", "XLSX", "Markdown", "HTML")
-TAKES_ATTACHMENTS: frozenset[WorkflowName] = frozenset({"graph_hybrid"})
 
 
 def admitted(attachments: Sequence[Attachment], config: RunConfig) -> tuple[Attachment, ...]:
@@ -39,7 +38,7 @@ def admitted(attachments: Sequence[Attachment], config: RunConfig) -> tuple[Atta
 
 def admissible(count: int, config: RunConfig) -> None:
     """Raises ``AttachmentsNotTaken`` and ``TooManyAttachments`` as :func:`admitted` does, before anything is read."""
-    if count and config.workflow not in TAKES_ATTACHMENTS:
+    if count and not declared(config.workflow).takes_attachments:
         raise AttachmentsNotTaken.by(workflow=config.workflow)
     if count > MOST_ATTACHMENTS:
         raise TooManyAttachments(count=count, most=MOST_ATTACHMENTS)

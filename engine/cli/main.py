@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -24,24 +24,19 @@ from engine.cli.jobs import app_with_the_store, bar_on
 from engine.cli.record_printing import print_record
 from engine.cli.serve import serve
 from engine.errors import AppRefused, WorkbenchError
+from engine.messages import CONTEXT_END
 from engine.model.config import (
     MODEL_PARAMETERS,
     OLD_GATE,
-    OPTION_PARAMETERS,
-    PARAMETERS,
-    WORKFLOW_DEFAULTS,
-    ContextPolicy,
-    GatePolicy,
-    GradeOn,
-    Mode,
-    ModeFrom,
+    SETTINGS,
+    USUAL,
+    WORKFLOWS,
     Parameter,
-    Reranking,
     RoleModel,
     RoleModels,
     RunConfig,
-    SearchMethod,
-    default_mode,
+    Setting,
+    declarations,
     options_from_dict,
 )
 from engine.model.values import RunRecord
@@ -49,7 +44,6 @@ from engine.model.version import __version__
 from engine.running.gate_reach import gate_warnings
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
-from engine.workflows import MODULES
 
 if TYPE_CHECKING:
     from engine.evaluation.asking import Runner
@@ -62,29 +56,8 @@ _CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805"
 request that it cannot read; data sets and measures.
 """
 _ROOT = Path(__file__).resolve().parents[2]
-_CHOICES = {
-    "mode": get_args(Mode),
-    "search": get_args(SearchMethod),
-    "gate": get_args(GatePolicy),
-    "context": get_args(ContextPolicy),
-}
-_SWITCHES = {
-    "answer_unverified": "where nothing passed, answer from the best unverified passages, and say so",
-    "ignore_cache": "ask the grader again even where its verdict is known",
-}
 _OF_MODELS = ("temperature", "num_ctx")
 _ROLES = ("grader", "rewriter", "generator", "evaluator", "router", "reranker", "vision")
-_OF_WORKFLOWS = {
-    "rerank": ("graph_hybrid", "whether passages are reranked", get_args(Reranking)),
-    "mode_from": ("graph_hybrid", "who picks the mode", get_args(ModeFrom)),
-    "refine": ("graph_hybrid", "cut passages to the sentences that bear on the question", None),
-    "answer_directly": ("graph_hybrid", "answer small talk without a search", None),
-    "tables_only": ("graph_hybrid", "answer from attached tables alone, without a search", None),
-    "grade_on": ("quality_loop", "the number that routes", get_args(GradeOn)),
-    "memory": ("dual_loop", "recall earlier answers and keep this one", None),
-    "web_search": ("dual_loop", "search the web where WORKBENCH_SEARXNG_URL names a search engine", None),
-}
-"""Options of workflows that are no numbers: whose, what they mean, and their choices; None for a switch."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -134,9 +107,14 @@ def _parser() -> argparse.ArgumentParser:
 def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
     """A flag for each parameter of a run, with its range and default."""
     defaults = RunConfig()
+    attaching = [name for name, own in declarations().items() if own.takes_attachments]
     ask.add_argument("question")
     ask.add_argument(
-        "--workflow", choices=tuple(MODULES), default=defaults.workflow, metavar="NAME", help=f"{', '.join(MODULES)}"
+        "--workflow",
+        choices=tuple(WORKFLOWS),
+        default=defaults.workflow,
+        metavar="NAME",
+        help=f"{', '.join(WORKFLOWS)}",
     )
     ask.add_argument(
         "--json",
@@ -150,30 +128,34 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PATH",
         help="image (PNG, JPEG, WebP) or table (CSV, XLSX, Markdown, HTML) to ask about; may be given several times; "
-        "graph_hybrid: only it looks at them",
+        f"{', '.join(attaching)}: only it looks at them",
     )
-    for name, limits in PARAMETERS.items():
-        _add_number(ask, name, limits)
-    for name, choices in _CHOICES.items():
-        other = f", {default_mode('graph_hybrid')} in graph_hybrid" if name == "mode" else ""
-        other = f", {OLD_GATE} where --grade-pass-threshold is given" if name == "gate" else other
-        ask.add_argument(_flag(name), choices=choices, help=f"default: {getattr(defaults, name)}{other}")
-    for name, meaning in _SWITCHES.items():
-        ask.add_argument(_flag(name), action="store_true", default=None, help=meaning)
+    for name, setting in SETTINGS.items():
+        _add_setting(ask, name, setting)
     for role in _ROLES:
         said = "builtin, ollama:MODEL or provider:model; default: what the settings name"
         ask.add_argument(_flag(role), metavar="MODEL", help=said)
     for name in _OF_MODELS:
         _add_number(ask, name, MODEL_PARAMETERS[name], "of the chat models named; ")
-    for workflow, numbers in OPTION_PARAMETERS.items():
-        for name, limits in numbers.items():
-            _add_number(ask, name, limits, f"{workflow}: ")
-    for name, (owner, meaning, values) in _OF_WORKFLOWS.items():
-        said = f"{owner}: {meaning}"
-        if values is None:
-            ask.add_argument(_flag(name), action=argparse.BooleanOptionalAction, default=None, help=said)
-        else:
-            ask.add_argument(_flag(name), choices=values, help=said)
+    for workflow, own in declarations().items():
+        for name, setting in own.own_settings.items():
+            _add_setting(ask, name, setting, workflow)
+
+
+def _add_setting(ask: argparse.ArgumentParser, name: str, setting: Setting, owner: str = "") -> None:
+    """The flag of one setting; ``owner`` is the workflow that alone has it."""
+    if setting.limits is not None:
+        _add_number(ask, name, setting.limits, f"{owner}: " if owner else "")
+        return
+    meaning = setting.name.rpartition(CONTEXT_END)[2]
+    usual = ("on" if setting.default else "off") if setting.widget == "switch" else setting.default
+    usual = RunConfig().gate if name == "gate" else usual
+    said = f"{owner + ': ' if owner else ''}{meaning[:1].lower()}{meaning[1:]}; default: {usual}{_other_defaults(name)}"
+    said += f", {OLD_GATE} where --grade-pass-threshold is given" if name == "gate" else ""
+    if setting.choices:
+        ask.add_argument(_flag(name), choices=tuple(setting.choices), help=said)
+    else:
+        ask.add_argument(_flag(name), action=argparse.BooleanOptionalAction, default=None, help=said)
 
 
 def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
@@ -198,14 +180,14 @@ def _add_number(parser: argparse.ArgumentParser, name: str, limits: Parameter, m
         _flag(name),
         type=int if limits.whole else float,
         metavar=f"{limits.low:.10g}..{limits.high:.10g}",
-        help=f"{meaning}default: {limits.default:g}{_elsewhere(name)}",
+        help=f"{meaning}default: {limits.default:g}{_other_defaults(name)}",
     )
 
 
-def _elsewhere(parameter: str) -> str:
+def _other_defaults(name: str) -> str:
     """Where workflows have another default."""
-    others = [f"{values[parameter]:g} in {name}" for name, values in WORKFLOW_DEFAULTS.items() if parameter in values]
-    return "".join(f", {other}" for other in others)
+    others = [(own.defaults[name], workflow) for workflow, own in declarations().items() if name in own.defaults]
+    return "".join(f", {value if isinstance(value, str) else format(value, 'g')} in {by}" for value, by in others)
 
 
 def _flag(name: str) -> str:
@@ -224,8 +206,8 @@ def _config(options: argparse.Namespace) -> RunConfig:
     named = {role: RoleModel(name) for role, name in _given(options, _ROLES).items()}
     chosen: dict[str, RoleModel] = {role: named.get(role) or getattr(usual, role) for role in _ROLES}
     chosen = {role: model if model.built_in else replace(model, **numbers) for role, model in chosen.items()}
-    written = _given(options, (*PARAMETERS, *_CHOICES, *_SWITCHES))
-    own = _given(options, (*_OF_WORKFLOWS, *(name for numbers in OPTION_PARAMETERS.values() for name in numbers)))
+    written = _given(options, SETTINGS)
+    own = _given(options, [name for item in declarations().values() for name in item.own_settings])
     return RunConfig(
         workflow=options.workflow,
         collection=options.collection,
@@ -241,7 +223,7 @@ def _ask(options: argparse.Namespace) -> int:
     files = [(Path(path).name, file_bytes(path)) for path in options.attach]
     record = _answer(options.question, config, files)
     if options.json:
-        plain = seed_response(record) if record.workflow == "self_corrective" else record.to_dict()
+        plain = seed_response(record) if record.workflow == USUAL else record.to_dict()
         print(json.dumps(plain, ensure_ascii=False, indent=2))
     else:
         print_record(record)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from engine.model.config import GraphOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.values import (
     Candidate,
     Comparison,
@@ -44,31 +45,8 @@ def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
 
 
 def gate_in(item: Candidate, config: RunConfig) -> Gate:
-    """The gate of a candidate under ``config``, no matter what config it was recorded with.
-
-    With graph + vector retrieval each stage has a threshold of its own (GH-04): what the graph found is cut by
-    ``graph_threshold`` and not by its similarity, for the second step of a chain is seldom like the question; what came
-    with the question is not cut by similarity either; what was reranked is cut by ``rerank_threshold`` too.
-    """
-    gate = gate_of(item.rank, item.passage.similarity, config)
-    options = config.options
-    if gate == "beyond_top_k" or not isinstance(options, GraphOptions):
-        return gate
-    if "attachment" in item.found_in:
-        # What somebody attached is meant to be read, however little a photographed page looks like the question.
-        gate = "kept"
-    if item.graph_score is not None:
-        gate = "kept" if item.graph_score >= options.graph_threshold else "below_graph"
-    if gate == "kept" and _below_rerank(item, options):
-        return "below_rerank"
-    return gate
-
-
-def _below_rerank(item: Candidate, options: GraphOptions) -> bool:
-    if item.rerank_score is not None:
-        return item.rerank_score < options.rerank_threshold
-    # A near-duplicate is not scored: a copy must not be kept where the threshold cuts what it repeats.
-    return options.rerank_threshold > 0 and item.duplicate_of is not None and "reranked" in item.places
+    """The gate of a candidate under ``config``, no matter what config it was recorded with."""
+    return cast(Gate, config.options.gate_of(item, gate_of(item.rank, item.passage.similarity, config)))
 
 
 def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ...]:
@@ -151,10 +129,10 @@ def _unreadable(current: Round, passage_id: PassageId) -> bool:
     return verdict is not None and verdict.relevant is None
 
 
-def outcome_of(decision: Decision, context: Context) -> Outcome:
+def outcome_of(decision: Decision | None, context: Context) -> Outcome:
     """How a run that reached generation ended: a closed set apart from the reasons (SC-04, SC-07)."""
     if not context.passages:
         return "abstained"
     if not context.verified:
         return "answered_unverified"
-    return "answered" if decision.reason == "passed" else "answered_forced"
+    return "answered" if decision is None or decision.reason == "passed" else "answered_forced"

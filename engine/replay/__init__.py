@@ -23,4 +23,4 @@ def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
 
 def replay_of(record: RunRecord, config: RunConfig) -> Any:
     """The :class:`engine.replay.replay.Replay` of a record under ``config``, made by its workflow."""
-    return workflow(record.workflow).REPLAY(record, config)
+    return workflow(record.workflow).replay(record, config)

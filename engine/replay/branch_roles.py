@@ -17,7 +17,11 @@ from engine.replay import replay_of
 from engine.replay.course import Course, Unrecorded
 from engine.replay.fork import Branch
 from engine.replay.frozen import FrozenRounds
-from engine.running.context import AnswerRoles, DualRoles, GraphRoles, NodeTrace, QualityRoles, Roles, RunContext, Step
+from engine.running.context import NodeTrace, Roles, RunContext, Step
+from engine.workflows.answer_evaluation.roles import AnswerRoles
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.graph_hybrid.roles import GraphRoles
+from engine.workflows.quality_loop.roles import QualityRoles
 
 _ROLE_OF: Mapping[str, RoleName] = {
     "rewrite": "rewriter",
@@ -70,7 +74,9 @@ class BranchSteps:
                 course.events.append(event)
                 run.emit(event)
 
-            changed: dict[str, Any] = await self._replay.driver.flow.steps[node](state, replace(run, emit=emit), trace)
+            changed: dict[str, Any] = await self._replay.driver.flow.nodes[node].step(
+                state, replace(run, emit=emit), trace
+            )
             return changed
 
         return step

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from engine.model.decide import kept_passages
 from engine.model.values import Decision, Rewrite, RunRecord
-
-GATES = ("grade", "grade_documents")
-"""The nodes that decide whether a round's passages are enough."""
-ANSWERING = frozenset({"generate", "generate_answer", "generate_response", "direct_response"})
-_OF_A_ROUND = frozenset({"question_router", "retrieve", "fuse", "rerank", "retrieve_documents", *GATES})
-"""The nodes that search and judge a round."""
+from engine.workflows import workflow
 
 
 class RecordedClock:
@@ -17,7 +12,8 @@ class RecordedClock:
 
     def __init__(self, record: RunRecord) -> None:
         self._record = record
-        self._decisions: dict[int, Decision] = {item.round: item for item in record.decisions if item.node in GATES}
+        self._flow = workflow(record.workflow).flow
+        self._decisions: dict[int, Decision] = {i.round: i for i in record.decisions if i.node == self._flow.gate}
         self._rewrites: dict[int, Rewrite] = {}
         for item in record.rewrites:
             self._rewrites.setdefault(item.round, item)
@@ -53,13 +49,14 @@ class RecordedClock:
         ends = (
             item.start_ms + (item.duration_ms or 0.0)
             for item in self._record.nodes
-            if item.round <= index and item.node in _OF_A_ROUND
+            if item.round <= index and item.node in self._flow.judging
         )
         return max(ends, default=0.0) / 1000.0
 
     def answered_s(self) -> float:
         """When the last answer was written."""
-        ends = (item.start_ms + (item.duration_ms or 0.0) for item in self._record.nodes if item.node in ANSWERING)
+        writing = self._flow.of_kind("answer")
+        ends = (item.start_ms + (item.duration_ms or 0.0) for item in self._record.nodes if item.node in writing)
         return max(ends, default=0.0) / 1000.0
 
     def cut_short(self, index: int) -> bool:

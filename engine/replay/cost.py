@@ -5,20 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
-from engine.model.config import CROSS_ENCODER, ROLES_OF, AnswerEvaluationOptions, DualLoopOptions, RoleName, RunConfig
-from engine.model.values import STRATEGIES, NodeExecution, RunRecord
-from engine.replay.clock import ANSWERING
+from engine.model.config import CROSS_ENCODER, RoleName, RunConfig, declared
+from engine.model.values import NodeExecution, RunRecord
 from engine.replay.values import Cost
-from engine.retrieval.ordering import graph_options, reranks
+from engine.workflows import workflow
 
 REWRITE_CALLS = 2
 """A rewrite that repeats a query is asked for once more (SC-06): two calls at worst."""
-_SEARCHING = frozenset({"retrieve", "retrieve_documents"})
-_GRADING = frozenset({"grade", "rerank", "grade_documents"})
-_REWRITING = frozenset({"rewrite", "rewrite_query", "refine_query"})
-_EVALUATING = frozenset({"eval_answer", "grade_relevance"})
-_ROUTING = frozenset({"question_router", "route_query"})
-"""The nodes that do each step, regardless of the workflow."""
 _SCORING = ("grader", "reranker")
 
 
@@ -44,8 +37,9 @@ class CostModel:
 
     def round(self, config: RunConfig) -> Cost:
         """A search with all that it may find judged; where every round is routed again, with its routing."""
-        routing = self.routing if config.workflow == "quality_loop" else Cost()
-        reranking = self.reranking_of(graph_options(config).rerank_k, config) if _reranks(config) else Cost()
+        own = workflow(config.workflow)
+        routing = self.routing if own.flow.of_kind("route") & own.flow.repeated else Cost()
+        reranking = self.reranking_of(own.reranked(config), config)
         return routing + self.search + reranking + self.grading * _depth(config)
 
     def reranking_of(self, passages: int, config: RunConfig) -> Cost:
@@ -55,43 +49,39 @@ class CostModel:
 
     def longest_run(self, config: RunConfig) -> Cost:
         """At worst: every round, every answer."""
-        if isinstance(config.options, DualLoopOptions):
-            return self.routing + self.passes(config.options.max_corrections + 1, config)
-        return self.round(config) + self.rounds_after(0, config) + self.answering(config)
-
-    def passes(self, count: int, config: RunConfig) -> Cost:
-        """So many passes of the dual loop at worst: a rewrite, every strategy, an answer and its evaluation each."""
-        strategies = sum(strategy != "web_search" or _web(config) for strategy in STRATEGIES)
-        searches = self.round(config) * strategies
-        return (self.rewrite * REWRITE_CALLS + searches + self.generation + self.evaluation) * count
+        return workflow(config.workflow).longest_run(self, config)
 
     def answering(self, config: RunConfig) -> Cost:
         """At worst: every answer that may be written, and its evaluation."""
-        return (self.generation + self.evaluation) * _answers(config)
+        return (self.generation + self.evaluation) * workflow(config.workflow).most_answers(config)
 
 
 def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
     """Prices by the roles of ``config``; times from the record where the same model did the step there."""
+    flow = workflow(record.workflow).flow
+    searching, judging = flow.of_kind("search"), flow.of_kind("grade")
     # What was answered from a cache or, in a branch, from its parent took no time that would tell anything.
     asked = {(call.node, call.round) for call in record.model_calls if not call.cached}
-    rewrites = [item for item in record.nodes if item.node in _REWRITING and (item.node, item.round) in asked]
-    scoring = {(item.node, item.round): _scoring_ms(record, item) for item in record.nodes if item.node in _SEARCHING}
-    graded = [item.duration_ms for item in record.nodes if item.node in _GRADING]
+    rewrites = [
+        item for item in record.nodes if item.node in flow.of_kind("rewrite") and (item.node, item.round) in asked
+    ]
+    scoring = {(item.node, item.round): _scoring_ms(record, item) for item in record.nodes if item.node in searching}
+    graded = [item.duration_ms for item in record.nodes if item.node in judging]
     if record.config.models.reranker.built_in:
         # What the search of graph + vector retrieval reranks, its grader judges.
         graded += [spent for spent in scoring.values() if spent]
     grading = _total(graded)
     gradings = sum(call.role == "grader" and not call.cached for call in record.model_calls)
-    searches = [item for item in record.nodes if item.node in _SEARCHING]
+    searches = [item for item in record.nodes if item.node in searching]
     if record.fork:
-        searches = [item for item in searches if ("grade", item.round) in asked]
+        searches = [item for item in searches if (flow.gate, item.round) in asked]
     return CostModel(
         search=Cost(seconds=_mean([_without(item.duration_ms, scoring[item.node, item.round]) for item in searches])),
         grading=_of(record, config, "grader", grading / gradings if gradings and grading is not None else None),
         rewrite=_of(record, config, "rewriter", _mean([item.duration_ms for item in rewrites])),
-        generation=_of(record, config, "generator", _visits(record, "generator", ANSWERING)),
-        evaluation=_in_use(record, config, "evaluator", _EVALUATING),
-        routing=_in_use(record, config, "router", _routing_nodes(record)),
+        generation=_of(record, config, "generator", _visits(record, "generator", flow.of_kind("answer"))),
+        evaluation=_in_use(record, config, "evaluator", flow.of_kind("evaluate")),
+        routing=_in_use(record, config, "router", flow.of_kind("route")),
         reranking=_reranking(record, config, sum(scoring.values())),
     )
 
@@ -114,7 +104,7 @@ def _visits(record: RunRecord, role: RoleName, nodes: frozenset[str]) -> float |
 
 def _in_use(record: RunRecord, config: RunConfig, role: RoleName, nodes: frozenset[str]) -> Cost:
     """The price of a role that not every workflow asks."""
-    if role not in ROLES_OF[config.workflow]:
+    if role not in declared(config.workflow).roles:
         return Cost()
     return _of(record, config, role, _visits(record, role, nodes))
 
@@ -127,7 +117,7 @@ def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float 
 
 def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
     model = config.models.reranker
-    if "reranker" not in ROLES_OF[config.workflow] or model.built_in:
+    if "reranker" not in declared(config.workflow).roles or model.built_in:
         return Cost()
     calls = sum(call.role == "reranker" and not call.cached for call in record.model_calls)
     measured = spent_ms / calls / 1000.0 if calls and model == record.config.models.reranker else None
@@ -150,35 +140,9 @@ def _without(duration_ms: float | None, spent_ms: float) -> float | None:
     return None if duration_ms is None else max(0.0, duration_ms - spent_ms)
 
 
-def _routing_nodes(record: RunRecord) -> frozenset[str]:
-    """In graph + vector retrieval the router looks at the query one node before the one that routes."""
-    return frozenset({"analyze_query"}) if record.workflow == "graph_hybrid" else _ROUTING
-
-
-def _reranks(config: RunConfig) -> bool:
-    return config.workflow == "graph_hybrid" and reranks(config.mode, config)
-
-
 def _depth(config: RunConfig) -> int:
     depth = config.fetch_k if config.grade_probe else config.top_k
-    if not _reranks(config) or not config.models.reranker.built_in:
-        return depth
-    return max(depth, graph_options(config).rerank_k)
-
-
-def _web(config: RunConfig) -> bool:
-    return isinstance(config.options, DualLoopOptions) and config.options.web_search
-
-
-def _answers(config: RunConfig) -> int:
-    """Answers that a run may write."""
-    match config.options:
-        case AnswerEvaluationOptions():
-            return config.options.gener_epoch
-        case DualLoopOptions():
-            return config.options.max_corrections + 1
-        case _:
-            return 1
+    return max(depth, workflow(config.workflow).reranked(config) if config.models.reranker.built_in else 0)
 
 
 def _mean(durations_ms: list[float | None]) -> float | None:

@@ -174,7 +174,7 @@ class Driver:
         course.visits[name] = course.visits.get(name, 0) + 1
         index = self.flow.round_of(name, course.state)
         trace = NodeTrace(run=self.run, node=name, round=index)
-        step = self.run.standing(name, index) or self.flow.steps[name]
+        step = self.run.standing(name, index) or self.flow.nodes[name].step
         course.state = {**course.state, **_driven(step(course.state, self.run, trace))}
         self.settle(name, course)
 

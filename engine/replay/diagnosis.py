@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from engine.model.config import declared
 from engine.model.decide import gate_in, passed_ids
 from engine.model.values import Candidate, PassageId, RunRecord, Verdict
 
@@ -57,7 +58,7 @@ def diagnose(
     ``met`` says which expectations a candidate meets, None where nothing is expected; ``answerable`` false says that
     there is nothing to find, so that abstaining is right.
     """
-    if record.workflow != "self_corrective" or record.outcome not in (*_WRONG, "answered") or not record.rounds:
+    if not declared(record.workflow).on_grid or record.outcome not in (*_WRONG, "answered") or not record.rounds:
         return None
     if record.outcome == "abstained" and answerable is False:
         return None

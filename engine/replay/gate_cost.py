@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.model.config import RoleName, WorkflowName
+from engine.model.config import RoleName
 from engine.model.decide import Evidence, decide
 from engine.model.values import RunRecord
+from engine.workflows import workflow
 
-_LOOKED_INTO: frozenset[WorkflowName] = frozenset({"self_corrective", "answer_evaluation"})
-"""Workflows of the gate whose rounds before the answer are told apart here."""
 _ANSWERING: frozenset[RoleName] = frozenset({"generator", "evaluator"})
 
 
@@ -31,9 +30,11 @@ class GateWaste:
 
 def gate_waste(record: RunRecord) -> GateWaste | None:
     """The rounds that came after enough passages were verified; None where there were none to save."""
-    if record.workflow not in _LOOKED_INTO or record.config.gate != "pass_rate" or len(record.rounds) < 2:
+    own = workflow(record.workflow)
+    flow = own.flow
+    if not own.plain_gate or record.config.gate != "pass_rate" or len(record.rounds) < 2:
         return None
-    other = replace(record.config, gate="min_relevant")
+    other, rewriting = replace(record.config, gate="min_relevant"), flow.of_kind("rewrite")
     for end in range(len(record.rounds) - 1):
         decision = decide(Evidence(record.rounds[: end + 1]), other)
         if decision.reason != "passed":
@@ -41,7 +42,7 @@ def gate_waste(record: RunRecord) -> GateWaste | None:
         later = [
             call
             for call in record.model_calls
-            if call.role not in _ANSWERING and (call.round > end or (call.round == end and call.node == "rewrite"))
+            if call.role not in _ANSWERING and (call.round > end or (call.round == end and call.node in rewriting))
         ]
         return GateWaste(
             round=end,
@@ -49,14 +50,15 @@ def gate_waste(record: RunRecord) -> GateWaste | None:
             rewrites=len(record.rewrites) - end,
             calls=sum(not call.built_in for call in later),
             built_in_calls=sum(call.built_in for call in later),
-            saved_ms=_time_after(record, end),
+            saved_ms=_time_after(record, flow.gate, end),
         )
     return None
 
 
-def _time_after(record: RunRecord, end: int) -> float:
-    graded = next((item for item in record.nodes if item.node == "grade" and item.round == end), None)
-    generated = next((item for item in record.nodes if item.node in ("generate", "prepare")), None)
+def _time_after(record: RunRecord, gate: str, end: int) -> float:
+    graded = next((item for item in record.nodes if item.node == gate and item.round == end), None)
+    onward = next(item.route for item in reversed(record.decisions) if item.node == gate)
+    generated = next((item for item in record.nodes if item.node == onward), None)
     if graded is None or generated is None:
         return 0.0
     return max(0.0, generated.start_ms - graded.start_ms - (graded.duration_ms or 0.0))

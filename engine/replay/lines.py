@@ -10,6 +10,7 @@ from engine.model.config import PARAMETERS, GatePolicy, RunConfig, WorkflowName
 from engine.replay.masks import IntArray
 from engine.replay.settings import Column, SettingsGrid
 from engine.replay.table import RunTable
+from engine.workflows import workflow
 
 NUMBERS: tuple[Column, ...] = (
     "similarity_threshold",
@@ -29,15 +30,10 @@ _SHOWN = 2
 _MOST_KEPT = 20
 
 
-def numbers_of(workflow: WorkflowName) -> tuple[Column, ...]:
+def numbers_of(name: WorkflowName) -> tuple[Column, ...]:
     """Those of :data:`NUMBERS` that decide in a workflow."""
-    match workflow:
-        case "quality_loop":
-            return ("similarity_threshold", "top_k", "max_rewrites", "min_confidence")
-        case "dual_loop":
-            return ("similarity_threshold", "top_k", "min_confidence")
-        case _:
-            return NUMBERS
+    tried = workflow(name).numbers_tried
+    return tuple(item for item in NUMBERS if item in tried)
 
 
 def values_of(table: RunTable, config: RunConfig, name: Column) -> list[float]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.model.config import declared
 from engine.model.decide import passed_ids
 from engine.model.values import PassageId
 from engine.replay import what_if
@@ -80,14 +81,15 @@ def _fill(out: Paths, place: int, found: WhatIf, table: RunTable) -> None:
     out.rewrites[place] = found.rewrites
     if found.decisions:
         last = found.decisions[-1]
-        out.route[place], out.reason[place] = ROUTES.index(last.route), REASONS.index(last.reason)
+        out.route[place] = ROUTES.index(last.route) if last.route in ROUTES else -1
+        out.reason[place] = REASONS.index(last.reason)
         out.passed[place], out.kept[place] = last.passed, last.kept
     cost = found.cost
     out.calls[place], out.built_in_calls[place] = cost.calls, cost.built_in_calls
     out.seconds[place] = np.nan if cost.seconds is None else cost.seconds
     generated = found.path_known and found.outcome not in ("abstained", "fallback", "failed")
     out.generations[place] = found.answers or int(generated)
-    if found.config.workflow == "self_corrective":
+    if declared(found.config.workflow).on_grid:
         out.paid_rewrites[place] = max(0, len(found.steps) - 1)
         out.gradings[place] = cost.calls + cost.built_in_calls - out.generations[place] - out.paid_rewrites[place]
     else:

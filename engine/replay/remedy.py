@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.model.config import RunConfig
+from engine.model.config import RunConfig, declared
 from engine.model.values import PassageId, RunRecord
 from engine.replay.decision_boundaries import Flip, flip_to, other_gate
 from engine.replay.grid import paths
@@ -27,7 +27,7 @@ def remedy(record: RunRecord, config: RunConfig, met: Mapping[PassageId, tuple[i
     and no remedy. None where the run ends well already under ``config`` or where no single change is known to help.
     Another gate counts as its whole range, so that moving a slider is proposed first.
     """
-    if record.workflow != "self_corrective":
+    if not declared(record.workflow).on_grid:
         # Ends well by other gates than the ones that are moved here.
         return None
     expectations = 1 + max((place for places in (met or {}).values() for place in places), default=-1)

@@ -36,7 +36,6 @@ RETRIEVAL_SETTINGS = ("workflow", "collection", "milvus_address", "mode", "searc
 """Settings that make another search, which a record knows nothing about."""
 _MET: frozenset[Reason] = frozenset({"passed", "quality_met"})
 """Reasons that no clock can take back: what is asked of the passages is met."""
-_REWRITES = ("rewrite", "refine_query")
 """Where a route leads that continues with another query."""
 
 
@@ -165,7 +164,7 @@ class Replay:
         if not self._time_matters(course, decision, index):
             return None
         prices = self.evidence.prices
-        next_price = prices.rewrite if decision.route in _REWRITES else prices.generation
+        next_price = prices.rewrite if decision.route in self.driver.flow.of_kind("rewrite") else prices.generation
         return Unrecorded("time", next_price, Cost(), undecided=True)
 
     def _time_matters(self, course: Course, decision: Decision, index: int) -> bool:
@@ -368,7 +367,7 @@ class _Driver(Driver):
     """Knows the replay that it drives for."""
 
     def __init__(self, replay: Replay) -> None:
-        super().__init__(replay.module.FLOW, replay.record, replay.config)
+        super().__init__(replay.module.flow, replay.record, replay.config)
         self._replay = replay
         self.lost = replay.evidence.prices.search
 

@@ -30,10 +30,8 @@ Column = Literal[
 COLUMNS: tuple[Column, ...] = get_args(Column)
 """The settings that a grid can vary: those that decide without any call."""
 
-ROUTES = (
-    *("rewrite", "generate", "end", "prepare", "generate_answer", "direct_response", "rewrite_query"),
-    *("retrieve_documents", "generate_response", "consolidate_memory", "retrieve", "refine_query"),
-)
+ROUTES = ("rewrite", "generate", "end")
+"""Where a decision leads that a grid models."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 STATES: tuple[State, ...] = get_args(State)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from engine.model.config import WorkflowName
+from engine.model.config import USUAL, WorkflowName
 from engine.model.values import Outcome, PassageId, RunRecord
 
-BASELINE: WorkflowName = "self_corrective"
 _ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
 
 Enough = Literal["enough", "others_cite_more", "others_answered", "only_it", "nobody", "no_baseline", "alone"]
@@ -51,7 +50,7 @@ class SideBySide:
 
 def side_by_side(records: Sequence[RunRecord]) -> SideBySide:
     """Hold runs of one question against the four-node one; the first run of a workflow counts."""
-    base = next((item for item in records if item.workflow == BASELINE), None)
+    base = next((item for item in records if item.workflow == USUAL), None)
     lanes = tuple(_lane(item, base) for item in records)
     enough: Enough | None = None
     better: tuple[WorkflowName, ...] = ()
@@ -86,7 +85,7 @@ def _lane(record: RunRecord, base: RunRecord | None) -> Lane:
 
 
 def _verdict(lanes: Sequence[Lane]) -> tuple[Enough, tuple[WorkflowName, ...]]:
-    base = next((lane for lane in lanes if lane.record.workflow == BASELINE), None)
+    base = next((lane for lane in lanes if lane.record.workflow == USUAL), None)
     others = [lane for lane in lanes if lane is not base]
     if base is None:
         return "no_baseline", ()

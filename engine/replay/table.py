@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.model.config import RunConfig
+from engine.model.config import RunConfig, declared
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict, contents
 from engine.replay.clock import RecordedClock
@@ -267,7 +267,7 @@ class _Layout:
     def plain(self) -> bool:
         """Whether the evidence is what one unbranched run under one config leaves: one readable verdict a passage."""
         record = self.record
-        if record.workflow != "self_corrective" or record.fork is not None:
+        if not declared(record.workflow).on_grid or record.fork is not None:
             return False
         if len({item.round for item in record.rewrites}) != len(record.rewrites):
             return False

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.builtin.given import entity_line, relationship_line
-from engine.model.config import GraphOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.values import (
     Attachment,
     Context,
@@ -28,6 +28,7 @@ from engine.retrieval.assemble import assemble
 from engine.retrieval.refine import given_text, refined
 from engine.retrieval.table_rows import table_given
 from engine.roles import TableGiven
+from engine.workflows.graph_hybrid.options import graph_options
 
 GRAPH_SHARE = 0.25
 """Most of the budget that the graph may take: it says what belongs together, and passages are what is cited."""
@@ -64,7 +65,7 @@ def assembled(
     The best passage is always given, even beyond what is left of the budget; the passages that follow it stop at the
     first one that does not fit. What was to go in and did not is among the parts, with its tokens.
     """
-    options = config.options if isinstance(config.options, GraphOptions) else GraphOptions()
+    options = graph_options(config)
     budget = min(options.context_tokens, most_tokens)
     wanted = assemble(rounds, config, _NO_LIMIT, count_tokens)
     whole_graph = graph_of(rounds, config)

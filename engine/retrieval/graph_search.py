@@ -11,10 +11,11 @@ from engine.model.values import Entity, FoundCommunity, FoundEntity, LinkedBy, M
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.linking import mentions
 from engine.retrieval.mode_values import ModeRequest
-from engine.retrieval.ordering import Found, graph_options
+from engine.retrieval.ordering import Found
 from engine.retrieval.search import CollectionRetriever
 from engine.roles.graph import GraphInfo, GraphStore
 from engine.running.context import Retrieval
+from engine.workflows.graph_hybrid.options import graph_options
 from engine.workflows.graph_hybrid.policy import (
     LINK_SCORES,
     GraphPassage,

@@ -11,11 +11,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.model.config import GraphOptions, Mode, RunConfig
+from engine.model.config import Mode, RunConfig
 from engine.model.decide import gate_in
 from engine.model.values import RETRIEVAL_LISTS, Candidate, Passage, PassageId, RetrievalList, Stage
 from engine.retrieval.freshness import freshness_of
 from engine.retrieval.likeness import repeated_shares
+from engine.workflows.graph_hybrid.options import graph_options
 
 RANK_CONSTANT = 1
 """``k`` of 1 / (k + rank). On the 96 answerable sample questions recall of the first five, before any reranking,
@@ -42,11 +43,6 @@ class Found:
 
 
 Lists = Mapping[RetrievalList, Sequence[Found]]
-
-
-def graph_options(config: RunConfig) -> GraphOptions:
-    """The options of graph + vector retrieval; the defaults for a config of another workflow."""
-    return config.options if isinstance(config.options, GraphOptions) else GraphOptions()
 
 
 def reranks(mode: Mode, config: RunConfig) -> bool:

@@ -19,10 +19,13 @@ def rewrite_request(
     history: Sequence[Rewrite],
     config: RunConfig,
     issues: Sequence[RewriteIssue] = (),
+    *,
+    shows_nearest: bool = False,
 ) -> RewriteRequest:
     """The passages of the newest round that failed with the grader's reasons, and all former rewrites (SC-06).
 
-    ``issues`` say what else was wrong, where a workflow knows it (QL-04).
+    ``issues`` say what else was wrong, where a workflow knows it (QL-04); ``shows_nearest`` adds what came close
+    without being kept.
     """
     current = rounds[-1]
     failed = tuple(
@@ -37,8 +40,7 @@ def rewrite_request(
         for passage in failed_passages(current, config)
     )
     tried = tuple(TriedRewrite(item.query, item.rewritten_query, item.reason, item.refused) for item in history)
-    # Only the rewriter of that loop makes its words from what came close without being kept.
-    nearest = nearest_passages(current) if config.workflow == "quality_loop" else ()
+    nearest = nearest_passages(current) if shows_nearest else ()
     return RewriteRequest(question, current.query, failed, tried, tuple(issues), nearest)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from engine.model.config import ROLES_OF, RoleName, RunConfig
+from engine.model.config import RoleName, RunConfig
 from engine.model.values import RunRecord
 from engine.replay.cost import CostModel, cost_model, unanswered
 from engine.replay.values import Cost
@@ -26,7 +26,11 @@ def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> CostMode
         "grading": _unmeasured(config, "grader"),
         "rewrite": _unmeasured(config, "rewriter"),
         "generation": _unmeasured(config, "generator"),
-        **{name: _unmeasured(config, role) for name, role in _SOMETIMES.items() if role in ROLES_OF[config.workflow]},
+        **{
+            name: _unmeasured(config, role)
+            for name, role in _SOMETIMES.items()
+            if role in workflow(config.workflow).roles
+        },
     }
     for record in (item for item in records if item.workflow == config.workflow and not unanswered(item, config)):
         own = cost_model(record, config)

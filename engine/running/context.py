@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from engine.errors import WorkbenchError
 from engine.model.config import RoleName, RunConfig
@@ -33,26 +33,12 @@ from engine.model.values import (
     Passage,
     PassageId,
     RunRecord,
-    SourceKind,
     Verdict,
 )
-from engine.retrieval.mode_values import ModeSearcher
-from engine.roles import (
-    DirectAnswerer,
-    Distiller,
-    Evaluator,
-    Generator,
-    Grader,
-    LongTermMemory,
-    QueryAnalyst,
-    Reranker,
-    Rewriter,
-    SourceRouter,
-    StrategyRouter,
-    Writer,
-)
+from engine.roles import Generator, Grader, Rewriter
 
 _log = logging.getLogger(__name__)
+Own = TypeVar("Own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +56,6 @@ class Retriever(Protocol):
     async def search(self, query: str, limit: int) -> Retrieval: ...
 
 
-class KindRetriever(Protocol):
-    """Searches one source kind of a collection; similarities as of :class:`Retriever`."""
-
-    async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
-        """Those that there is something of for a run of ``question``, in the order of ``SOURCE_KINDS``."""
-
-    async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval: ...
-
-
 @dataclass(frozen=True, slots=True)
 class SectionRetrieval:
     """One hierarchical search: the sections looked inside, and the passages found in them in rank order."""
@@ -87,74 +64,9 @@ class SectionRetrieval:
     retrieval: Retrieval
 
 
-class SectionRetriever(Protocol):
-    """Searches summaries of sources and sections first, then the passages inside them (DL-03)."""
-
-    async def has_summaries(self) -> bool: ...
-
-    async def search_sections(self, query: str, limit: int) -> SectionRetrieval: ...
-
-
-class WebRetriever(Protocol):
-    """Searches the web and gives each result its similarity to the query, as of :class:`Retriever`."""
-
-    async def search(self, query: str, limit: int) -> Retrieval: ...
-
-
-@dataclass(frozen=True, slots=True)
-class QualityRoles:
-    """Who else works in the quality-control loop."""
-
-    retriever: KindRetriever
-    router: SourceRouter
-    reranker: Reranker
-
-
-@dataclass(frozen=True, slots=True)
-class DualRoles:
-    """Who else works in the dual loop."""
-
-    sections: SectionRetriever
-    router: StrategyRouter
-    direct: DirectAnswerer
-    evaluator: Evaluator
-    memory: LongTermMemory
-    distiller: Distiller
-    """Words what is remembered."""
-    web: WebRetriever | None = None
-    """None where no search engine is set."""
-    fingerprint: str = ""
-    """Of the collection as it is now."""
-    collection: str = ""
-    """Its own name, where the run asked for it by an alias; memories are kept under this one."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRoles:
-    """Who else works in the answer-evaluation loop."""
-
-    writer: Writer
-    evaluator: Evaluator
-    observe: Callable[[Mapping[str, Any]], Awaitable[None]]
-    """Appends one observation (AE-08); raises ``RecordError`` where it cannot be written."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphRoles:
-    """Who else works in graph + vector retrieval."""
-
-    analyst: QueryAnalyst
-    searcher: ModeSearcher
-    reranker: Reranker
-    unsearched: DirectAnswerer
-    """Answers in mode ``bypass``."""
-    direct: DirectAnswerer
-    """Answers small talk."""
-
-
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who does what in one run; what only one workflow needs is there in its runs alone."""
+    """Who does what in one run."""
 
     retriever: Retriever
     grader: Grader
@@ -162,10 +74,8 @@ class Roles:
     generator: Generator
     stand_in: Rewriter | None = None
     """The built-in rewriter behind a chat model that only repeats itself; None where the rewriter is built in."""
-    quality: QualityRoles | None = None
-    dual: DualRoles | None = None
-    answers: AnswerRoles | None = None
-    graph: GraphRoles | None = None
+    own: Any = None
+    """What only its workflow has: a dataclass of that workflow's package, or None."""
     note: Callable[[RunRecord, Outcome], Awaitable[None]] | None = None
     """Notes in the history of weak points how a run ended; None where its collection can have none."""
 
@@ -285,6 +195,13 @@ class NodeTrace:
         if self.limit_s is not None:
             return max(0.0, self.limit_s - (self.run.clock.elapsed_s() - self.began_s))
         return max(0.0, self.run.clock.left_s())
+
+
+def own_roles(run: RunContext, kind: type[Own]) -> Own:
+    """The roles that only the run's workflow has; raises ``ValueError`` in a run that was given none."""
+    if not isinstance(run.roles.own, kind):
+        raise ValueError(f"a run of {run.config.workflow} needs its own roles")
+    return run.roles.own
 
 
 Step = Callable[[Mapping[str, Any], RunContext, NodeTrace], Awaitable[dict[str, Any]]]

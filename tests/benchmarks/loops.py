@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from engine.engine import Engine
-from engine.model.config import DualLoopOptions, RunConfig, WorkflowName
+from engine.model.config import WORKFLOWS, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.replay.side_by_side import side_by_side
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
-from engine.workflows import MODULES
+from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.benchmarks.harness import Bench, Row, prefixed
 
 _ANSWERED = ("answered", "answered_forced")
@@ -23,7 +23,7 @@ def loops(bench: Bench) -> Iterator[Row]:
     asked: dict[WorkflowName, list[RunRecord]] = {}
     with Engine.open(Settings(data_dir=bench.folder)) as engine:
         engine.wait_until_ready()
-        for name in MODULES:
+        for name in WORKFLOWS:
             engine.run(questions[0].question, _config(name))
             asked[name] = [engine.run(item.question, _config(name)) for item in questions]
     for name, records in asked.items():

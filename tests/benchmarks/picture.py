@@ -9,10 +9,9 @@ from typing import Any
 from components.common.i18n import words_for
 from components.picture.live_view import moment
 from engine.engine import Engine
-from engine.model.config import RunConfig
+from engine.model.config import WORKFLOWS, RunConfig
 from engine.model.events import Event, fold, fold_all
 from engine.settings import Settings
-from engine.workflows import MODULES
 from engine.workflows.graph import WorkflowGraph
 from tests.benchmarks.harness import Bench, Row, in_turn
 
@@ -23,7 +22,7 @@ def picture(bench: Bench) -> Iterator[Row]:
     """One moment in the middle of a run of each workflow, folding included, and what its stream sends."""
     with Engine.open(Settings(data_dir=bench.folder)) as engine:
         engine.wait_until_ready()
-        for name in MODULES:
+        for name in WORKFLOWS:
             events = list(engine.stream(_QUESTION, RunConfig(workflow=name)))
             yield from _of_run(engine.graph(name), events, name, bench.sizes.repeats)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.model.config import GraphOptions
+from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.benchmarks.refinement import measured
 
 

@@ -16,10 +16,9 @@ from playwright.sync_api import Browser, FilePayload, Page, sync_playwright
 
 from engine.engine import Engine
 from engine.evaluation.cases import SAMPLE_SET
-from engine.model.config import Mode, RunConfig
+from engine.model.config import WORKFLOWS, Mode, RunConfig
 from engine.records import PINNED
 from engine.settings import Settings
-from engine.workflows import MODULES
 from tests.browser.server import App, started_app
 from tests.support.office_files import docx, pptx, scanned_pdf, xlsx
 
@@ -60,7 +59,7 @@ _ASKED: tuple[tuple[str, RunConfig, str], ...] = (
     (TREES, RunConfig(workflow="dual_loop"), ""),
     (TREES, RunConfig(workflow="dual_loop"), ""),
     (CHAIN, RunConfig(workflow="graph_hybrid"), ""),
-    *((GLUCOSE, RunConfig(workflow=name), "") for name in MODULES),
+    *((GLUCOSE, RunConfig(workflow=name), "") for name in WORKFLOWS),
 )
 """Question, settings and tag of the runs that the pictures show, oldest first."""
 
@@ -233,7 +232,7 @@ def prepared(folder: Path) -> dict[str, str]:
             if tag:
                 engine.tag_run(run_id, tag)
     runs[f"{RACED}/*"] = ",".join(raced)
-    runs[f"{GLUCOSE}/*"] = ",".join(runs[f"{GLUCOSE}/{name}"] for name in MODULES)
+    runs[f"{GLUCOSE}/*"] = ",".join(runs[f"{GLUCOSE}/{name}"] for name in WORKFLOWS)
     return runs
 
 

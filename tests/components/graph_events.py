@@ -27,11 +27,12 @@ from engine.model.values import (
 )
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
-from engine.running.context import GraphRoles, Roles
+from engine.running.context import Roles
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
 from engine.workflows import compiled
+from engine.workflows.graph_hybrid.roles import GraphRoles
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 from tests.support.loop_fakes import passage
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.decide import Evidence, gated
 from engine.model.suggestion_wording import suggested
 from engine.model.values import (
@@ -35,7 +35,10 @@ from engine.model.values import (
     Verdict,
 )
 from engine.retrieval.fuse import fuse
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.policy import excerpts
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 from engine.workflows.quality_loop.policy import check_quality, decide_quality
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> ![pixel](http://127.0.0.1:9/leak.png)"

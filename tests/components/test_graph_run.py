@@ -18,11 +18,12 @@ from components.common.life_lines import life_lines
 from components.common.markup import Node
 from components.workflows.graph_tab import analysis_nodes, taken_nodes
 from components.workflows.mode_notes import mode_note_nodes, note_texts
-from engine.model.config import GraphOptions, RoleModel, RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import CellCitation, ContextPart, RunRecord, Sentence, UnsupportedMarker
 from engine.model.values.graphs import GraphEvidence, ModeNote
 from engine.replay.playback import steps
+from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.components.graph_events import FELL_BACK, TABLE, GraphResources, events_of, graph_config, graph_run
 from tests.support.fakes import FakeGrader
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import get_args
 
 import pytest
+from engine.api.responses import decision_sentence
 
 from components.ask.budget_note import extent_text
 from components.ask.decisions import followed_text
@@ -13,10 +14,12 @@ from components.ask.figures import figures_of
 from components.ask.timeline import spans
 from components.common.i18n import Words, words_for
 from components.common.phrases import inequality_text, node_text, reason_text
-from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, RunConfig, WorkflowName
+from engine.model.config import RunConfig, WorkflowName
 from engine.model.events import fold_all
 from engine.model.values import QUANTITIES, Comparison, Decision, Quantity, Reason, RunRecord, operands
 from engine.running.seed_response import decision_sentence
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.components.loop_events import RUNS, drawn
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -15,10 +15,10 @@ from components.common.markup import Node
 from components.common.scores import score_text
 from components.workflows.loop_tab import LOOP_WORKFLOWS, loop_nodes, why_nothing
 from components.workflows.quality_chart import ISSUES, issue_inequality
-from engine.model.config import QualityOptions
 from engine.model.suggestion_wording import DIMENSION_OF, suggested
 from engine.model.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.components.loop_runs import (
     FRESH,
     HOSTILE,

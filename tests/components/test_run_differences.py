@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from components.common.i18n import words_for
 from components.runs.run_differences import told_apart
-from engine.model.config import QualityOptions, RoleModel, RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
+from engine.workflows.quality_loop.options import QualityOptions
 
 EN, ZH = words_for("en"), words_for("zh")
 

@@ -12,21 +12,16 @@ from components.ask.counterfactual_notes import would_notes
 from components.ask.what_if import card_nodes, said
 from components.ask.what_if_text import consequence_text, gap_text
 from components.common.i18n import Words, words_for
-from engine.model.config import (
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
-    RoleModel,
-    RunConfig,
-    WorkflowName,
-    WorkflowOptions,
-)
+from engine.model.config import Options, RoleModel, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.replay import Gap, WhatIf, what_if
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.engine.whatif.loops import LoopWorld, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")
-_OPTIONS: dict[WorkflowName, tuple[WorkflowOptions, ...]] = {
+_OPTIONS: dict[WorkflowName, tuple[Options, ...]] = {
     "quality_loop": (QualityOptions(), QualityOptions(grade_on="top3"), QualityOptions(medium_score=0.3)),
     "dual_loop": (
         DualLoopOptions(),

@@ -17,18 +17,18 @@ from engine.model.config import (
     OPTION_PARAMETERS,
     OPTIONS,
     PARAMETERS,
+    WORKFLOWS,
     ContextPolicy,
     GatePolicy,
-    GradeOn,
     Mode,
-    ModeFrom,
-    Reranking,
     RunConfig,
     SearchMethod,
 )
 from engine.settings import Settings
-from engine.workflows import MODULES, compiled
+from engine.workflows import compiled
 from engine.workflows.graph import graph_of
+from engine.workflows.graph_hybrid.options import ModeFrom, Reranking
+from engine.workflows.quality_loop.options import GradeOn
 from tests.docs.figures import kinds_table, loops_table, samples_table, table
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -85,7 +85,7 @@ def parameters_table() -> str:
 def options_table() -> str:
     """What only one workflow has: its options with range, default, and the words the page has for them."""
     rows = []
-    for workflow in MODULES:
+    for workflow in WORKFLOWS:
         for item in fields(OPTIONS[workflow]):
             limits = OPTION_PARAMETERS[workflow].get(item.name)
             choices = _OPTION_CHOICES.get(item.name, ("false", "true"))
@@ -100,7 +100,8 @@ def pictures() -> dict[Path, str]:
     """A drawing of every workflow, made from its compiled graph."""
     words = words_for("en")
     return {
-        IMAGES / f"workflow-{name}.svg": workflow_svg(graph_of(compiled(name)), None, words) + "\n" for name in MODULES
+        IMAGES / f"workflow-{name}.svg": workflow_svg(graph_of(compiled(name)), None, words) + "\n"
+        for name in WORKFLOWS
     }
 
 

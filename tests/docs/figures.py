@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.workflows import MODULES
+from engine.model.config import WORKFLOWS
 from tests.benchmarks.recorded import read
 
 Rows = Mapping[str, Mapping[str, Any]]
@@ -57,8 +57,8 @@ def loops_table() -> str:
     """What each workflow does with them."""
     rows = read("loops")
     return table(
-        ("", *(_NAMES[workflow] for workflow in MODULES)),
-        [(said, *(_note(rows, f"{workflow}: {name}") for workflow in MODULES)) for name, said in _OF_LOOPS.items()],
+        ("", *(_NAMES[workflow] for workflow in WORKFLOWS)),
+        [(said, *(_note(rows, f"{workflow}: {name}") for workflow in WORKFLOWS)) for name, said in _OF_LOOPS.items()],
     )
 
 

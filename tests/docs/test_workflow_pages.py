@@ -11,8 +11,8 @@ import pytest
 
 from engine.api.bodies import RunRequest
 from engine.cli import main as cli
-from engine.model.config import config_from_dict
-from engine.workflows import MODULES, compiled
+from engine.model.config import WORKFLOWS, config_from_dict
+from engine.workflows import compiled
 from engine.workflows.graph import graph_of
 from tests.docs import WORKFLOW_PAGES, pictures
 
@@ -27,7 +27,7 @@ def text(page: Path) -> str:
 
 
 def test_every_workflow_has_one_page_with_its_picture() -> None:
-    for name in MODULES:
+    for name in WORKFLOWS:
         assert [page.name for page in PAGES if f"(`{name}`)" in text(page)], name
         assert sum(f"workflow-{name}.svg" in text(page) for page in PAGES) == 1
 
@@ -40,7 +40,7 @@ def test_the_pictures_are_those_of_the_compiled_graphs() -> None:
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda item: item.stem)
 def test_a_page_names_every_node_of_its_workflow(document: Path) -> None:
-    name = next(item for item in MODULES if f"(`{item}`)" in text(document))
+    name = next(item for item in WORKFLOWS if f"(`{item}`)" in text(document))
     for node in graph_of(compiled(name)).nodes:
         assert f"`{node}`" in text(document), node
 
@@ -49,7 +49,7 @@ def test_a_page_names_every_node_of_its_workflow(document: Path) -> None:
 def test_commands_bodies_and_links_of_a_page_are_right(document: Path) -> None:
     for found in _COMMAND.finditer(text(document)):
         arguments = cli._parser().parse_args(shlex.split(found["rest"]))
-        assert cli._config(arguments).workflow in MODULES
+        assert cli._config(arguments).workflow in WORKFLOWS
     for body in _BODY.findall(text(document)):
         request = RunRequest.model_validate(json.loads(body))
         assert config_from_dict({**request.config, "workflow": request.workflow}).workflow == request.workflow

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig
 from engine.model.events import AnswerBegun, fold_all
 from engine.running.answer_note import denies, wordless
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
-from engine.workflows import MODULES
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
@@ -97,7 +96,7 @@ def config(workflow: str = "self_corrective") -> RunConfig:
     return RunConfig(workflow=workflow, max_rewrites=0, models=RoleModels(generator=CHAT))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("workflow", MODULES)
+@pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_an_answer_without_a_source_says_so_in_every_workflow(world: World, workflow: str) -> None:
     world.says = ["It needs a great many rows, nobody knows why."]
     record = world.engine.run(QUESTION, config(workflow))
@@ -120,7 +119,7 @@ def test_a_cited_answer_and_a_built_in_one_have_no_note(world: World) -> None:
     assert world.engine.run(QUESTION, RunConfig()).answer_note == ""
 
 
-@pytest.mark.parametrize("workflow", MODULES)
+@pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_a_second_try_replaces_what_was_streamed(world: World, workflow: str) -> None:
     """At every moment the answer shown is one text: the one before it is gone when the next begins."""
     world.says = ["It needs a great many rows.", "A truth table with five variables needs 32 rows [1]."]

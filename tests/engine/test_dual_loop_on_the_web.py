@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.model.config import DualLoopOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.settings import Settings
+from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.support.searxng_stand_in import HOSTILE, Behaviour, Hangs, SearxngStandIn, Status, found
 
 QUESTION = "How much does a box of insulin glargine pens cost?"

@@ -22,9 +22,8 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.knowledge.ingest import IngestItem
-from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig
 from engine.model.events import RunFinished, fold_all
-from engine.workflows import MODULES
 from tests.api.served import FakeCollections, engine_of, relevant
 from tests.support.fakes import FakeGenerator, FakeResources, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate
@@ -160,8 +159,8 @@ def test_the_longest_question_is_counted_without_the_space_around_it(engine: Eng
 
 def test_a_workflow_that_does_not_exist_starts_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     # A copy: taken out and put back, it would be the last one for every test that follows.
-    fewer = {name: module for name, module in MODULES.items() if name != "dual_loop"}
-    monkeypatch.setattr("engine.workflows.MODULES", fewer)
+    fewer = {name: module for name, module in WORKFLOWS.items() if name != "dual_loop"}
+    monkeypatch.setattr("engine.workflows.WORKFLOWS", fewer)
     with pytest.raises(InvalidConfig, match="self_corrective"):
         engine.start("first", RunConfig(workflow="dual_loop"))
     assert engine.runs() == []

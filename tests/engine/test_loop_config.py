@@ -14,14 +14,10 @@ from engine.api.partial_config import config_over
 from engine.errors import InvalidConfig
 from engine.model.config import (
     OPTIONS,
-    QUALITY_WEIGHTS,
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
+    Options,
     RoleModel,
     RoleModels,
     RunConfig,
-    SelfCorrectiveOptions,
     WorkflowName,
     config_from_dict,
     for_workflow,
@@ -29,6 +25,9 @@ from engine.model.config import (
 from engine.model.events import RunStarted
 from engine.model.values import RunId
 from engine.records.codec import event_from_json, event_to_json
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOptions
 
 
 def test_the_quality_loop_has_defaults_of_its_own() -> None:
@@ -130,7 +129,7 @@ def test_part_of_a_config_keeps_the_other_options_of_the_run() -> None:
     assert config_over(own, {"options": {"max_corrections": 1}}).options == DualLoopOptions(1, memory=False)
     other = config_over(own, {"workflow": "quality_loop"})
     assert (other.workflow, other.top_k, other.options) == ("quality_loop", 10, QualityOptions())
-    assert isinstance(config_over(own, {"workflow": "self_corrective"}).options, SelfCorrectiveOptions)
+    assert isinstance(config_over(own, {"workflow": "self_corrective"}).options, Options)
 
 
 def test_a_chat_rewriter_of_the_quality_loop_is_warmer() -> None:

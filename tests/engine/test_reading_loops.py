@@ -6,15 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.model.config import (
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
-    RoleModel,
-    RoleModels,
-    RunConfig,
-    WorkflowName,
-)
+from engine.model.config import RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.settings_difference import settings_difference
 from engine.model.values import RunRecord
 from engine.replay.difference import difference
@@ -23,6 +15,9 @@ from engine.replay.pinned import pinned_effect
 from engine.replay.scorecard import scorecard
 from engine.running.budget import measured_tariff, worst_case
 from engine.workflows import workflow
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.engine.whatif.loops import LoopWorld, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")

@@ -10,9 +10,9 @@ import pytest
 
 from engine.engine import Engine
 from engine.llm.examples import given_back
-from engine.model.config import OPTIONS, DualLoopOptions, RoleModel, RoleModels, RunConfig, WorkflowName
+from engine.model.config import OPTIONS, WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.settings import Settings
-from engine.workflows import MODULES
+from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.ollama_stand_in.small_models import HABITS, Habit
@@ -44,7 +44,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.mark.parametrize("habit", HABITS)
-@pytest.mark.parametrize("workflow", MODULES)
+@pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_a_run_ends_with_a_true_record(engine: Engine, workflow: WorkflowName, habit: str) -> None:
     MODEL.habit = HABITS[habit]
     # What the run before remembered would be repeated, and no habit would show.

@@ -17,23 +17,17 @@ from engine import RoleModel, RoleModels, RunConfig
 from engine.errors import InvalidConfig
 from engine.evaluation.command import read_config
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
-from engine.model.config import (
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
-    SelfCorrectiveOptions,
-    WorkflowName,
-    WorkflowOptions,
-    config_from_dict,
-    config_from_stored,
-)
+from engine.model.config import Options, WorkflowName, config_from_dict, config_from_stored
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.engine.whatif.world import settings
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 
 
-OPTIONS: tuple[tuple[WorkflowName, WorkflowOptions], ...] = (
-    ("self_corrective", SelfCorrectiveOptions()),
+OPTIONS: tuple[tuple[WorkflowName, Options], ...] = (
+    ("self_corrective", Options()),
     ("quality_loop", QualityOptions(0.25, 0.25, 0.25, 0.25, "top3", 0.9, 0.35)),
     ("dual_loop", DualLoopOptions(0, memory=False, web_search=True)),
     ("answer_evaluation", AnswerEvaluationOptions(7)),

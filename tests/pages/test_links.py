@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.engine import Engine
-from engine.model.config import QualityOptions, RunConfig, WorkflowName
+from engine.model.config import RunConfig, WorkflowName
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.pages.driving import ask, given, opened, setting
 
 

@@ -9,9 +9,8 @@ from components.common.i18n import UiLanguage, words_for
 from components.labels.workflows import WORKFLOW_NAMES
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
-from engine.model.config import RunConfig
+from engine.model.config import WORKFLOWS, RunConfig
 from engine.replay.side_by_side import shared_time
-from engine.workflows import MODULES
 from tests.pages.driving import button, given, inline, opened, setting, visible
 
 _PATIENCE_S = 60.0
@@ -43,9 +42,9 @@ def test_all_workflows_answer_one_question_at_the_same_time(engine: Engine, lang
     app = opened("side_by_side", language)
     button(app, lambda label: label == words("Run all")).click().run()
     ids = finished(app, engine)
-    assert [engine.record(run_id).workflow for run_id in ids] == list(MODULES)
+    assert [engine.record(run_id).workflow for run_id in ids] == list(WORKFLOWS)
     drawn = inline(app)
-    for name in MODULES:
+    for name in WORKFLOWS:
         assert words(WORKFLOW_NAMES[name]) in drawn
     assert (
         words("The runs shared this machine, so each may have taken longer than it would alone.") in drawn

@@ -10,14 +10,10 @@ import pytest
 from components.common.i18n import words_for
 from components.common.run_link import settings_in_url
 from engine.engine import Engine
-from engine.model.config import (
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
-    RoleModel,
-    RunConfig,
-    WorkflowName,
-)
+from engine.model.config import RoleModel, RunConfig, WorkflowName
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 from pages.parts.ask.what_if import tried
 from tests.pages.driving import inline, opened, setting, visible
 

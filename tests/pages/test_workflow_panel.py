@@ -14,24 +14,16 @@ from components.common.run_link import settings_in_url
 from components.common.settings_of import SETTINGS_OF, differing, option_names, roles_of
 from components.labels.workflows import WORKFLOW_INTRODUCTIONS, WORKFLOW_SUMMARIES
 from engine.engine import Engine
-from engine.model.config import (
-    QUALITY_WEIGHTS,
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
-    RoleModel,
-    RoleModels,
-    RunConfig,
-    WorkflowName,
-    default_of,
-)
+from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName, default_of
 from engine.running.process import use_engine
 from engine.settings import Settings
-from engine.workflows import MODULES
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOptions
 from tests.pages.driving import ask, boxes, given, inline, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
-WORKFLOWS: tuple[WorkflowName, ...] = tuple(MODULES)
+WORKFLOWS: tuple[WorkflowName, ...] = tuple(WORKFLOWS)
 LOOPS = WORKFLOWS[1:]
 NODES = {"self_corrective": 4, "quality_loop": 7, "dual_loop": 9, "answer_evaluation": 6, "graph_hybrid": 6}
 
@@ -191,11 +183,10 @@ def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
     def page(top_k: int, kinds: object) -> None:
         from components.common.i18n import words_for
         from components.common.panel import OllamaNote, Surroundings, config_panel, want_settings
-        from engine.model.config import RunConfig
-        from engine.workflows import MODULES
+        from engine.model.config import WORKFLOWS, RunConfig
 
         want_settings(RunConfig(workflow="quality_loop", top_k=top_k))
-        around = Surroundings(tuple(MODULES), lambda _: kinds)  # type: ignore[return-value,arg-type]
+        around = Surroundings(tuple(WORKFLOWS), lambda _: kinds)  # type: ignore[return-value,arg-type]
         config_panel(words_for("en"), (), OllamaNote("nowhere"), around)
 
     app = AppTest.from_function(page, args=(top_k, kinds), default_timeout=60).run()
@@ -339,12 +330,12 @@ def test_a_wanted_config_moves_the_whole_panel_to_it(config: RunConfig) -> None:
 
         from components.common.i18n import words_for
         from components.common.panel import OllamaNote, Surroundings, config_panel, want_settings
-        from engine.workflows import MODULES
+        from engine.model.config import WORKFLOWS
 
         if "asked" in st.session_state:
             want_settings(config)  # type: ignore[arg-type]
         st.session_state["asked"] = True
-        around = Surroundings(tuple(MODULES))
+        around = Surroundings(tuple(WORKFLOWS))
         st.session_state["chosen"] = config_panel(words_for("en"), (), OllamaNote("nowhere"), around).config
 
     app = AppTest.from_function(page, args=(config,), default_timeout=60).run()

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.config import AnswerEvaluationOptions, RoleModel, RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import gated
 from engine.model.values import Context, Decision, Evaluation, Passage, PassageId, Round, Suggestion, Verdict
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
 from engine.workflows.answer_evaluation.policy import (
     EXCERPT_CHARS,
     EvaluationEvidence,
     decide_evaluation,
     excerpts,
-    gener_epoch,
     observation,
     outcome_of_answer,
     scores_of,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, QualityOptions, RunConfig
+from engine.model.config import RunConfig
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 
 
 def test_numbers_of_every_run() -> None:

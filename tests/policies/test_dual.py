@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.config import DualLoopOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.values import (
     STRATEGIES,
@@ -25,6 +25,7 @@ from engine.model.values import (
     TriedRoute,
     Verdict,
 )
+from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import (
     INITIAL,
     DualEvidence,
@@ -33,7 +34,6 @@ from engine.workflows.dual_loop.policy import (
     decide_documents,
     decide_route,
     draft_stands,
-    dual_options,
     first_strategy,
     holding,
     moves_on_to_web,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
+from engine.model.config import Mode, RoleModel, RoleModels, RunConfig
 from engine.model.values import (
     LISTS_OF_MODE,
     Community,
@@ -22,6 +22,7 @@ from engine.model.values import (
     RunId,
     RunRecord,
 )
+from engine.workflows.graph_hybrid.options import GraphOptions
 from engine.workflows.graph_hybrid.policy import (
     DECAY,
     GraphPassage,

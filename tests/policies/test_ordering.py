@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.config import GraphOptions, Mode, RunConfig
+from engine.model.config import Mode, RunConfig
 from engine.model.decide import gate_in
 from engine.model.values import Candidate, Passage, PassageId, RetrievalList
 from engine.retrieval.freshness import freshness_of
 from engine.retrieval.likeness import LEAST_SHARE, repeated_shares
 from engine.retrieval.ordering import Found, lists_of, order, rerank_window, reranks, rescored
+from engine.workflows.graph_hybrid.options import GraphOptions
 
 Lists = Mapping[RetrievalList, Sequence[Found]]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.config import QualityOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.decide import Evidence
 from engine.model.values import (
     SOURCE_KINDS,
@@ -22,6 +22,7 @@ from engine.model.values import (
     Routing,
     SourceKind,
 )
+from engine.workflows.quality_loop.options import QualityOptions
 from engine.workflows.quality_loop.policy import (
     check_quality,
     deadline_s,

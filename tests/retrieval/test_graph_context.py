@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.builtin.given import graph_text, table_text
-from engine.model.config import GraphOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.values import (
     Attachment,
     Candidate,
@@ -22,6 +22,7 @@ from engine.model.values import (
     Verdict,
 )
 from engine.retrieval.graph_context import assembled, graph_of, graph_within, importance
+from engine.workflows.graph_hybrid.options import GraphOptions
 
 HUB = Entity("diabetes", "Diabetes", "DISEASE", "High blood glucose.", degree=20)
 DRUG = Entity("metformin", "Metformin", "DRUG", "A tablet.", degree=4)

@@ -13,7 +13,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import UnknownRun, WorkbenchError
-from engine.model.config import AnswerEvaluationOptions, DualLoopOptions, GatePolicy, RunConfig, SelfCorrectiveOptions
+from engine.model.config import GatePolicy, Options, RunConfig
 from engine.model.events import fold_all
 from engine.model.language import language_of
 from engine.model.values import RunRecord
@@ -21,7 +21,9 @@ from engine.records.codec import event_from_json, event_to_json
 from engine.replay import what_if
 from engine.samples.demos import Demo, DemoLanguage, Scenario, all_demos, demo_events, demo_record
 from engine.settings import Settings
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
+from engine.workflows.dual_loop.options import DualLoopOptions
 
 MOST_BYTES = 450_000
 ALL = pytest.mark.parametrize("demo", all_demos(), ids=lambda demo: demo.id)
@@ -52,7 +54,7 @@ def test_a_recording_reads_with_the_codec_of_today_and_writes_back_the_same(demo
 def test_a_demo_was_run_with_default_settings_and_built_in_roles(demo: Demo) -> None:
     """Whoever asks the same question on a fresh machine sees the same."""
     record = demo_record(demo.id)
-    options = DualLoopOptions(memory=False) if demo.workflow == "dual_loop" else SelfCorrectiveOptions()
+    options = DualLoopOptions(memory=False) if demo.workflow == "dual_loop" else Options()
     gate: GatePolicy = "pass_rate" if demo.scenario in ("rescue", "forced") else "min_relevant"
     assert record.config == demo.config == RunConfig(workflow=demo.workflow, options=options, gate=gate)
     assert record.calls == 0

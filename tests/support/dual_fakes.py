@@ -8,14 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.memory.distil import ExtractiveDistiller
-from engine.model.config import DualLoopOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.events import Event, NodeStarted, fold_all
 from engine.model.values import Evaluation, FoundSection, Memory, ModelCall, RouteChoice, RunId, RunRecord, Suggestion
 from engine.roles import SILENT, DirectRequest, Distiller, EvaluationRequest, StrategyRequest, Trace
-from engine.running.context import DualRoles, Retrieval, Roles, RunClock, SectionRetrieval
+from engine.running.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.workflows import compiled
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.dual_loop.roles import DualRoles
 from tests.support.fakes import FakeResources, FakeRetriever
 from tests.support.swift_time import run_swiftly
 

@@ -20,11 +20,12 @@ from engine.roles import (
     SourceRouter,
     Trace,
 )
-from engine.running.context import QualityRoles, Retrieval, Roles
+from engine.running.context import Retrieval, Roles
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
 from engine.workflows import compiled
+from engine.workflows.quality_loop.roles import QualityRoles
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 
 Lists = Mapping[SourceKind, Sequence[Passage]]

@@ -9,22 +9,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 from engine.engine import Engine
-from engine.model.config import (
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    GatePolicy,
-    Mode,
-    QualityOptions,
-    RoleModel,
-    RoleModels,
-    RunConfig,
-    WorkflowName,
-    WorkflowOptions,
-)
+from engine.model.config import GatePolicy, Mode, Options, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.samples import multi_hop_questions, sample_questions
 from engine.samples.demos import all_demos, demo_record
 from engine.settings import Settings
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.engine.whatif.loops import QUESTION, LoopWorld, run_in
 from tests.support.same_roles import SameRoles
 
@@ -114,7 +106,7 @@ def _looped(seed: int, workflow: WorkflowName) -> RunRecord:
     return run_in(world, config)
 
 
-def _options(workflow: WorkflowName, dice: random.Random, *, memory: bool = False) -> WorkflowOptions:
+def _options(workflow: WorkflowName, dice: random.Random, *, memory: bool = False) -> Options:
     kinds: dict[WorkflowName, Any] = {
         "quality_loop": lambda: QualityOptions(medium_score=dice.choice([0.3, 0.4, 0.5, 0.6])),
         "dual_loop": lambda: DualLoopOptions(dice.randint(0, 3), memory=memory),

@@ -6,8 +6,9 @@ from typing import Any
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
 from engine.errors import ModelUnreachable, StoreUnreachable
-from engine.model.config import QualityOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.values import RunRecord
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.support.loop_fakes import (
     HANG,
     FakeKinds,

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.running.workflow_roles import graph_reranker, prompt_version
 
 from engine.builtin.rerank import GraderReranker
 from engine.llm.reranker import RERANKER_PROMPT_VERSION
-from engine.model.config import GraphOptions, RoleModel, RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.running.context import Roles
-from engine.running.workflow_roles import graph_reranker, prompt_version
 from engine.settings import Settings
+from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.components.graph_events import LISTS, QUESTION, GraphResources, events_of, graph_config
 from tests.contracts.chat_models import settings as stand_in_settings
 from tests.support.fakes import FakeGrader

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from engine.running.beforehand import warnings_before
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from engine.errors import UnreadableReply
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import Fused, Reranked, Routed, RunFinished, Warned, fold_all
 from engine.model.values import SOURCE_KINDS, Routing
-from engine.running.beforehand import warnings_before
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
 from engine.workflows.quality_loop.policy import deadline_s

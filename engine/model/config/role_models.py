@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from engine.errors import InvalidConfig
-from engine.model.config.parameters import BUILTIN, MODEL_PARAMETERS, RoleName, checked
+from engine.model.config.parameters import BUILTIN, MODEL_PARAMETERS, RoleName
+from engine.model.config.setting import checked
 
 CROSS_ENCODER = "cross_encoder:"
 """What the name of a model begins with that reads question and passage together, and does nothing but rerank."""

@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, cast, get_args
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, cast
 
 from engine.errors import InvalidConfig
-from engine.model.config.options import OPTIONS, SelfCorrectiveOptions, WorkflowOptions
+from engine.messages import N_, NC_
 from engine.model.config.parameters import (
-    PARAMETERS,
     PRESETS,
-    WORKFLOW_DEFAULTS,
     ContextPolicy,
     GatePolicy,
     Mode,
     SearchMethod,
     WorkflowName,
-    checked,
-    require,
-    require_flags,
 )
+from engine.model.config.registry import USUAL, WORKFLOWS, declared
 from engine.model.config.role_models import RoleModel, RoleModels
+from engine.model.config.setting import (
+    Options,
+    Parameter,
+    Setting,
+    check_settings,
+    choice,
+    number,
+    numbers_in,
+    require,
+    settings_in,
+    switch,
+)
 
 _LONGEST_ADDRESS = 200
-_QUALITY_TEMPERATURE = 0.3
 _ALL_BUILT_IN = RoleModels()
-_LEFT_OUT = SelfCorrectiveOptions()
+_LEFT_OUT = Options()
 OLD_GATE: GatePolicy = "pass_rate"
 """The gate of configs, files and links that name none: they were made when it was the default."""
-_DEFAULT: Any = object()
-"""What a number of a config is that was left out: the workflow decides then."""
 
 
-def default_of(workflow: WorkflowName, name: str) -> float:
-    """The default of one of :data:`PARAMETERS` under a workflow."""
-    return WORKFLOW_DEFAULTS[workflow].get(name, PARAMETERS[name].default)
+class _Unset:
+    """What a setting of a config is that was left out: the workflow decides then."""
 
 
-def default_mode(workflow: WorkflowName) -> Mode:
-    """The mode of a workflow where none is named."""
-    return "mix" if workflow == "graph_hybrid" else "naive"
+def default_of(workflow: WorkflowName, name: str) -> Any:
+    """The default of a setting of :class:`RunConfig` under a workflow."""
+    return declared(workflow).defaults.get(name, SETTINGS[name].default)
 
 
 def default_gate(*, threshold_named: bool) -> GatePolicy:
@@ -53,85 +57,206 @@ def default_gate(*, threshold_named: bool) -> GatePolicy:
 
 
 def for_workflow(config: RunConfig, workflow: WorkflowName) -> RunConfig:
-    """The config under another workflow: numbers that stand at their defaults move to those of the other one."""
+    """The config under another workflow: settings that stand at their defaults move to those of the other one."""
     if workflow == config.workflow:
         return config
-    kept = {
-        name: getattr(config, name) for name in PARAMETERS if getattr(config, name) != default_of(config.workflow, name)
-    }
-    models, rewriter = config.models, config.models.rewriter
-    if config.workflow == "quality_loop" and rewriter.temperature == _QUALITY_TEMPERATURE:
-        # This warmth is that loop's own default too.
-        models = replace(models, rewriter=replace(rewriter, temperature=RoleModel().temperature))
+    usual = {name: default_of(config.workflow, name) for name in SETTINGS if name != "gate"}
+    kept = {name: getattr(config, name) for name in usual if getattr(config, name) != usual[name]}
+    models = {role: getattr(config.models, role) for role in declared(config.workflow).temperatures}
+    for role, warmth in declared(config.workflow).temperatures.items():
+        if models[role].temperature == warmth:
+            # This warmth is that workflow's own default too.
+            models[role] = replace(models[role], temperature=RoleModel().temperature)
     moved: RunConfig = replace(
         config,
         workflow=workflow,
-        mode=_DEFAULT if config.mode == default_mode(config.workflow) else config.mode,
-        models=models,
-        options=SelfCorrectiveOptions(),
-        **{name: kept.get(name, _DEFAULT) for name in PARAMETERS},
+        models=replace(config.models, **models),
+        options=_LEFT_OUT,
+        **{name: kept.get(name, _UNSET) for name in usual},
     )
     return moved
+
+
+_UNSET: Any = _Unset()
+
+
+def _by_workflow(declared_field: Any) -> Any:
+    """A setting that a workflow may have another default of."""
+    return field(default=_UNSET, metadata=declared_field.metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
     """Everything that decides how one question is run; two equal configs mean the same run.
 
-    Numbers left out, and options, are the workflow's own defaults; a gate left out is :func:`default_gate`. Raises
+    Settings left out, and options, are the workflow's own defaults; a gate left out is :func:`default_gate`. Raises
     ``InvalidConfig`` naming field and range. Thresholds are rounded to four decimals.
     """
 
-    workflow: WorkflowName = "self_corrective"
+    workflow: WorkflowName = USUAL
     collection: str = "samples"
     milvus_address: str = ""
     """Another Milvus server than the settings' own; must be one that they list. Empty: the settings' own."""
-    mode: Mode = _DEFAULT
-    """Left out: ``mix`` with graph + vector retrieval, ``naive`` with the other workflows, which know no other."""
-    search: SearchMethod = "vector"
+    mode: Mode = _by_workflow(  # noqa: RUF009
+        choice(
+            {
+                "naive": N_("Naive"),
+                "local": N_("Local"),
+                "global": N_("Global"),
+                "hybrid": N_("Hybrid"),
+                "mix": N_("Mix"),
+                "bypass": N_("Bypass"),
+            },
+            N_("Mode"),
+            N_(
+                "Where passages are looked for. A mode that cannot do its own work (no graph, no entity found) says "
+                "so. Usual: mix."
+            ),
+        )
+    )
+    """``naive`` in workflows that know no other."""
+    search: SearchMethod = _by_workflow(  # noqa: RUF009
+        choice(
+            {"vector": N_("by meaning"), "full_text": N_("by words"), "fused": N_("both")},
+            N_("Search"),
+            N_(
+                "By meaning (vectors) finds what says the same in other words. By words (BM25) finds exact names, "
+                "numbers "
+                "and terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early. "
+                "Usual: by meaning; both where questions hold names, codes or rare terms."
+            ),
+        )
+    )
     """How passages are looked for; the similarity threshold is about the vectors in any case (SC-02)."""
-    top_k: int = _DEFAULT
-    similarity_threshold: float = _DEFAULT
-    grade_pass_threshold: float = _DEFAULT
-    max_rewrites: int = _DEFAULT
-    min_confidence: float = _DEFAULT
-    gate: GatePolicy = _DEFAULT
-    min_relevant: int = _DEFAULT
-    context: ContextPolicy = "union"
-    answer_unverified: bool = False
-    probe_k: int = _DEFAULT
-    grade_probe: bool = False
-    """Grade every probed candidate, so that what-if knows the verdicts of those below the gate too."""
-    ignore_cache: bool = False
-    budget_s: float = _DEFAULT
+    top_k: int = _by_workflow(
+        number(
+            (1, 20, 5, 1),
+            N_("Top-k"),
+            N_(
+                "How many of the best candidates may be kept and graded. More finds more and costs more grading. "
+                "Usual: 5–10."
+            ),
+            whole=True,
+            usual=(5, 10),
+        )
+    )
+    similarity_threshold: float = _by_workflow(
+        number(
+            (0, 1, 0.3, 0.01),
+            N_("Similarity at least"),
+            N_(
+                "Candidates less similar than this are dropped before grading, and stay visible with their margin. 0 "
+                "is unrelated text, a right passage is usually near 0.5. It is about meaning also where words decide "
+                "the order. Usual: 0.30–0.50."
+            ),
+            usual=(0.3, 0.5),
+        )
+    )
+    grade_pass_threshold: float = _by_workflow(
+        number(
+            (0, 1, 0.6, 0.01),
+            N_("Pass rate at least"),
+            N_(
+                "Share of kept passages that must pass the grader; below it the question is rewritten. Usual: "
+                "0.40–0.80."
+            ),
+            usual=(0.4, 0.8),
+        )
+    )
+    max_rewrites: int = _by_workflow(
+        number(
+            (0, 5, 3, 1),
+            N_("Rewrites at most"),
+            N_("How often the question may be rephrased and searched again. Each one adds a full round. Usual: 2–3."),
+            whole=True,
+            usual=(2, 3),
+        )
+    )
+    min_confidence: float = _by_workflow(
+        number(
+            (0, 1, 0.5, 0.01),
+            N_("P(relevant) at least"),
+            N_("A passage passes when the grader's probability that it is relevant reaches this."),
+        )
+    )
+    gate: GatePolicy = _by_workflow(  # noqa: RUF009
+        choice(
+            {"pass_rate": NC_("setting", "Pass rate"), "min_relevant": N_("At least n passages")},
+            NC_("setting", "Gate"),
+            N_(
+                "When to stop searching: when a share of the kept passages passed, or as soon as n passages passed. "
+                "Where one passage holds the answer, a pass rate of 0.60 cannot be met while five are kept."
+            ),
+        )
+    )
+    min_relevant: int = _by_workflow(
+        number(
+            (1, 20, 1, 1),
+            N_("Passages that must pass"),
+            N_("Distinct passages that passed, over all rounds when the context is their union."),
+            whole=True,
+        )
+    )
+    context: ContextPolicy = _by_workflow(  # noqa: RUF009
+        choice(
+            {"union": NC_("setting", "All rounds"), "last_round": N_("Last round")},
+            N_("Passages for the answer"),
+            N_("Passed passages of all rounds together, or of the last round alone."),
+        )
+    )
+    answer_unverified: bool = _by_workflow(
+        switch(
+            N_("Answer even if nothing passed"),
+            N_("Uses the best unverified passages; the answer is then marked as unverified."),
+        )
+    )
+    probe_k: int = _by_workflow(
+        number(
+            (1, 100, 20, 1),
+            N_("Candidates looked at"),
+            N_("How deep the search looks. What lies beyond top-k is not graded but stays visible."),
+            whole=True,
+        )
+    )
+    grade_probe: bool = _by_workflow(
+        switch(N_("Grade all candidates"), N_("Also grades what the gates dropped: costs more, shows more."))
+    )
+    """Every probed candidate is graded, so that what-if knows the verdicts of those below the gate too."""
+    ignore_cache: bool = _by_workflow(
+        switch(N_("Ignore stored verdicts"), N_("Asks a chat model again even where the same verdict is stored."))
+    )
+    budget_s: float = _by_workflow(
+        number(
+            (1, 3600, 120, 1),
+            N_("Time budget, seconds"),
+            N_("After it, no further search: one answer is made from what there is."),
+            boxed=True,
+        )
+    )
     models: RoleModels = _ALL_BUILT_IN
-    options: WorkflowOptions = _LEFT_OUT
-    """Of the class that :data:`OPTIONS` names; left out, the defaults of the workflow."""
+    options: Options = _LEFT_OUT
+    """Of the class that the workflow declares; left out, its defaults."""
 
     def __post_init__(self) -> None:
-        require("workflow", self.workflow, get_args(WorkflowName))
-        if self.gate is _DEFAULT:
-            object.__setattr__(self, "gate", default_gate(threshold_named=self.grade_pass_threshold is not _DEFAULT))
-        for name, parameter in PARAMETERS.items():
-            given = getattr(self, name)
-            value = default_of(self.workflow, name) if given is _DEFAULT else given
-            object.__setattr__(self, name, checked(name, value, parameter))
-        require_flags(self, "answer_unverified", "grade_probe", "ignore_cache")
-        rewriter = self.models.rewriter
-        if self.workflow == "quality_loop" and not rewriter.built_in and rewriter.temperature == 0:
-            # QL-04; somebody who wants nearly none sets 0.01.
-            warmer = replace(self.models, rewriter=replace(rewriter, temperature=_QUALITY_TEMPERATURE))
-            object.__setattr__(self, "models", warmer)
-        if isinstance(self.options, SelfCorrectiveOptions):
-            object.__setattr__(self, "options", OPTIONS[self.workflow]())
-        if type(self.options) is not OPTIONS[self.workflow]:
+        require("workflow", self.workflow, tuple(WORKFLOWS))
+        own = declared(self.workflow)
+        if self.gate is _UNSET:
+            named = self.grade_pass_threshold is not _UNSET
+            object.__setattr__(self, "gate", default_gate(threshold_named=named))
+        for name in SETTINGS:
+            if getattr(self, name) is _UNSET:
+                object.__setattr__(self, name, default_of(self.workflow, name))
+        check_settings(self)
+        for role, warmth in own.temperatures.items():
+            model = self.models.of(role)
+            if not model.built_in and model.temperature == 0:
+                # QL-04; whoever wants nearly none sets 0.01.
+                warmer: Any = {role: replace(model, temperature=warmth)}
+                object.__setattr__(self, "models", replace(self.models, **warmer))
+        if type(self.options) is Options:
+            object.__setattr__(self, "options", own.options())
+        if type(self.options) is not own.options:
             raise InvalidConfig.options_of_another_workflow(workflow=self.workflow)
-        if self.mode is _DEFAULT:
-            object.__setattr__(self, "mode", default_mode(self.workflow))
-        require("mode", self.mode, get_args(Mode))
-        require("search", self.search, get_args(SearchMethod))
-        require("gate", self.gate, get_args(GatePolicy))
-        require("context", self.context, get_args(ContextPolicy))
         if not isinstance(self.collection, str) or not 1 <= len(self.collection) <= 60:
             raise InvalidConfig.collection_name()
         if not isinstance(self.milvus_address, str) or len(self.milvus_address) > _LONGEST_ADDRESS:
@@ -148,6 +273,10 @@ class RunConfig:
         return max(self.top_k, self.probe_k)
 
 
+SETTINGS: Mapping[str, Setting] = settings_in(RunConfig)
+"""The settings that workflows share, by the name of their field."""
+PARAMETERS: Mapping[str, Parameter] = numbers_in(RunConfig)
+"""The ranges of those that are numbers."""
 CONFIG_FIELDS: tuple[str, ...] = tuple(item.name for item in fields(RunConfig))
 
 
@@ -159,8 +288,8 @@ def config_from_dict(plain: Mapping[str, Any], usual: RoleModels = _ALL_BUILT_IN
     """
     _refuse_unknown(plain, CONFIG_FIELDS)
     values = dict(plain)
-    workflow = values.get("workflow", "self_corrective")
-    require("workflow", workflow, get_args(WorkflowName))
+    workflow = values.get("workflow", USUAL)
+    require("workflow", workflow, tuple(WORKFLOWS))
     values["options"] = options_from_dict(workflow, _object("options", values.pop("options", {})))
     models = models_from_dict(values.pop("models", {}), usual)
     return RunConfig(models=models, **values)
@@ -178,10 +307,11 @@ def config_from_stored(plain: Mapping[str, Any], usual: RoleModels = _ALL_BUILT_
     return config_from_dict({"gate": OLD_GATE, **plain}, usual)
 
 
-def options_from_dict(workflow: WorkflowName, plain: Mapping[str, Any]) -> WorkflowOptions:
+def options_from_dict(workflow: WorkflowName, plain: Mapping[str, Any]) -> Options:
     """Options of a workflow; raises ``InvalidConfig`` for one that it does not have, or out of range."""
-    _refuse_unknown(plain, tuple(item.name for item in fields(OPTIONS[workflow])))
-    return OPTIONS[workflow](**plain)
+    options = declared(workflow).options
+    _refuse_unknown(plain, tuple(item.name for item in fields(options)))
+    return options(**plain)
 
 
 def _role_model(role: str, plain: Any, usual: RoleModels) -> RoleModel:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from engine.model.config import RunConfig, WorkflowName
+from engine.model.config import RunConfig, WorkflowName, declared
 from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker
 from engine.model.values.attachments import Attachment, CellCitation
 from engine.model.values.calls import Fault, ModelCall, NodeExecution
@@ -124,7 +124,8 @@ class RunRecord:
     @property
     def pass_rates(self) -> Mapping[int, float]:
         """By round what the grader's gate decided on; answers are judged apart."""
-        return {item.round: item.pass_rate for item in self.decisions if item.node in ("grade", "grade_documents")}
+        gate = declared(self.workflow).gate
+        return {item.round: item.pass_rate for item in self.decisions if item.node == gate}
 
     @property
     def calls(self) -> int:

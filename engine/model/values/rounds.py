@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from engine.model.config import GradeOn
 from engine.model.values.graphs import GraphEvidence, RetrievalList, Stage
 from engine.model.values.names import (
     AnswerKind,
@@ -17,6 +16,7 @@ from engine.model.values.names import (
     SourceKind,
     Strategy,
 )
+from engine.workflows.quality_loop.options import GradeOn
 
 Content = tuple[PassageId, str, str, str, str, int, str]
 """Id, source, text, section, title, ordinal and date of a passage."""

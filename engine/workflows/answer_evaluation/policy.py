@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.model.config import AnswerEvaluationOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.values import (
     Comparison,
@@ -24,6 +24,7 @@ from engine.model.values import (
     Round,
     Verdict,
 )
+from engine.workflows.answer_evaluation.options import gener_epoch
 
 EXCERPT_CHARS = 500
 """Longest text of one passage that an evaluator is shown (AE-04)."""
@@ -100,12 +101,6 @@ def outcome_of_answer(gate: Decision, last: Decision, context: Context) -> tuple
     if gate.reason != "passed":
         return "answered_forced", gate.reason
     return "answered", last.reason
-
-
-def gener_epoch(config: RunConfig) -> int:
-    """Answers that a run may write at most; the default for a config of another workflow."""
-    options = config.options
-    return (options if isinstance(options, AnswerEvaluationOptions) else AnswerEvaluationOptions()).gener_epoch
 
 
 def excerpts(passages: Sequence[Passage], top_k: int) -> tuple[Excerpt, ...]:

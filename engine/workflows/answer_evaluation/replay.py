@@ -16,8 +16,10 @@ from engine.replay.recorded import NO_LIMIT, Evidence, same_context
 from engine.replay.replay import Replay
 from engine.replay.values import Cost, Gap
 from engine.roles import SILENT, EvaluationRequest, Trace
-from engine.running.context import AnswerRoles, Roles
-from engine.workflows.answer_evaluation.policy import NODE, excerpts, gener_epoch
+from engine.running.context import Roles
+from engine.workflows.answer_evaluation.options import gener_epoch
+from engine.workflows.answer_evaluation.policy import NODE, excerpts
+from engine.workflows.answer_evaluation.roles import AnswerRoles
 
 _SETTLED: frozenset[Reason] = frozenset({"evaluation_passed", "max_epochs"})
 """Reasons that hold no matter what time is left, once there is an evaluation."""
@@ -28,7 +30,7 @@ class AnswersReplay(Replay):
 
     def roles(self) -> Roles:
         writer = _RecordedWriter(self.evidence, self.driver)
-        return replace(super().roles(), answers=AnswerRoles(writer, writer, _observe))
+        return replace(super().roles(), own=AnswerRoles(writer, writer, _observe))
 
     def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
         """Where an answer was reached, every one that is left is written and evaluated."""

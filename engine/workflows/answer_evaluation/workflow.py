@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 from engine.llm.writer_prompts import opening_messages
+from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
-from engine.workflows.answer_evaluation.policy import gener_epoch, outcome_of_answer
-from engine.workflows.answer_evaluation.replay import AnswersReplay
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
+from engine.workflows.answer_evaluation.policy import outcome_of_answer
+from engine.workflows.answer_evaluation.roles import answer_roles
 from engine.workflows.answer_evaluation.steps.eval_answer import eval_answer
 from engine.workflows.answer_evaluation.steps.generate_answer import generate_answer
 from engine.workflows.answer_evaluation.steps.prepare import after_preparing, prepare
 from engine.workflows.answer_evaluation.steps.state import AnswerState
-from engine.workflows.flow import END, Flow
-from engine.workflows.steps import retrieve, rewrite
+from engine.workflows.declaration import Workflow, chat_calls, judged_a_round, later
+from engine.workflows.flow import END, Flow, Node
+from engine.workflows.steps import nodes
 from engine.workflows.steps.grade import grade_step
-
-FLOW = Flow(
-    state=AnswerState,
-    steps={
-        "retrieve": retrieve.retrieve,
-        "grade": grade_step(answering="prepare"),
-        "rewrite": rewrite.rewrite,
-        "prepare": prepare,
-        "generate_answer": generate_answer,
-        "eval_answer": eval_answer,
-    },
-    ways={
-        "retrieve": "grade",
-        "grade": ("rewrite", "prepare", END),
-        "rewrite": "retrieve",
-        "prepare": ("generate_answer", END),
-        "generate_answer": "eval_answer",
-        "eval_answer": ("generate_answer", END),
-    },
-    opening=frozenset({"retrieve"}),
-    gate="grade",
-    routes={"prepare": after_preparing},
-)
-
-REPLAY = AnswersReplay
 
 
 def initial_state(question: str) -> AnswerState:
@@ -58,19 +36,18 @@ def initial_state(question: str) -> AnswerState:
     )
 
 
-def recursion_limit(config: RunConfig) -> int:
-    """Steps a run can take at most: three per round, preparing, two per answer, and one to spare (SC-13)."""
-    return 3 * (config.max_rewrites + 1) + 1 + 2 * gener_epoch(config) + 1
-
-
 def worst_case_calls(config: RunConfig) -> int:
-    """Chat-model calls of the longest possible run, retries apart: gradings, rewrites, answers, evaluations."""
-    per_round = config.fetch_k if config.grade_probe else config.top_k
-    grading = 0 if config.models.grader.built_in else per_round * (config.max_rewrites + 1)
-    rewriting = 0 if config.models.rewriter.built_in else 2 * config.max_rewrites
-    writing = 0 if config.models.generator.built_in else gener_epoch(config)
-    evaluating = 0 if config.models.evaluator.built_in else gener_epoch(config)
-    return grading + rewriting + writing + evaluating
+    """Gradings, rewrites with the one retry that a repeated query gets, answers and their evaluations."""
+    answers = gener_epoch(config)
+    return chat_calls(
+        config,
+        {
+            "grader": judged_a_round(config) * (config.max_rewrites + 1),
+            "rewriter": 2 * config.max_rewrites,
+            "generator": answers,
+            "evaluator": answers,
+        },
+    )
 
 
 def ending(record: RunRecord) -> tuple[Outcome, str]:
@@ -78,3 +55,81 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
     assert record.context is not None
     gate = next(item for item in reversed(record.decisions) if item.node == "grade")
     return outcome_of_answer(gate, record.decisions[-1], record.context)
+
+
+WORKFLOW = Workflow(
+    id="answer_evaluation",
+    name=N_("Answer evaluation"),
+    title=N_("Answer evaluation · 6 nodes"),
+    summary=N_("Searches as the four-node loop does, then has each answer judged and revised."),
+    introduction=N_(
+        "Passages are found and graded as in the four-node loop. Then an evaluator judges the answer for sense and "
+        "evidence, and the generator revises it until nothing is left to suggest."
+    ),
+    options=AnswerEvaluationOptions,
+    roles=("grader", "rewriter", "generator", "evaluator"),
+    samples={
+        "en": (("dc-en-01", ""), ("dm-en-05", ""), ("dc-en-11", ""), ("dc-en-03", ""), ("dc-en-17", "")),
+        "zh": (("dc-zh-01", ""), ("dm-zh-03", ""), ("dc-zh-10", ""), ("dc-zh-05", ""), ("dc-zh-17", "")),
+    },
+    plain_gate=True,
+    measures=("pass_rate", "suggestions"),
+    tab=N_("Evaluation"),
+    drawn_by="components.workflows.answer_evaluation",
+    flow=Flow(
+        state=AnswerState,
+        nodes={
+            "retrieve": nodes.RETRIEVE,
+            "grade": nodes.grade(grade_step(answering="prepare")),
+            "rewrite": nodes.REWRITE,
+            "prepare": Node(
+                step=prepare,
+                name=N_("Prepare"),
+                kind="context",
+                work=N_("gathers the context"),
+                doing=N_("The context is being gathered"),
+                lead=N_("prepare"),
+                tab="passages",
+            ),
+            "generate_answer": Node(
+                step=generate_answer,
+                name=N_("Generate"),
+                kind="answer",
+                who=N_("The generator"),
+                work=N_("writes and cites"),
+                doing=N_("The generator is writing the answer"),
+                lead=N_("write again"),
+                tab="loop",
+            ),
+            "eval_answer": Node(
+                step=eval_answer,
+                name=N_("Evaluate"),
+                kind="evaluate",
+                who=N_("The evaluator"),
+                work=N_("sense and evidence"),
+                doing=N_("The evaluator is judging the answer"),
+                tab="loop",
+            ),
+        },
+        ways={
+            "retrieve": "grade",
+            "grade": ("rewrite", "prepare", END),
+            "rewrite": "retrieve",
+            "prepare": ("generate_answer", END),
+            "generate_answer": "eval_answer",
+            "eval_answer": ("generate_answer", END),
+        },
+        opening=frozenset({"retrieve"}),
+        gate="grade",
+        routes={"prepare": after_preparing},
+    ),
+    initial_state=initial_state,
+    # Three steps a round, preparing, two an answer, and one to spare.
+    recursion_limit=lambda config: 3 * (config.max_rewrites + 1) + 1 + 2 * gener_epoch(config) + 1,
+    worst_case_calls=worst_case_calls,
+    ending=ending,
+    make_roles=answer_roles,
+    prompts={"generator": "engine.llm.writer_prompts:WRITER_PROMPT_VERSION"},
+    replay=later("engine.workflows.answer_evaluation.replay:AnswersReplay"),
+    most_answers=gener_epoch,
+)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.model.config import DualLoopOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.language import normalised_query
 from engine.model.values import (
@@ -29,6 +29,7 @@ from engine.model.values import (
     Suggestion,
     TriedRoute,
 )
+from engine.workflows.dual_loop.options import dual_options
 
 LEAST_RELEVANT = 1
 """Passages of a round that must pass for its documents to count as relevant (DL-03)."""
@@ -60,12 +61,6 @@ class DualEvidence:
     """The grader could not be reached in the newest round."""
     writer_failed: bool = False
     """The newest pass brought no answer; the newest draft is that of an earlier one."""
-
-
-def dual_options(config: RunConfig) -> DualLoopOptions:
-    """The options of the dual loop; the defaults for a config of another workflow."""
-    options = config.options
-    return options if isinstance(options, DualLoopOptions) else DualLoopOptions()
 
 
 # -- strategies -----------------------------------------------------------------------------------------------------

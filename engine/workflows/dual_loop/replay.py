@@ -51,18 +51,20 @@ from engine.roles import (
     StrategyRequest,
     Trace,
 )
-from engine.running.context import DualRoles, Retrieval, Roles, SectionRetrieval
+from engine.running.context import Retrieval, Roles, SectionRetrieval
+from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import (
     INITIAL,
     MOST_RECALLED,
     WEB,
-    dual_options,
     holding,
     of_this_question,
     skips,
     untried,
     usable_strategies,
 )
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.dual_loop.workflow import passes
 
 ANSWER = "grade_relevance"
 """The node that decides about answers."""
@@ -100,7 +102,7 @@ class DualReplay(Replay):
             rewriter=rewriter,
             stand_in=rewriter,
             generator=answers,
-            dual=DualRoles(
+            own=DualRoles(
                 sections=search,
                 router=_RecordedStrategyRouter(self),
                 direct=answers,
@@ -215,7 +217,7 @@ class DualReplay(Replay):
     def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
         """At worst every search, answer and pass that is left follows."""
         prices, corrections = self.evidence.prices, course.state.get("correction_attempts", 0)
-        rest = prices.passes(max(0, dual_options(self.config).max_corrections - corrections), self.config)
+        rest = passes(prices, self.config, max(0, dual_options(self.config).max_corrections - corrections))
         if gap not in ("answer", "evaluation"):
             rest = rest + prices.generation + prices.evaluation
         if gap in ("answer", "evaluation", "unrecorded"):

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from engine.model.config import RunConfig
+from typing import Any
+
+from engine.messages import N_
+from engine.model.config import SEARCH, RunConfig
 from engine.model.values import STRATEGIES, Outcome, RunRecord
-from engine.workflows.dual_loop.policy import dual_options, outcome_of
-from engine.workflows.dual_loop.replay import DualReplay
+from engine.replay.cost import REWRITE_CALLS
+from engine.replay.values import Cost
+from engine.workflows.declaration import Workflow, judged_a_round, later
+from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
+from engine.workflows.dual_loop.policy import outcome_of
+from engine.workflows.dual_loop.roles import dual_roles
 from engine.workflows.dual_loop.steps.consolidate_memory import consolidate_memory
 from engine.workflows.dual_loop.steps.direct_response import direct_response
 from engine.workflows.dual_loop.steps.generate_response import generate_response
@@ -16,37 +23,7 @@ from engine.workflows.dual_loop.steps.retrieve_memory import retrieve_memory
 from engine.workflows.dual_loop.steps.rewrite_query import rewrite_query
 from engine.workflows.dual_loop.steps.route_query import route_query
 from engine.workflows.dual_loop.steps.state import DualState
-from engine.workflows.flow import END, Flow
-
-FLOW = Flow(
-    state=DualState,
-    steps={
-        "retrieve_memory": retrieve_memory,
-        "route_query": route_query,
-        "rewrite_query": rewrite_query,
-        "retrieve_documents": retrieve_documents,
-        "grade_documents": grade_documents,
-        "generate_response": generate_response,
-        "direct_response": direct_response,
-        "grade_relevance": grade_relevance,
-        "consolidate_memory": consolidate_memory,
-    },
-    ways={
-        "retrieve_memory": "route_query",
-        "route_query": ("direct_response", "rewrite_query"),
-        "rewrite_query": "retrieve_documents",
-        "retrieve_documents": "grade_documents",
-        "grade_documents": ("generate_response", "retrieve_documents", END),
-        "generate_response": "grade_relevance",
-        "direct_response": "grade_relevance",
-        "grade_relevance": ("consolidate_memory", "rewrite_query"),
-        "consolidate_memory": END,
-    },
-    opening=frozenset({"retrieve_documents"}),
-    gate="grade_documents",
-)
-
-REPLAY = DualReplay
+from engine.workflows.flow import END, Flow, Node
 
 
 def initial_state(question: str) -> DualState:
@@ -82,10 +59,9 @@ def worst_case_calls(config: RunConfig) -> int:
     options, models = dual_options(config), config.models
     passes = options.max_corrections + 1
     searches = len(STRATEGIES) if options.web_search else len(STRATEGIES) - 1
-    per_search = config.fetch_k if config.grade_probe else config.top_k
     calls = 0 if models.router.built_in else 1
     calls += 0 if models.rewriter.built_in else 1 + 2 * options.max_corrections
-    calls += 0 if models.grader.built_in else per_search * searches * passes
+    calls += 0 if models.grader.built_in else judged_a_round(config) * searches * passes
     # One more puts into words what is remembered.
     calls += 0 if models.generator.built_in else passes + options.memory
     return calls + (0 if models.evaluator.built_in else passes)
@@ -95,3 +71,162 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
     """By the last decision, by whether an answer stands, and by whether a search failed."""
     last = record.decisions[-1]
     return outcome_of(last, record.drafts, record.tried_routes), last.reason
+
+
+def passes(prices: Any, config: RunConfig, count: int) -> Cost:
+    """So many passes at worst: a rewrite, every strategy, an answer and its evaluation each."""
+    strategies = sum(strategy != "web_search" or dual_options(config).web_search for strategy in STRATEGIES)
+    searches = prices.round(config) * strategies
+    price: Cost = (prices.rewrite * REWRITE_CALLS + searches + prices.generation + prices.evaluation) * count
+    return price
+
+
+def longest_run(prices: Any, config: RunConfig) -> Cost:
+    """At worst every correction is made."""
+    price: Cost = prices.routing + passes(prices, config, dual_options(config).max_corrections + 1)
+    return price
+
+
+WORKFLOW = Workflow(
+    id="dual_loop",
+    name=N_("Dual loop"),
+    title=N_("Dual loop · 9 nodes"),
+    summary=N_(
+        "Tries one search after the other until passages help, then corrects the answer until it fits. It remembers."
+    ),
+    introduction=N_(
+        "The inner loop changes the way of searching until a passage helps; the outer loop rewrites the question "
+        "until the answer fits it. Answers that passed are remembered for later questions."
+    ),
+    settings=(*SEARCH, "context", "min_confidence", "probe_k", "budget_s", "grade_probe", "ignore_cache"),
+    options=DualLoopOptions,
+    roles=("grader", "rewriter", "generator", "evaluator", "router"),
+    samples={
+        "en": (
+            ("dm-en-06", ""),
+            ("Give me an overview of graph theory.", "overview"),
+            ("Hello, what can you do?", "direct"),
+            ("dc-en-07", ""),
+            ("dc-en-17", ""),
+        ),
+        "zh": (
+            ("dm-zh-01", ""),
+            ("请概述糖尿病的类型。", "overview"),
+            ("你好，你能做什么？", "direct"),
+            ("dc-zh-07", ""),
+            ("dc-zh-17", ""),
+        ),
+    },
+    remembers=True,
+    measures=("pass_rate", "suggestions"),
+    tab=N_("Strategies"),
+    drawn_by="components.workflows.dual_loop",
+    flow=Flow(
+        state=DualState,
+        nodes={
+            "retrieve_memory": Node(
+                step=retrieve_memory,
+                name=N_("Recall"),
+                work=N_("any earlier answer?"),
+                doing=N_("Earlier answers are being looked up"),
+                tab="loop",
+            ),
+            "route_query": Node(
+                step=route_query,
+                name=N_("Choose route"),
+                kind="route",
+                who=N_("The router"),
+                work=N_("answer or search"),
+                doing=N_("The router is choosing between answer and search"),
+                tab="loop",
+            ),
+            "rewrite_query": Node(
+                step=rewrite_query,
+                name=N_("Rewrite"),
+                kind="rewrite",
+                who=N_("The rewriter"),
+                work=N_("rephrases it"),
+                doing=N_("The rewriter is rephrasing the question"),
+                lead=N_("rewrite"),
+                tab="rewrites",
+            ),
+            "retrieve_documents": Node(
+                step=retrieve_documents,
+                name=N_("Retrieve"),
+                kind="search",
+                who=N_("The retriever"),
+                work=N_("finds passages"),
+                doing=N_("The retriever is looking for passages"),
+                lead=N_("next search"),
+                tab="loop",
+            ),
+            "grade_documents": Node(
+                step=grade_documents,
+                name=N_("Grade"),
+                kind="grade",
+                work=N_("judges passages"),
+                tab="loop",
+            ),
+            "generate_response": Node(
+                step=generate_response,
+                name=N_("Generate"),
+                kind="answer",
+                who=N_("The generator"),
+                work=N_("writes and cites"),
+                doing=N_("The generator is writing the answer"),
+                lead=N_("generate"),
+                tab="loop",
+            ),
+            "direct_response": Node(
+                step=direct_response,
+                name=N_("Direct answer"),
+                kind="answer",
+                who=N_("The generator"),
+                work=N_("needs no passages"),
+                doing=N_("The generator is answering without a search"),
+                lead=N_("direct answer"),
+                tab="loop",
+            ),
+            "grade_relevance": Node(
+                step=grade_relevance,
+                name=N_("Grade answer"),
+                kind="evaluate",
+                who=N_("The evaluator"),
+                work=N_("does it answer?"),
+                doing=N_("The evaluator is checking the answer"),
+                tab="loop",
+            ),
+            "consolidate_memory": Node(
+                step=consolidate_memory,
+                name=N_("Remember"),
+                work=N_("keeps what passed"),
+                doing=N_("The answer is being kept"),
+                lead=N_("remember"),
+                tab="loop",
+            ),
+        },
+        ways={
+            "retrieve_memory": "route_query",
+            "route_query": ("direct_response", "rewrite_query"),
+            "rewrite_query": "retrieve_documents",
+            "retrieve_documents": "grade_documents",
+            "grade_documents": ("generate_response", "retrieve_documents", END),
+            "generate_response": "grade_relevance",
+            "direct_response": "grade_relevance",
+            "grade_relevance": ("consolidate_memory", "rewrite_query"),
+            "consolidate_memory": END,
+        },
+        opening=frozenset({"retrieve_documents"}),
+        gate="grade_documents",
+    ),
+    initial_state=initial_state,
+    recursion_limit=recursion_limit,
+    worst_case_calls=worst_case_calls,
+    ending=ending,
+    make_roles=dual_roles,
+    prompts={"rewriter": "engine.llm.dual_rewriter:DUAL_REWRITER_PROMPT_VERSION"},
+    replay=later("engine.workflows.dual_loop.replay:DualReplay"),
+    numbers_tried=("similarity_threshold", "top_k", "min_confidence"),
+    most_answers=lambda config: dual_options(config).max_corrections + 1,
+    longest_run=longest_run,
+)

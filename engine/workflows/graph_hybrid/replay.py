@@ -18,11 +18,13 @@ from engine.replay.replay import Replay, retrieval_differs
 from engine.replay.values import Cost, Gap
 from engine.retrieval.graph_context import graph_of
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
-from engine.retrieval.ordering import graph_options, reranks
+from engine.retrieval.ordering import reranks
 from engine.roles import SILENT, AnalysisRequest, DirectRequest, GenerationRequest, Trace
-from engine.running.context import GraphRoles, Roles
+from engine.running.context import Roles
+from engine.workflows.graph_hybrid.options import graph_options
 from engine.workflows.graph_hybrid.policy import from_tables_alone
 from engine.workflows.graph_hybrid.recorded_lists import RecordedLists
+from engine.workflows.graph_hybrid.roles import GraphRoles
 
 _SAID = frozenset({"answered", "answered_unverified", "abstained"})
 """How a run without a search ends where its answer is complete."""
@@ -60,7 +62,7 @@ class GraphReplay(Replay):
     def roles(self) -> Roles:
         search, generator = _RecordedModes(self), _RecordedGraphGenerator(self)
         graph = GraphRoles(analyst=search, searcher=search, reranker=search, unsearched=generator, direct=generator)
-        return replace(super().roles(), generator=generator, graph=graph)
+        return replace(super().roles(), generator=generator, own=graph)
 
     def ending(self, end: End) -> tuple[Outcome | None, str]:
         outcome, reason = super().ending(end)

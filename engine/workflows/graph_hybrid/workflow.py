@@ -5,74 +5,49 @@ GH-01 … GH-08. ``grade_documents`` is the four-node loop's own grade step, ``r
 
 from __future__ import annotations
 
-from engine.model.config import CROSS_ENCODER, RoleName, RunConfig
+from dataclasses import replace
+
+from engine.messages import N_
+from engine.model.config import ANSWER, CROSS_ENCODER, GATE, SEARCH, RunConfig
 from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
-from engine.retrieval.ordering import graph_options
-from engine.workflows.flow import END, Flow
+from engine.retrieval.ordering import reranks
+from engine.workflows.declaration import Workflow, chat_calls, later
+from engine.workflows.flow import END, Flow, Node
+from engine.workflows.graph_hybrid.options import GraphOptions, graph_options
 from engine.workflows.graph_hybrid.policy import outcome_of
-from engine.workflows.graph_hybrid.replay import GraphReplay
+from engine.workflows.graph_hybrid.roles import graph_roles
 from engine.workflows.graph_hybrid.steps.analyze_query import analyze_query
 from engine.workflows.graph_hybrid.steps.generate_answer import generate_answer
 from engine.workflows.graph_hybrid.steps.grade_documents import grade_documents
 from engine.workflows.graph_hybrid.steps.retrieve import retrieve
 from engine.workflows.graph_hybrid.steps.route_query import route_query
 from engine.workflows.graph_hybrid.steps.state import GraphState
-from engine.workflows.steps import rewrite
-
-_NODES_A_ROUND = 3
-
-FLOW = Flow(
-    state=GraphState,
-    steps={
-        "analyze_query": analyze_query,
-        "route_query": route_query,
-        "retrieve": retrieve,
-        "grade_documents": grade_documents,
-        "refine_query": rewrite.rewrite,
-        "generate_answer": generate_answer,
-    },
-    ways={
-        "analyze_query": "route_query",
-        "route_query": ("retrieve", "generate_answer"),
-        "retrieve": "grade_documents",
-        "grade_documents": ("refine_query", "generate_answer", END),
-        "refine_query": "retrieve",
-        "generate_answer": END,
-    },
-    opening=frozenset({"retrieve"}),
-    gate="grade_documents",
-)
-
-REPLAY = GraphReplay
-
-
-def initial_state(question: str) -> GraphState:
-    return GraphState(question=question, query=question, rounds=(), rewrites=())
-
-
-def recursion_limit(config: RunConfig) -> int:
-    """Steps a run can take at most: two before the rounds, three per round, one generation, one to spare (SC-13)."""
-    return 2 + _NODES_A_ROUND * (config.max_rewrites + 1) + 2
+from engine.workflows.steps import nodes
 
 
 def worst_case_calls(config: RunConfig) -> int:
-    """Chat-model calls of the longest possible run, retries apart: analysis, scores, judgements, rewrites, answer."""
+    """Analysis, scores, judgements, rewrites with the one retry that a repeated query gets, and the answer."""
     rounds, options = config.max_rewrites + 1, graph_options(config)
     graded = _probed(config) if config.grade_probe else config.top_k
     if config.models.reranker.built_in and options.rerank != "never":
         # The grader scores the rerank window, and what it judged there it does not judge again.
         graded = max(graded, min(options.rerank_k, _probed(config)))
-    calls: dict[RoleName, int] = {
-        "router": 1,
-        "reranker": 0 if options.rerank == "never" else min(options.rerank_k, _probed(config)) * rounds,
-        "grader": graded * rounds,
-        # Each with the one retry that a repeated query gets.
-        "rewriter": 2 * config.max_rewrites,
-        "generator": 1,
-    }
-    if config.models.reranker.model.startswith(CROSS_ENCODER):
-        calls["reranker"] = 0
-    return sum(count for role, count in calls.items() if not config.models.of(role).built_in)
+    by_chat = options.rerank != "never" and not config.models.reranker.model.startswith(CROSS_ENCODER)
+    return chat_calls(
+        config,
+        {
+            "router": 1,
+            "reranker": min(options.rerank_k, _probed(config)) * rounds if by_chat else 0,
+            "grader": graded * rounds,
+            "rewriter": 2 * config.max_rewrites,
+            "generator": 1,
+        },
+    )
+
+
+def reranked(config: RunConfig) -> int:
+    """The best passages, in the modes that call for it."""
+    return graph_options(config).rerank_k if reranks(config.mode, config) else 0
 
 
 def ending(record: RunRecord) -> tuple[Outcome, str]:
@@ -83,3 +58,106 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
 def _probed(config: RunConfig) -> int:
     """Passages of a round at most: every list may bring others."""
     return config.fetch_k * len(RETRIEVAL_LISTS)
+
+
+WORKFLOW = Workflow(
+    id="graph_hybrid",
+    name=N_("Graph + vectors"),
+    title=N_("Graph + vectors · 6 nodes"),
+    summary=N_(
+        "Analyses the query, searches vectors and a knowledge graph in one of six modes, refines while too few pass."
+    ),
+    introduction=N_(
+        "The query is analysed and routed; then vectors, the neighbourhood of the entities it names and summaries of "
+        "communities are searched, made one list, reranked and graded. The answer comes from the graph, the tables "
+        "and the passages that passed."
+    ),
+    settings=(*SEARCH, "mode", *GATE, *ANSWER),
+    defaults={"mode": "mix"},
+    options=GraphOptions,
+    roles=("grader", "rewriter", "generator", "router", "reranker"),
+    samples={
+        "en": (
+            ("mh-en-16", ""),
+            ("mh-en-05", ""),
+            ("Give me an overview of diabetes complications.", "overview"),
+            ("Hello, what can you do?", "direct"),
+            ("dc-en-17", ""),
+        ),
+        "zh": (
+            ("mh-zh-04", ""),
+            ("mh-zh-09", ""),
+            ("请概述糖尿病的并发症。", "overview"),
+            ("你好，你能做什么？", "direct"),
+            ("dc-zh-17", ""),
+        ),
+    },
+    takes_attachments=True,
+    measures=("pass_rate", "context"),
+    tab=N_("Graph"),
+    drawn_by="components.workflows.graph_hybrid",
+    flow=Flow(
+        state=GraphState,
+        nodes={
+            "analyze_query": Node(
+                step=analyze_query,
+                name=N_("Analyse"),
+                kind="route",
+                who=N_("The analyst"),
+                work=N_("entities and intent"),
+                doing=N_("The query is being analysed"),
+                tab="loop",
+            ),
+            "route_query": Node(
+                step=route_query,
+                name=N_("Choose route"),
+                who=N_("The router"),
+                work=N_("answer or search"),
+                doing=N_("The router is choosing between answer and search"),
+                tab="loop",
+            ),
+            "retrieve": replace(nodes.RETRIEVE, step=retrieve),
+            "grade_documents": Node(
+                step=grade_documents,
+                name=N_("Grade"),
+                kind="grade",
+                work=N_("judges passages"),
+                tab="loop",
+            ),
+            "refine_query": replace(
+                nodes.REWRITE, name=N_("Refine"), work=N_("rephrases it"), brief="", lead=N_("refine")
+            ),
+            "generate_answer": Node(
+                step=generate_answer,
+                name=N_("Generate"),
+                kind="answer",
+                who=N_("The generator"),
+                work=N_("writes and cites"),
+                doing=N_("The generator is writing the answer"),
+                lead=N_("generate"),
+                tab="loop",
+            ),
+        },
+        ways={
+            "analyze_query": "route_query",
+            "route_query": ("retrieve", "generate_answer"),
+            "retrieve": "grade_documents",
+            "grade_documents": ("refine_query", "generate_answer", END),
+            "refine_query": "retrieve",
+            "generate_answer": END,
+        },
+        opening=frozenset({"retrieve"}),
+        gate="grade_documents",
+    ),
+    # Two steps before the rounds, three a round, one generation, and one to spare.
+    recursion_limit=lambda config: 2 + 3 * (config.max_rewrites + 1) + 2,
+    worst_case_calls=worst_case_calls,
+    ending=ending,
+    make_roles=graph_roles,
+    prompts={
+        "router": "engine.llm.query_analyst:QUERY_ANALYST_PROMPT_VERSION",
+        "generator": "engine.llm.prompts:GRAPH_GENERATOR_PROMPT_VERSION",
+    },
+    replay=later("engine.workflows.graph_hybrid.replay:GraphReplay"),
+    reranked=reranked,
+)

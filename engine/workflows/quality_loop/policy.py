@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from engine.errors import BarNeedsRewrite, BarOutOfReach, WorkbenchError
-from engine.model.config import QualityOptions, RunConfig
+from engine.model.config import RunConfig
 from engine.model.decide import Evidence, gate_in
 from engine.model.values import (
     SOURCE_KINDS,
@@ -35,6 +35,7 @@ from engine.model.values import (
 )
 from engine.retrieval.fuse import quotas
 from engine.roles import RewriteIssue
+from engine.workflows.quality_loop.options import QualityOptions, quality_options
 
 FULL_COUNT = 20
 """Passages at which the count is worth all of its weight."""
@@ -75,13 +76,6 @@ class Ceiling:
     """Kinds that the collection has no passages of."""
 
 
-def options_of(config: RunConfig) -> QualityOptions:
-    """The loop's own options; ``ValueError`` for the config of another workflow."""
-    if not isinstance(config.options, QualityOptions):
-        raise ValueError(f"a config of the workflow {config.workflow!r} has no quality options")
-    return config.options
-
-
 def deadline_s(config: RunConfig) -> float:
     """Seconds after which nothing more is searched, judged or rewritten; the rest of the budget is the generation's."""
     share = _BUILT_IN_SHARE if config.models.generator.built_in else _CHAT_SHARE
@@ -98,7 +92,7 @@ def check_quality(current: Round, config: RunConfig) -> QualityCheck:
 
     A passage without a readable verdict has relevance 0, one without a kind counts as ``vector``.
     """
-    options = options_of(config)
+    options = quality_options(config)
     kept = kept_candidates(current, config)
     if not kept:
         issues = (QualityIssue("no_passages", 0, 0),)
@@ -145,7 +139,7 @@ def decide_quality(evidence: Evidence, config: RunConfig) -> Decision:
     passed = sum(1 for item in verdicts if item is not None and item.passes(config.min_confidence))
     unreadable = sum(1 for item in verdicts if item is not None and item.relevant is None)
     check = check_quality(current, config)
-    rewrites, bar = len(evidence.rounds) - 1, options_of(config).medium_score
+    rewrites, bar = len(evidence.rounds) - 1, quality_options(config).medium_score
     quantity: Quantity = "quality_score" if check.graded_on == "weighted" else "top3_relevance"
 
     def to(route: str, reason: Reason, *comparisons: Comparison) -> Decision:
@@ -205,7 +199,7 @@ def score_ceiling(config: RunConfig, kinds: Sequence[SourceKind], routing: Routi
     anywhere = _best(dict.fromkeys(present, config.top_k), config)
     first = anywhere if routing is None or routing.wide else _best(_places(routing, present, config), config)
     score = anywhere if config.max_rewrites else first
-    options = options_of(config)
+    options = quality_options(config)
     return Ceiling(
         score=score,
         best_grade=grade_of(score, options),
@@ -218,7 +212,7 @@ def score_ceiling(config: RunConfig, kinds: Sequence[SourceKind], routing: Routi
 
 def bar_warnings(ceiling: Ceiling, config: RunConfig) -> tuple[WorkbenchError, ...]:
     """What to say of a bar before a run: out of reach of every round, or of the first one only."""
-    bar = options_of(config).medium_score
+    bar = quality_options(config).medium_score
     if not ceiling.reachable:
         score, needed = _below(ceiling.score, bar)
         return (BarOutOfReach(score=score, bar=needed),)
@@ -243,7 +237,7 @@ def _best(places: Mapping[SourceKind, int], config: RunConfig) -> float:
 
     Fewer of the others raise the share of history, more of them the count; the score has its maximum at either end.
     """
-    options = options_of(config)
+    options = quality_options(config)
     if options.grade_on == "top3":
         return 1.0 if places else 0.0
     others = sorted((count for kind, count in places.items() if kind != "temporal"), reverse=True)

@@ -15,8 +15,9 @@ from engine.replay.values import Cost, Gap
 from engine.retrieval.fuse import lists_of, quotas
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, RoutingRequest, Trace
-from engine.running.context import QualityRoles, Retrieval, Roles
+from engine.running.context import Retrieval, Roles
 from engine.workflows.quality_loop.policy import deadline_s
+from engine.workflows.quality_loop.roles import QualityRoles
 
 
 class QualityReplay(Replay):
@@ -28,7 +29,7 @@ class QualityReplay(Replay):
     def roles(self) -> Roles:
         roles = super().roles()
         kinds = _RecordedKinds(self.evidence, self.driver)
-        return replace(roles, quality=QualityRoles(kinds, kinds, GraderReranker(roles.grader)))
+        return replace(roles, own=QualityRoles(kinds, kinds, GraderReranker(roles.grader)))
 
     def deadline_s(self, config: RunConfig) -> float:
         return deadline_s(config)

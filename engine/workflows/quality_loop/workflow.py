@@ -5,11 +5,16 @@ QL-01 … QL-08. A rewrite leads back to the router, so that what it asks for ch
 
 from __future__ import annotations
 
-from engine.model.config import RoleName, RunConfig
+from dataclasses import replace
+
+from engine.messages import N_
+from engine.model.config import ANSWER, SEARCH, RunConfig
 from engine.model.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
-from engine.workflows.flow import END, Flow
+from engine.workflows.declaration import Workflow, chat_calls, later
+from engine.workflows.flow import END, Flow, Node
+from engine.workflows.quality_loop.options import QualityOptions
 from engine.workflows.quality_loop.policy import outcome_of
-from engine.workflows.quality_loop.replay import QualityReplay
+from engine.workflows.quality_loop.roles import quality_roles, warned_of_bar
 from engine.workflows.quality_loop.steps import (
     fuse,
     generate,
@@ -19,9 +24,8 @@ from engine.workflows.quality_loop.steps import (
     retrieve,
     rewrite,
 )
+from engine.workflows.steps import nodes
 from engine.workflows.steps.state import RunState
-
-_NODES_A_ROUND = 6
 
 
 class QualityState(RunState, total=False):
@@ -41,34 +45,8 @@ class QualityState(RunState, total=False):
     """The reranker could not be reached in the newest round, after passages had passed."""
 
 
-FLOW = Flow(
-    state=QualityState,
-    steps={
-        "question_router": question_router.question_router,
-        "retrieve": retrieve.retrieve,
-        "fuse": fuse.fuse_lists,
-        "rerank": rerank.rerank,
-        "grade_documents": grade_documents.grade_documents,
-        "rewrite": rewrite.rewrite,
-        "generate": generate.generate,
-    },
-    ways={
-        "question_router": "retrieve",
-        "retrieve": "fuse",
-        "fuse": "rerank",
-        "rerank": "grade_documents",
-        "grade_documents": ("rewrite", "generate", END),
-        "rewrite": "question_router",
-        "generate": END,
-    },
-    opening=frozenset({"question_router", "retrieve"}),
-    gate="grade_documents",
-)
-
-REPLAY = QualityReplay
-
-
 def initial_state(question: str) -> QualityState:
+    """Nothing searched, nothing scored."""
     return QualityState(
         question=question,
         query=question,
@@ -83,23 +61,13 @@ def initial_state(question: str) -> QualityState:
     )
 
 
-def recursion_limit(config: RunConfig) -> int:
-    """Steps a run can take at most: six per round, one generation, and one to spare (SC-13)."""
-    return _NODES_A_ROUND * (config.max_rewrites + 1) + 2
-
-
 def worst_case_calls(config: RunConfig) -> int:
-    """Chat-model calls of the longest possible run, retries apart: routings, judgements, rewrites, generation."""
+    """Routings, judgements, rewrites with the one retry that a repeated query gets, and the answer."""
     rounds = config.max_rewrites + 1
     judged = config.fetch_k * len(SOURCE_KINDS) if config.grade_probe else config.top_k
-    calls: dict[RoleName, int] = {
-        "router": rounds,
-        "grader": judged * rounds,
-        # Each with the one retry that a repeated query gets.
-        "rewriter": 2 * config.max_rewrites,
-        "generator": 1,
-    }
-    return sum(count for role, count in calls.items() if not config.models.of(role).built_in)
+    return chat_calls(
+        config, {"router": rounds, "grader": judged * rounds, "rewriter": 2 * config.max_rewrites, "generator": 1}
+    )
 
 
 def ending(record: RunRecord) -> tuple[Outcome, str]:
@@ -107,3 +75,105 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
     assert record.context is not None
     last = record.decisions[-1]
     return outcome_of(last, record.context), last.reason
+
+
+WORKFLOW = Workflow(
+    id="quality_loop",
+    name=N_("Quality control"),
+    title=N_("Quality control · 7 nodes"),
+    summary=N_("Searches several kinds of sources, scores what came back, and rewrites while the score is low."),
+    introduction=N_(
+        "A router picks among knowledge base, entity notes and study log; the lists are merged, reranked and scored "
+        "on four dimensions. A low score sends a rewritten question back to the router."
+    ),
+    settings=(*SEARCH, "max_rewrites", *ANSWER),
+    # QL-01, QL-05
+    defaults={"top_k": 10, "max_rewrites": 2, "budget_s": 10.0},
+    options=QualityOptions,
+    roles=("grader", "rewriter", "generator", "router"),
+    # QL-04
+    temperatures={"rewriter": 0.3},
+    samples={
+        "en": (
+            ("dm-en-12", ""),
+            ("dc-en-13", ""),
+            ("How are equivalence relations and partitions related?", "sources"),
+            ("dm-en-11", "sources"),
+            ("dc-en-17", ""),
+        ),
+        "zh": (
+            ("dm-zh-13", ""),
+            ("dm-zh-12", ""),
+            ("等价关系与划分有什么关系？", "sources"),
+            ("我在量词方面有哪些薄弱点？", "sources"),
+            ("dc-zh-17", ""),
+        ),
+    },
+    measures=("quality", "similarity"),
+    tab=N_("Quality"),
+    drawn_by="components.workflows.quality_loop",
+    flow=Flow(
+        state=QualityState,
+        nodes={
+            "question_router": Node(
+                step=question_router.question_router,
+                name=N_("Route"),
+                kind="route",
+                who=N_("The router"),
+                work=N_("picks the sources"),
+                doing=N_("The router is choosing the sources"),
+                tab="loop",
+            ),
+            "retrieve": replace(nodes.RETRIEVE, step=retrieve.retrieve),
+            "fuse": Node(
+                step=fuse.fuse_lists,
+                name=N_("Fuse"),
+                work=N_("merges the lists"),
+                doing=N_("The lists are being merged"),
+                tab="passages",
+            ),
+            "rerank": Node(
+                step=rerank.rerank,
+                name=N_("Rerank"),
+                kind="grade",
+                who=N_("The grader"),
+                work=N_("orders by relevance"),
+                tab="passages",
+            ),
+            "grade_documents": Node(
+                step=grade_documents.grade_documents,
+                name=N_("Grade"),
+                kind="grade",
+                work=N_("judges passages"),
+                doing=N_("The quality of the passages is being checked"),
+                tab="loop",
+            ),
+            "rewrite": replace(nodes.REWRITE, step=rewrite.rewrite),
+            "generate": replace(nodes.GENERATE, step=generate.generate),
+        },
+        ways={
+            "question_router": "retrieve",
+            "retrieve": "fuse",
+            "fuse": "rerank",
+            "rerank": "grade_documents",
+            "grade_documents": ("rewrite", "generate", END),
+            "rewrite": "question_router",
+            "generate": END,
+        },
+        opening=frozenset({"question_router", "retrieve"}),
+        gate="grade_documents",
+    ),
+    initial_state=initial_state,
+    # Six steps a round, one generation, and one to spare.
+    recursion_limit=lambda config: 6 * (config.max_rewrites + 1) + 2,
+    worst_case_calls=worst_case_calls,
+    ending=ending,
+    make_roles=quality_roles,
+    prompts={
+        "router": "engine.llm.source_router:SOURCE_ROUTER_PROMPT_VERSION",
+        "rewriter": "engine.llm.quality_rewriter:QUALITY_REWRITER_PROMPT_VERSION",
+    },
+    replay=later("engine.workflows.quality_loop.replay:QualityReplay"),
+    numbers_tried=("similarity_threshold", "top_k", "max_rewrites", "min_confidence"),
+    warnings_before=warned_of_bar,
+)

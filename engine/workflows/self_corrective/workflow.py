@@ -2,49 +2,52 @@
 
 from __future__ import annotations
 
+from engine.messages import N_
 from engine.model.config import RunConfig
-from engine.model.decide import outcome_of
-from engine.model.values import Outcome, RunRecord
-from engine.replay.replay import Replay
+from engine.workflows.declaration import Workflow, chat_calls, judged_a_round
 from engine.workflows.flow import END, Flow
-from engine.workflows.steps import generate, grade, retrieve, rewrite
+from engine.workflows.steps import nodes
+from engine.workflows.steps.grade import grade
 from engine.workflows.steps.state import RunState
-
-FLOW = Flow(
-    state=RunState,
-    steps={
-        "retrieve": retrieve.retrieve,
-        "grade": grade.grade,
-        "rewrite": rewrite.rewrite,
-        "generate": generate.generate,
-    },
-    ways={"retrieve": "grade", "grade": ("rewrite", "generate", END), "rewrite": "retrieve", "generate": END},
-    opening=frozenset({"retrieve"}),
-    gate="grade",
-)
-
-REPLAY = Replay
-
-
-def initial_state(question: str) -> RunState:
-    return RunState(question=question, query=question, rounds=(), rewrites=())
-
-
-def recursion_limit(config: RunConfig) -> int:
-    """Steps a run can take at most: three per round, one generation, and one to spare (SC-13)."""
-    return 3 * (config.max_rewrites + 1) + 2
 
 
 def worst_case_calls(config: RunConfig) -> int:
-    """Chat-model calls of the longest possible run, retries apart: gradings, rewrites with their retry, generation."""
-    per_round = config.fetch_k if config.grade_probe else config.top_k
-    grading = 0 if config.models.grader.built_in else per_round * (config.max_rewrites + 1)
-    rewriting = 0 if config.models.rewriter.built_in else 2 * config.max_rewrites
-    return grading + rewriting + (0 if config.models.generator.built_in else 1)
+    """Gradings of every round, rewrites with the one retry that a repeated query gets, and the answer."""
+    rounds = config.max_rewrites + 1
+    return chat_calls(
+        config,
+        {"grader": judged_a_round(config) * rounds, "rewriter": 2 * config.max_rewrites, "generator": 1},
+    )
 
 
-def ending(record: RunRecord) -> tuple[Outcome, str]:
-    """By the last decision and by what the generator was given."""
-    assert record.context is not None
-    last = record.decisions[-1]
-    return outcome_of(last, record.context), last.reason
+WORKFLOW = Workflow(
+    id="self_corrective",
+    name=N_("Four-node loop"),
+    title=N_("Self-corrective · 4 nodes"),
+    summary=N_("Grades each passage, and rephrases the question while too few pass."),
+    introduction=N_(
+        "Retrieve passages, let an independent grader judge each one, rephrase the question if too few pass, and "
+        "answer only from what passed. Everything that happened stays visible below."
+    ),
+    samples={
+        "en": (("dc-en-03", ""), ("dm-en-06", ""), ("dc-en-01", ""), ("dm-en-12", ""), ("dc-en-17", "")),
+        "zh": (("dc-zh-05", ""), ("dm-zh-01", ""), ("dc-zh-01", ""), ("dc-zh-13", ""), ("dc-zh-17", "")),
+    },
+    on_grid=True,
+    plain_gate=True,
+    flow=Flow(
+        state=RunState,
+        nodes={
+            "retrieve": nodes.RETRIEVE,
+            "grade": nodes.grade(grade),
+            "rewrite": nodes.REWRITE,
+            "generate": nodes.GENERATE,
+        },
+        ways={"retrieve": "grade", "grade": ("rewrite", "generate", END), "rewrite": "retrieve", "generate": END},
+        opening=frozenset({"retrieve"}),
+        gate="grade",
+    ),
+    # Three steps a round, one generation, and one to spare.
+    recursion_limit=lambda config: 3 * (config.max_rewrites + 1) + 2,
+    worst_case_calls=worst_case_calls,
+)

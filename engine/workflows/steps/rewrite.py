@@ -25,12 +25,20 @@ async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
 
 
 async def rewrite_for(
-    state: Mapping[str, Any], run: RunContext, trace: NodeTrace, issues: Sequence[RewriteIssue]
+    state: Mapping[str, Any],
+    run: RunContext,
+    trace: NodeTrace,
+    issues: Sequence[RewriteIssue],
+    *,
+    shows_nearest: bool = False,
 ) -> dict[str, Any]:
-    """:func:`rewrite` with issues for the rewriter to answer, in the time that the trace has left."""
+    """:func:`rewrite` with issues for the rewriter to answer, in the time that the trace has left.
+
+    ``shows_nearest`` shows it passages that came close without being kept.
+    """
     rounds: tuple[Round, ...] = state["rounds"]
     history: tuple[Rewrite, ...] = state.get("rewrites", ())
-    request = rewrite_request(state["question"], rounds, history, run.config, issues)
+    request = rewrite_request(state["question"], rounds, history, run.config, issues, shows_nearest=shows_nearest)
     # A blank query is none, and searching it again would be no better.
     tried = {normalised_query(item.query) for item in rounds} | {normalised_query(state["question"]), ""}
     try:

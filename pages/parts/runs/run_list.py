@@ -22,13 +22,12 @@ from components.runs.run_list import RunLine, RunListEvent, run_list
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.messages import NC_, NN_
-from engine.model.config import RunConfig, WorkflowName
+from engine.model.config import WORKFLOWS, RunConfig, WorkflowName
 from engine.model.values import Fault, Outcome, RunId
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
 from engine.samples.demos import all_demos, demo_events
-from engine.workflows import MODULES
 from pages.parts.common.last_press import fault_key, note_deleted, say_last_press
 from pages.parts.common.views import aim_at
 from pages.parts.runs.compare import choose_pair
@@ -69,7 +68,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
     outcomes = get_args(Outcome)
     tags = [tag for tag in counts if tag != BATCH]
     take_from_url("outcome", "", lambda given: given in outcomes)
-    take_from_url("loop", "", lambda given: given in MODULES)
+    take_from_url("loop", "", lambda given: given in WORKFLOWS)
     take_from_url("tag", "", lambda given: given in counts)
     take_from_url("collection", "", lambda given: COLLECTION_NAME.fullmatch(given) is not None, key=_COLLECTION)
     if st.session_state["tag"] not in ("", *tags):
@@ -89,7 +88,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
             words("Outcome"), ("", *outcomes), format_func=partial(_outcome_label, words), key="outcome", width=165
         )
         loop = st.selectbox(
-            words("Workflow"), ("", *MODULES), format_func=partial(_workflow_label, words), key="loop", width=165
+            words("Workflow"), ("", *WORKFLOWS), format_func=partial(_workflow_label, words), key="loop", width=165
         )
         tag = st.selectbox(
             words("Tag"), ("", *tags), format_func=partial(_tag_label, words, counts), key="tag", width=165

@@ -15,11 +15,10 @@ from components.runs.side_by_side import side_by_side_view
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_
-from engine.model.config import ROLES_OF, RunConfig, WorkflowName
+from engine.model.config import ROLES_OF, WORKFLOWS, RunConfig, WorkflowName
 from engine.model.values import Fault, RunRecord
 from engine.replay.side_by_side import side_by_side
 from engine.samples import sample_questions
-from engine.workflows import MODULES
 from pages.parts.common.opening import opening
 from pages.parts.runs.modes import modes_view
 from pages.parts.runs.searched import searched_collection
@@ -34,7 +33,7 @@ _VIEW_NAMES = {
 View = Literal["workflows", "modes"]
 VIEWS: tuple[View, ...] = get_args(View)
 _WATCH_S = 0.6
-_LONGEST = 64 * len(MODULES)
+_LONGEST = 64 * len(WORKFLOWS)
 _NEXT = "side_next"
 _FAULTS = "side_faults"
 _SHOWN_SAMPLES = {
@@ -104,7 +103,7 @@ def opened(engine: Engine, words: Words) -> list[RunRecord]:
     ids = take_from_url("sides", "", lambda given: len(given) <= _LONGEST)
     put_into_url("sides", ids, "")
     found = []
-    for run_id in list(dict.fromkeys(item for item in ids.split(",") if item))[: len(MODULES)]:
+    for run_id in list(dict.fromkeys(item for item in ids.split(",") if item))[: len(WORKFLOWS)]:
         try:
             found.append(engine.record(run_id))
         except WorkbenchError:
@@ -126,9 +125,9 @@ def ask(engine: Engine, words: Words, records: list[RunRecord], collection: str)
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="side_line"):
             chosen = st.pills(
                 words("Workflows"),
-                tuple(MODULES),
+                tuple(WORKFLOWS),
                 selection_mode="multi",
-                default=list(MODULES),
+                default=list(WORKFLOWS),
                 format_func=lambda name: words(WORKFLOW_NAMES[name]),
                 key="side_workflows",
             )
@@ -147,7 +146,7 @@ def ask(engine: Engine, words: Words, records: list[RunRecord], collection: str)
     if pressed and not chosen:
         st.warning(words("Choose at least one workflow."), icon=":material/checklist:")
     elif asked or pressed:
-        begin(engine, asked, [config_of(name, collection) for name in MODULES if name in (chosen or ())])
+        begin(engine, asked, [config_of(name, collection) for name in WORKFLOWS if name in (chosen or ())])
 
 
 def begin(engine: Engine, question: str, configs: list[RunConfig]) -> None:

@@ -18,18 +18,7 @@ from engine.builtin.rerank import GraderReranker
 from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.errors import ModelUnreachable, WebSearchError
 from engine.memory.distil import ExtractiveDistiller
-from engine.model.config import (
-    QUALITY_WEIGHTS,
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
-    RoleModel,
-    RoleModels,
-    RunConfig,
-    SelfCorrectiveOptions,
-    WorkflowName,
-    WorkflowOptions,
-)
+from engine.model.config import Options, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.events import fold_all
 from engine.model.values import (
     SOURCE_KINDS,
@@ -59,11 +48,17 @@ from engine.roles import (
     StrategyRequest,
     Trace,
 )
-from engine.running.context import AnswerRoles, DualRoles, QualityRoles, Retrieval, Roles, RunClock, SectionRetrieval
+from engine.running.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
 from engine.workflows import compiled
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.answer_evaluation.roles import AnswerRoles
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOptions
+from engine.workflows.quality_loop.roles import QualityRoles
 
 QUESTION = "What are the early signs of it?"
 NEWS = "What is the latest news on its early signs?"
@@ -357,7 +352,7 @@ def loop_settings(draw: st.DrawFn, workflow: WorkflowName) -> RunConfig:
     )
 
 
-def _options(workflow: WorkflowName) -> st.SearchStrategy[WorkflowOptions]:
+def _options(workflow: WorkflowName) -> st.SearchStrategy[Options]:
     match workflow:
         case "quality_loop":
             weights = st.sampled_from([(0.4, 0.3, 0.2, 0.1), (0.0, 1.0, 0.0, 0.0), (0.25, 0.25, 0.25, 0.25)])
@@ -373,7 +368,7 @@ def _options(workflow: WorkflowName) -> st.SearchStrategy[WorkflowOptions]:
                 st.sampled_from([0.0, 0.3, 0.4, 0.5, 0.6, 0.9]),
             )
         case "self_corrective":
-            return st.just(SelfCorrectiveOptions())
+            return st.just(Options())
         case "dual_loop":
             return st.builds(DualLoopOptions, st.integers(0, 3), st.booleans(), st.booleans())
         case _:

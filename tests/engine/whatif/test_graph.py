@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.builtin.generator import BuiltinGenerator
-from engine.model.config import GraphOptions, Mode, RoleModel, RoleModels, RunConfig
+from engine.model.config import Mode, RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import ModeNote, PassageId, RunRecord
 from engine.replay import WhatIf, what_if
@@ -18,6 +18,7 @@ from engine.replay.grid import paths
 from engine.replay.settings import GAPS, STATES, SettingsGrid
 from engine.replay.table import run_table
 from engine.retrieval.ordering import Found
+from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.components.graph_events import (
     FELL_BACK,
     GRAPH,

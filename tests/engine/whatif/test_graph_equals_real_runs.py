@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.model.config import GraphOptions, Mode, RunConfig
+from engine.model.config import Mode, RunConfig
 from engine.model.values import RunRecord
 from engine.replay import State, WhatIf, what_if
 from engine.running.context import Roles
 from engine.running.resources import Resources
 from engine.samples import multi_hop_questions, sample_questions
 from engine.settings import Settings
+from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.engine.whatif.foretold import differences
 
 WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))

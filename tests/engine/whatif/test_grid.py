@@ -13,16 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from engine.errors import InvalidConfig
-from engine.model.config import (
-    ContextPolicy,
-    GatePolicy,
-    Mode,
-    RoleModel,
-    RoleModels,
-    RunConfig,
-    SearchMethod,
-    SelfCorrectiveOptions,
-)
+from engine.model.config import ContextPolicy, GatePolicy, Mode, Options, RoleModel, RoleModels, RunConfig, SearchMethod
 from engine.model.decide import Evidence, decide, passed_ids
 from engine.model.events import fold_all
 from engine.model.values import Decision, Fork, Outcome, PassageId, RunId, RunRecord, Verdict
@@ -216,7 +207,7 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "ignore_cache": st.booleans(),
     "budget_s": st.sampled_from([1.0, 60.0, 120.0, 600.0]),
     "models": st.builds(RoleModels, **{item.name: _MODEL for item in fields(RoleModels)}),
-    "options": st.just(SelfCorrectiveOptions()),
+    "options": st.just(Options()),
 }
 """By field of a config: any value of it. A field that is new stands here before the grid may be asked about it."""
 

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from engine.model.config import (
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
-    RoleModel,
-    RoleModels,
-    RunConfig,
-    WorkflowName,
-)
+from engine.model.config import RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
 from engine.replay.decision_boundaries import flips_of, stable_ranges
@@ -28,6 +20,9 @@ from engine.replay.lines import numbers_of
 from engine.replay.remedy import remedy
 from engine.replay.settings import STATES, Column, SettingsGrid
 from engine.replay.table import run_table
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.engine.whatif.loops import LoopWorld, loop_settings, loop_variations, loop_worlds, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("quality_loop", "dual_loop", "answer_evaluation")

@@ -13,20 +13,16 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.model.config import (
-    AnswerEvaluationOptions,
-    DualLoopOptions,
-    QualityOptions,
-    RunConfig,
-    WorkflowName,
-    WorkflowOptions,
-)
+from engine.model.config import Options, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.replay import State, WhatIf, what_if
 from engine.running.context import Roles
 from engine.running.resources import Resources
 from engine.samples import sample_questions
 from engine.settings import Settings
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.quality_loop.options import QualityOptions
 from tests.engine.whatif.foretold import differences, refused
 
 WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
@@ -34,7 +30,7 @@ WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
 
 _FORGETFUL = DualLoopOptions(memory=False)
 """A run that remembers another one is no repetition of it."""
-OPTIONS: Mapping[WorkflowName, tuple[WorkflowOptions, ...]] = {
+OPTIONS: Mapping[WorkflowName, tuple[Options, ...]] = {
     "quality_loop": (
         QualityOptions(),
         QualityOptions(grade_on="top3"),

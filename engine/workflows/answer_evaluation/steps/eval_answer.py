@@ -14,18 +14,18 @@ from engine.model.language import language_of
 from engine.model.values import Context, Decision, Draft, Evaluation, Excerpt
 from engine.roles import EvaluationRequest
 from engine.roles.conversation import Revision, newest_answer
-from engine.running.context import NodeTrace, RunContext, model_of
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
+from engine.workflows.answer_evaluation.options import gener_epoch
 from engine.workflows.answer_evaluation.policy import (
     NODE,
     REVISE,
     EvaluationEvidence,
     decide_evaluation,
     excerpts,
-    gener_epoch,
     observation,
     usable,
 )
-from engine.workflows.answer_evaluation.steps.prepare import answer_roles
+from engine.workflows.answer_evaluation.roles import AnswerRoles
 
 _OBSERVING_S = 5.0
 """Longest wait for one line of a file."""
@@ -70,7 +70,7 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
     request = _request(state["question"], newest_answer(state["messages"]), draft, context, seen)
     try:
         async with run.within(max(0.0, run.clock.left_s())):
-            evaluation = await answer_roles(run).evaluator.evaluate(request, trace)
+            evaluation = await own_roles(run, AnswerRoles).evaluator.evaluate(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent(model=model_of(run, "evaluator"), seconds=run.config.budget_s), NODE)
         return None
@@ -112,7 +112,7 @@ async def _observe(state: Mapping[str, Any], run: RunContext) -> None:
     )
     try:
         async with run.within(_OBSERVING_S):
-            await answer_roles(run).observe(made)
+            await own_roles(run, AnswerRoles).observe(made)
     except TimeoutError:
         run.warn(ObservationLost.slow(seconds=_OBSERVING_S), NODE)
     except WorkbenchError as failure:

@@ -9,8 +9,8 @@ from engine.errors import AnswerCut, BudgetSpent, EmptyReply, ModelError
 from engine.model.events import AnswerBegun, AnswerCompleted, Drafted
 from engine.model.values import Context, Draft
 from engine.retrieval.citations import resolve
-from engine.running.context import NodeTrace, RunContext, model_of
-from engine.workflows.answer_evaluation.steps.prepare import answer_roles
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
+from engine.workflows.answer_evaluation.roles import AnswerRoles
 
 _NODE = "generate_answer"
 
@@ -65,7 +65,7 @@ async def _written(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
         raise BudgetSpent(model=model, seconds=run.config.budget_s)
     try:
         async with run.within(limit_s):
-            text = await answer_roles(run).writer.write(state["messages"], trace)
+            text = await own_roles(run, AnswerRoles).writer.write(state["messages"], trace)
     except TimeoutError:
         raise BudgetSpent(model=model, seconds=limit_s) from None
     draft = _draft(state["epoch"], text, state["context"])

@@ -13,14 +13,15 @@ from engine.model.language import language_of
 from engine.model.values import Round
 from engine.retrieval.assemble import assemble
 from engine.roles import GenerationRequest
-from engine.running.context import AnswerRoles, NodeTrace, RunContext
+from engine.running.context import NodeTrace, RunContext, own_roles
 from engine.workflows.answer_evaluation.policy import scores_of, shared_model
+from engine.workflows.answer_evaluation.roles import AnswerRoles
 
 
 async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Put question and passages into the conversation; with nothing passed, abstain honestly (SC-07, AE-06)."""
     rounds: tuple[Round, ...] = state["rounds"]
-    writer = answer_roles(run).writer
+    writer = own_roles(run, AnswerRoles).writer
     context = assemble(rounds, run.config, writer.context_tokens, writer.count_tokens)
     run.emit(ContextAssembled(context=context))
     scores = scores_of(rounds, run.config)
@@ -42,10 +43,3 @@ async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
 def after_preparing(state: Mapping[str, Any]) -> str:
     """Where to go from here: to the writer, or to the end where there is nothing to answer from."""
     return "generate_answer" if state["context"].passages else "end"
-
-
-def answer_roles(run: RunContext) -> AnswerRoles:
-    """The roles that only this loop has; ``ValueError`` in a run that was given none."""
-    if run.roles.answers is None:
-        raise ValueError("a run of the answer-evaluation loop needs its roles")
-    return run.roles.answers

@@ -14,9 +14,11 @@ from engine.model.events import MemoryKept
 from engine.model.language import language_of, normalised_query
 from engine.model.values import Draft, Memory
 from engine.roles import DistilRequest
-from engine.running.context import NodeTrace, RunContext
-from engine.workflows.dual_loop.policy import best_draft, dual_options
-from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s, dual_roles
+from engine.running.context import NodeTrace, RunContext, own_roles
+from engine.workflows.dual_loop.options import dual_options
+from engine.workflows.dual_loop.policy import best_draft
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s
 
 DISTIL_S = 60.0
 """Longest wait for a model that says what is worth remembering."""
@@ -39,7 +41,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
     limit_s = at_most_s(run, MEMORY_S)
     try:
         async with run.within(limit_s):
-            await dual_roles(run).memory.keep(memory)
+            await own_roles(run, DualRoles).memory.keep(memory)
     except TimeoutError:
         run.warn(MemorySlow(seconds=f"{limit_s:.3g}"), _NODE)
     except WorkbenchError as failure:
@@ -50,7 +52,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
 
 
 async def _memory(question: str, draft: Draft, run: RunContext, trace: NodeTrace) -> Memory:
-    collection = dual_roles(run).collection or run.config.collection
+    collection = own_roles(run, DualRoles).collection or run.config.collection
     passed = draft.evaluation is not None and draft.evaluation.passed
     # What did not pass is kept apart and never recalled: no call is worth its words.
     worded = await _worded(question, draft, run, trace) if passed else ""
@@ -64,16 +66,16 @@ async def _memory(question: str, draft: Draft, run: RunContext, trace: NodeTrace
         kept_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         passed=passed,
         sources=tuple(dict.fromkeys(item.source for item in draft.citations)),
-        fingerprint=dual_roles(run).fingerprint,
+        fingerprint=own_roles(run, DualRoles).fingerprint,
         claim=claim,
         citations=citations,
-        claim_by=dual_roles(run).distiller.name if worded else "",
+        claim_by=own_roles(run, DualRoles).distiller.name if worded else "",
     )
 
 
 async def _worded(question: str, draft: Draft, run: RunContext, trace: NodeTrace) -> str:
     """The claim in the distiller's words; empty where it failed, or said what no cited sentence says."""
-    distiller, said = dual_roles(run).distiller, cited_sentences(draft.text, draft.citations)[:MOST_READ]
+    distiller, said = own_roles(run, DualRoles).distiller, cited_sentences(draft.text, draft.citations)[:MOST_READ]
     limit_s = at_most_s(run, DISTIL_S)
     if not said or limit_s <= 0:
         return ""

@@ -12,9 +12,10 @@ from engine.model.language import language_of
 from engine.model.values import Context, Draft
 from engine.retrieval.citations import resolve
 from engine.roles import DirectRequest
-from engine.running.context import NodeTrace, RunContext, model_of
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.dual_loop.policy import holding
-from engine.workflows.dual_loop.steps.parts import drafted, dual_roles
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.dual_loop.steps.parts import drafted
 
 _NODE = "direct_response"
 
@@ -44,7 +45,7 @@ async def _said(request: DirectRequest, run: RunContext, trace: NodeTrace) -> st
     model = model_of(run, "generator")
     try:
         async with run.within(trace.limit_s):
-            text = await dual_roles(run).direct.answer(request, trace)
+            text = await own_roles(run, DualRoles).direct.answer(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent(model=model, seconds=trace.limit_s or 0.0), _NODE)
         return None

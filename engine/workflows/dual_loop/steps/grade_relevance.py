@@ -12,10 +12,11 @@ from engine.model.events import Decided, Evaluated
 from engine.model.language import language_of
 from engine.model.values import Context, Draft, Evaluation, Excerpt
 from engine.roles import EvaluationRequest
-from engine.running.context import NodeTrace, RunContext, model_of
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.answer_evaluation.policy import excerpts
 from engine.workflows.dual_loop.policy import decide_answer, settled
-from engine.workflows.dual_loop.steps.parts import dual_roles, evidence_of, let_best_stand
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.dual_loop.steps.parts import evidence_of, let_best_stand
 
 _NODE = "grade_relevance"
 
@@ -54,7 +55,7 @@ async def _evaluate(
     )
     try:
         async with run.within(run.clock.left_s()):
-            evaluation = settled(await dual_roles(run).evaluator.evaluate(request, trace))
+            evaluation = settled(await own_roles(run, DualRoles).evaluator.evaluate(request, trace))
     except TimeoutError:
         run.warn(BudgetSpent(model=model_of(run, "evaluator"), seconds=run.config.budget_s), _NODE)
         return None, ()

@@ -7,20 +7,13 @@ from typing import Any
 
 from engine.model.events import AnswerCompleted, ContextAssembled, Drafted, RouteTried
 from engine.model.values import Context, Draft, Strategy, TriedRoute
-from engine.running.context import DualRoles, RunContext
+from engine.running.context import RunContext
 from engine.workflows.dual_loop.policy import DualEvidence, best_draft, passed_over, stale, usable_strategies
 
 MEMORY_S = 5.0
 """Longest wait for long-term memory: a run must not hang on what is only a help."""
 WEB_S = 20.0
 """Longest wait for one web search."""
-
-
-def dual_roles(run: RunContext) -> DualRoles:
-    """The roles that only this loop has; ``ValueError`` in a run that was given none."""
-    if run.roles.dual is None:
-        raise ValueError("a run of the dual loop needs its roles")
-    return run.roles.dual
 
 
 def at_most_s(run: RunContext, longest_s: float = float("inf")) -> float:

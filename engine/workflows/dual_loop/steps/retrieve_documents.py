@@ -9,9 +9,10 @@ from engine.errors import StoreSlow, WebSearchSlow, WorkbenchError
 from engine.model.decide import gated, kept_passages
 from engine.model.events import Retrieved
 from engine.model.values import Round, Strategy, TriedRoute
-from engine.running.context import NodeTrace, RunContext, SectionRetrieval
+from engine.running.context import NodeTrace, RunContext, SectionRetrieval, own_roles
 from engine.workflows.dual_loop.policy import WEB, moves_on_to_web, untried, usable_strategies
-from engine.workflows.dual_loop.steps.parts import WEB_S, at_most_s, dual_roles, note
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.dual_loop.steps.parts import WEB_S, at_most_s, note
 
 _NODE = "retrieve_documents"
 
@@ -109,7 +110,7 @@ async def _found(
 
 
 async def _asked(strategy: Strategy, query: str, run: RunContext) -> SectionRetrieval:
-    roles = dual_roles(run)
+    roles = own_roles(run, DualRoles)
     if strategy == "hierarchical_search":
         return await roles.sections.search_sections(query, run.config.fetch_k)
     if strategy == WEB and roles.web is not None:

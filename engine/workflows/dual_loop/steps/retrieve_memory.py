@@ -10,9 +10,11 @@ from engine.errors import MemorySlow, WorkbenchError
 from engine.memory.sameness import alike
 from engine.model.events import MemoryRecalled
 from engine.model.values import Recall
-from engine.running.context import NodeTrace, RunContext
-from engine.workflows.dual_loop.policy import MOST_RECALLED, dual_options, of_this_question, recalled
-from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s, dual_roles
+from engine.running.context import NodeTrace, RunContext, own_roles
+from engine.workflows.dual_loop.options import dual_options
+from engine.workflows.dual_loop.policy import MOST_RECALLED, of_this_question, recalled
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s
 
 _NODE = "retrieve_memory"
 
@@ -25,7 +27,7 @@ async def retrieve_memory(state: Mapping[str, Any], run: RunContext, trace: Node
 
 
 async def _recall(question: str, run: RunContext) -> Recall:
-    roles = dual_roles(run)
+    roles = own_roles(run, DualRoles)
     collection = roles.collection or run.config.collection
     limit_s = at_most_s(run, MEMORY_S)
     try:

@@ -11,17 +11,11 @@ from engine.errors import BudgetSpent, WorkbenchError
 from engine.model.events import Decided, RouteChosen
 from engine.model.values import RouteChoice, Strategy
 from engine.roles import StrategyRequest
-from engine.running.context import NodeTrace, RunContext, model_of
-from engine.workflows.dual_loop.policy import (
-    Skip,
-    decide_route,
-    dual_options,
-    first_strategy,
-    holding,
-    skips,
-    usable_strategies,
-)
-from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s, dual_roles
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
+from engine.workflows.dual_loop.options import dual_options
+from engine.workflows.dual_loop.policy import Skip, decide_route, first_strategy, holding, skips, usable_strategies
+from engine.workflows.dual_loop.roles import DualRoles
+from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s
 
 _NODE = "route_query"
 
@@ -43,7 +37,7 @@ async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
 async def _chosen(request: StrategyRequest, run: RunContext, trace: NodeTrace) -> RouteChoice:
     try:
         async with run.within(max(0.0, run.clock.left_s())):
-            return await dual_roles(run).router.choose(request, trace)
+            return await own_roles(run, DualRoles).router.choose(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent(model=model_of(run, "router"), seconds=run.config.budget_s), _NODE)
     except WorkbenchError as failure:
@@ -52,7 +46,7 @@ async def _chosen(request: StrategyRequest, run: RunContext, trace: NodeTrace) -
 
 
 async def _skipped(run: RunContext) -> dict[Strategy, Skip]:
-    roles = dual_roles(run)
+    roles = own_roles(run, DualRoles)
     try:
         async with run.within(at_most_s(run, MEMORY_S)):
             summaries = await roles.sections.has_summaries()

@@ -11,11 +11,11 @@ from engine.errors import BudgetSpent, WorkbenchError
 from engine.model.events import Analysed
 from engine.model.values import Complexity, QueryAnalysis
 from engine.retrieval.mode_values import QueryLook
-from engine.retrieval.ordering import graph_options
 from engine.roles import AnalysisRequest
-from engine.running.context import NodeTrace, RunContext, model_of
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
+from engine.workflows.graph_hybrid.options import graph_options
 from engine.workflows.graph_hybrid.policy import SEARCHING_MODES, from_tables_alone
-from engine.workflows.graph_hybrid.steps.state import graph_roles
+from engine.workflows.graph_hybrid.roles import GraphRoles
 
 LOOK_S = 5.0
 """Longest wait for the names of a graph; the search asks again, and says what is wrong."""
@@ -35,7 +35,7 @@ async def _look(question: str, run: RunContext) -> QueryLook:
         return QueryLook()
     try:
         async with run.within(max(0.0, min(LOOK_S, run.clock.left_s() / 2))):
-            return await graph_roles(run).searcher.look(question)
+            return await own_roles(run, GraphRoles).searcher.look(question)
     except (TimeoutError, WorkbenchError):
         # Not said here: a mode that needs the graph meets the fault itself, and the others do not need it.
         return QueryLook()
@@ -47,7 +47,7 @@ async def _analysed(request: AnalysisRequest, run: RunContext, trace: NodeTrace)
         return analysed(request)
     try:
         async with run.within(max(0.0, run.clock.left_s() / 2)):
-            said = await graph_roles(run).analyst.analyse(request, trace)
+            said = await own_roles(run, GraphRoles).analyst.analyse(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent(model=model_of(run, "router"), seconds=round(run.clock.elapsed_s(), 1)), trace.node)
     except WorkbenchError as failure:

@@ -15,8 +15,8 @@ from engine.model.values import Context, ModelCall, PassageId, Round, Verdict
 from engine.retrieval.graph_context import Assembled, assembled
 from engine.retrieval.streaming_citations import AttachingCitations
 from engine.roles import DirectRequest, GenerationRequest, Trace
-from engine.running.context import NodeTrace, RunContext, model_of
-from engine.workflows.graph_hybrid.steps.state import graph_roles
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
+from engine.workflows.graph_hybrid.roles import GraphRoles
 
 _NODE = "generate_answer"
 
@@ -55,7 +55,7 @@ async def _unsearched(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     """Small talk, or mode ``bypass``: there is nothing to cite, and every marker points nowhere."""
     context = Context(())
     run.emit(ContextAssembled(context=context))
-    roles = graph_roles(run)
+    roles = own_roles(run, GraphRoles)
     answerer = roles.direct if state["decision"].reason == "simple" else roles.unsearched
     request = DirectRequest(state["question"], (), language_of(state["question"]))
     attaching = AttachingCitations(())

@@ -11,8 +11,8 @@ from engine.errors import BudgetSpent, UnreadableReply, WorkbenchError
 from engine.model.events import Fused, PassageGraded, Reranked
 from engine.model.values import ModelCall, Passage, PassageId, Round, Verdict
 from engine.retrieval.ordering import rerank_window, reranks, rescored
-from engine.running.context import NodeTrace, RunContext, model_of
-from engine.workflows.graph_hybrid.steps.state import graph_roles
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
+from engine.workflows.graph_hybrid.roles import GraphRoles
 
 
 async def scored_anew(
@@ -61,7 +61,7 @@ async def _reranked(
     asked = {passage.id for passage in passages}
     try:
         async with run.within(max(0.0, run.clock.left_s())):
-            ranked = await graph_roles(run).reranker.rerank(question, passages, heard)
+            ranked = await own_roles(run, GraphRoles).reranker.rerank(question, passages, heard)
     except TimeoutError:
         run.warn(BudgetSpent(model=_judge_of(run), seconds=run.config.budget_s), trace.node)
         return heard.verdicts, False

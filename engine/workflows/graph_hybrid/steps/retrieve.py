@@ -12,9 +12,9 @@ from engine.model.events import Retrieved
 from engine.model.values import LISTS_OF_MODE, GraphEvidence, RetrievalList, Round
 from engine.retrieval.mode_values import ModeFound, ModeRequest
 from engine.retrieval.ordering import order
-from engine.running.context import NodeTrace, RunContext
+from engine.running.context import NodeTrace, RunContext, own_roles
+from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.graph_hybrid.steps.rerank import scored_anew
-from engine.workflows.graph_hybrid.steps.state import graph_roles
 
 
 async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -75,7 +75,7 @@ async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *
     )
     try:
         async with run.within(max(0.0, run.clock.left_s())):
-            found = await graph_roles(run).searcher.search(request, lambda: max(0.0, run.clock.left_s()))
+            found = await own_roles(run, GraphRoles).searcher.search(request, lambda: max(0.0, run.clock.left_s()))
     except TimeoutError:
         run.warn(StoreSlow(seconds=run.config.budget_s), trace.node)
         return None

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.running.context import NodeTrace, QualityRoles, RunContext
+from engine.running.context import NodeTrace, RunContext
 from engine.workflows.quality_loop.policy import deadline_s
-
-
-def quality_roles(run: RunContext) -> QualityRoles:
-    """The roles that only this loop has."""
-    assert run.roles.quality is not None, "a run of the quality-control loop needs its own roles"
-    return run.roles.quality
 
 
 def bounded(run: RunContext, trace: NodeTrace) -> float:

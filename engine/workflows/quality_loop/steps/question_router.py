@@ -12,9 +12,10 @@ from engine.errors import BudgetSpent, ModelError, StoreSlow, WorkbenchError
 from engine.model.events import Routed
 from engine.model.values import Round, Routing, SourceKind
 from engine.roles import RoutingRequest
-from engine.running.context import NodeTrace, RunContext, model_of
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.quality_loop.policy import bar_warnings, deadline_s, score_ceiling
-from engine.workflows.quality_loop.steps.common import bounded, nothing_new, quality_roles
+from engine.workflows.quality_loop.roles import QualityRoles
+from engine.workflows.quality_loop.steps.common import bounded, nothing_new
 
 
 async def question_router(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -48,7 +49,7 @@ async def _kinds(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) ->
     """Kinds that the collection has; ``vector`` where that cannot be learned after a first round, or in time."""
     try:
         async with run.within(trace.time_left_s()):
-            return await quality_roles(run).retriever.kinds(state["question"]) or ("vector",)
+            return await own_roles(run, QualityRoles).retriever.kinds(state["question"]) or ("vector",)
     except TimeoutError:
         run.warn(StoreSlow(seconds=deadline_s(run.config)), trace.node)
     except WorkbenchError as failure:
@@ -61,7 +62,7 @@ async def _kinds(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) ->
 async def _routing(request: RoutingRequest, run: RunContext, trace: NodeTrace) -> Routing:
     try:
         async with run.within(trace.time_left_s()):
-            answered = await quality_roles(run).router.route(request, trace)
+            answered = await own_roles(run, QualityRoles).router.route(request, trace)
     except TimeoutError:
         run.warn(BudgetSpent(model=model_of(run, "router"), seconds=deadline_s(run.config)), trace.node)
     except ModelError as failure:

@@ -11,9 +11,10 @@ from engine.errors import BudgetSpent, ModelError
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.events import PassageGraded, Reranked
 from engine.model.values import Passage, PassageId, Round, Verdict
-from engine.running.context import NodeTrace, RunContext, model_of
+from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.quality_loop.policy import deadline_s
-from engine.workflows.quality_loop.steps.common import bounded, quality_roles
+from engine.workflows.quality_loop.roles import QualityRoles
+from engine.workflows.quality_loop.steps.common import bounded
 
 
 async def rerank(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -46,7 +47,7 @@ async def _judge(
         return {}, False
     try:
         async with run.within(trace.time_left_s()):
-            ranked = await quality_roles(run).reranker.rerank(state["question"], passages, trace)
+            ranked = await own_roles(run, QualityRoles).reranker.rerank(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
         run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=deadline_s(run.config)), trace.node)

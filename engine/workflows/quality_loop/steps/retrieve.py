@@ -10,9 +10,10 @@ from engine.errors import StoreSlow, WorkbenchError
 from engine.model.events import Retrieved
 from engine.model.values import Round, Routing, SourceKind
 from engine.retrieval.fuse import listed
-from engine.running.context import NodeTrace, Retrieval, RunContext
+from engine.running.context import NodeTrace, Retrieval, RunContext, own_roles
 from engine.workflows.quality_loop.policy import deadline_s
-from engine.workflows.quality_loop.steps.common import bounded, nothing_new, quality_roles
+from engine.workflows.quality_loop.roles import QualityRoles
+from engine.workflows.quality_loop.steps.common import bounded, nothing_new
 
 
 async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -74,7 +75,7 @@ async def _search(routing: Routing, run: RunContext, trace: NodeTrace, *, first:
 async def _list(query: str, kind: SourceKind, run: RunContext, trace: NodeTrace) -> Retrieval | WorkbenchError:
     try:
         async with run.within(trace.time_left_s()):
-            return await quality_roles(run).retriever.search_kind(query, kind, run.config.fetch_k)
+            return await own_roles(run, QualityRoles).retriever.search_kind(query, kind, run.config.fetch_k)
     except TimeoutError:
         return StoreSlow(seconds=deadline_s(run.config))
     except WorkbenchError as failure:

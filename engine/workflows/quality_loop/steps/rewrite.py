@@ -14,7 +14,7 @@ from engine.workflows.steps.rewrite import rewrite_for
 async def rewrite(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Ask for a query that answers the issues; every visit counts as a retry, no matter what came of it."""
     bounded(run, trace)
-    changes = await rewrite_for(state, run, trace, rewrite_issues(state["rounds"][-1], run.config))
+    changes = await rewrite_for(state, run, trace, rewrite_issues(state["rounds"][-1], run.config), shows_nearest=True)
     return {
         **changes,
         "retry_count": state["retry_count"] + 1,

@@ -1,0 +1,141 @@
+"""What a setting is: the values that it may take, and the words in which every page, command and table shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Literal
+
+from engine.errors import InvalidConfig
+
+_NO_CHOICES: Mapping[str, str] = MappingProxyType({})
+Widget = Literal["slider", "box", "choice", "switch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Range, default and usual range of one number of a run (SC-08)."""
+
+    low: float
+    high: float
+    default: float
+    step: float
+    whole: bool
+    usual: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: a number within ``limits``, one of ``choices``, or a switch where it has neither."""
+
+    default: Any
+    name: str
+    """A message, as is ``help``."""
+    help: str = ""
+    limits: Parameter | None = None
+    choices: Mapping[str, str] = _NO_CHOICES
+    """Name of each value."""
+    group: str = ""
+    """Heading of the box of the panel in which it stands, closed at first; empty for none."""
+    boxed: bool = False
+    """Whether its number is typed instead of moved on a slider."""
+
+    @property
+    def widget(self) -> Widget:
+        """The control that sets it."""
+        if self.limits is not None:
+            return "box" if self.boxed else "slider"
+        return "choice" if self.choices else "switch"
+
+
+def number(
+    bounds: tuple[float, float, float, float],
+    name: str,
+    help: str = "",
+    *,
+    whole: bool = False,
+    usual: tuple[float, float] | None = None,
+    group: str = "",
+    boxed: bool = False,
+) -> Any:
+    """Declare a field that is a number; ``bounds``: lowest, highest, default, step of its slider."""
+    low, high, default, step = bounds
+    limits = Parameter(low, high, default, step, whole, usual)
+    start = int(default) if whole else float(default)
+    return _declared(Setting(start, name, help, limits=limits, group=group, boxed=boxed))
+
+
+def choice(choices: Mapping[str, str], name: str, help: str = "", *, default: str = "", group: str = "") -> Any:
+    """Declare a field that is one of a few values, the first of them unless ``default`` is another."""
+    return _declared(Setting(default or next(iter(choices)), name, help, choices=choices, group=group))
+
+
+def switch(name: str, help: str = "", *, default: bool = False, group: str = "") -> Any:
+    """Declare a field that is on or off."""
+    return _declared(Setting(default, name, help, group=group))
+
+
+def _declared(setting: Setting) -> Any:
+    return field(default=setting.default, metadata={"setting": setting})
+
+
+@cache
+def settings_in(declared: type[Any]) -> Mapping[str, Setting]:
+    """The settings that a dataclass declares, by the name of their field, in its order."""
+    found = {item.name: item.metadata["setting"] for item in fields(declared) if "setting" in item.metadata}
+    return MappingProxyType(found)
+
+
+@cache
+def numbers_in(declared: type[Any]) -> Mapping[str, Parameter]:
+    """The ranges of those settings of a dataclass that are numbers."""
+    return MappingProxyType({name: item.limits for name, item in settings_in(declared).items() if item.limits})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What only one workflow has beyond :class:`RunConfig`; a subclass names each of its settings."""
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        self.check()
+
+    def check(self) -> None:
+        """Raise ``InvalidConfig`` where the settings do not go together."""
+
+    def gate_of(self, item: Any, gate: str) -> str:
+        """The gate of a candidate where it may be another than ``gate``, which rank and similarity give it."""
+        return gate
+
+
+def check_settings(value: object) -> None:
+    """Hold every declared setting of ``value`` against what it may be; raises ``InvalidConfig``."""
+    for name, setting in settings_in(value.__class__).items():
+        given = getattr(value, name)
+        if setting.limits is not None:
+            object.__setattr__(value, name, checked(name, given, setting.limits))
+        elif setting.choices:
+            require(name, given, tuple(setting.choices))
+        elif not isinstance(given, bool):
+            raise InvalidConfig.not_one_of(field=name, allowed=("true", "false"))
+
+
+def checked(name: str, value: object, parameter: Parameter) -> int | float:
+    """The number as a config holds it, rounded to four decimals; raises ``InvalidConfig`` outside its range."""
+    usable = isinstance(value, int | float) and not isinstance(value, bool)
+    if not usable or not parameter.low <= value <= parameter.high:  # type: ignore[operator]
+        raise InvalidConfig.out_of_range(field=name, low=parameter.low, high=parameter.high)
+    exact = float(value)  # type: ignore[arg-type]
+    if not parameter.whole:
+        return round(exact, 4)
+    if exact != int(exact):
+        raise InvalidConfig.not_whole(field=name, low=parameter.low, high=parameter.high)
+    return int(exact)
+
+
+def require(field_name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Raise ``InvalidConfig`` for a value that is none of ``allowed``."""
+    if value not in allowed:
+        raise InvalidConfig.not_one_of(field=field_name, allowed=allowed)

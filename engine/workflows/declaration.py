@@ -1,0 +1,122 @@
+"""What a workflow is: one value that holds its steps, what decides, its settings, its roles and its words.
+
+A package of ``engine.workflows`` makes one and calls it ``WORKFLOW``; the registry names the module. Pages, command
+line, API, records, replays and tables read it, and name no workflow themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import Any, Protocol
+
+from engine.errors import WorkbenchError
+from engine.model.config import RoleName, RunConfig
+from engine.model.config.registry import Declaration
+from engine.model.decide import outcome_of
+from engine.model.values import Outcome, RunRecord, SourceKind
+from engine.replay.values import Cost
+from engine.running.context import Roles
+from engine.running.gate_reach import gate_warnings
+from engine.running.given import Given
+from engine.workflows.flow import Flow
+
+Ending = tuple[Outcome, str]
+
+
+class KindsOf(Protocol):
+    """Who knows which kinds of sources a run would find: :class:`engine.running.resources.Resources`."""
+
+    async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]: ...
+
+
+def later(name: str) -> Any:
+    """A function by ``module:name``, imported when it is first called: most processes run few of the workflows."""
+
+    def call(*arguments: Any) -> Any:
+        return resolve_name(name)(*arguments)
+
+    return call
+
+
+def initial_state(question: str) -> Mapping[str, Any]:
+    """Nothing searched, nothing rewritten."""
+    return {"question": question, "query": question, "rounds": (), "rewrites": ()}
+
+
+def judged_a_round(config: RunConfig) -> int:
+    """Passages of one round that are judged at most."""
+    return config.fetch_k if config.grade_probe else config.top_k
+
+
+def chat_calls(config: RunConfig, asked: Mapping[RoleName, int]) -> int:
+    """The calls among those to each role that go to a chat model."""
+    return sum(count for role, count in asked.items() if not config.models.of(role).built_in)
+
+
+def longest_run(prices: Any, config: RunConfig) -> Cost:
+    """At worst every round and the answer are made; ``prices``: :class:`engine.replay.cost.CostModel`."""
+    price: Cost = prices.round(config) + prices.rounds_after(0, config) + prices.answering(config)
+    return price
+
+
+def ending(record: RunRecord) -> Ending:
+    """By the last decision, where there is one, and by what the generator was given."""
+    assert record.context is not None
+    last = record.decisions[-1] if record.decisions else None
+    outcome = outcome_of(last, record.context)
+    return outcome, last.reason if last else outcome
+
+
+async def no_own_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
+    """Leave the roles as they are."""
+    return roles, {}
+
+
+async def warned_of_gate(question: str, config: RunConfig, known: KindsOf) -> Sequence[WorkbenchError]:
+    """Say whether the gate can be met at all."""
+    return gate_warnings(config)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workflow(Declaration):
+    """A workflow with its steps; what is left out is as in a workflow that retrieves, grades, rewrites and answers."""
+
+    flow: Flow
+    initial_state: Callable[[str], Mapping[str, Any]] = initial_state
+    """What its state begins with, by the question."""
+    recursion_limit: Callable[[RunConfig], int] = field(default=lambda config: 2 + 20 * (config.max_rewrites + 2))
+    """Steps that a run can take at most (SC-13)."""
+    worst_case_calls: Callable[[RunConfig], int]
+    """Calls of chat models in the longest possible run, retries apart."""
+    ending: Callable[[RunRecord], Ending] = ending
+    """Outcome and reason of a run whose graph came to its end."""
+    make_roles: Callable[[Roles, Given], Awaitable[tuple[Roles, Mapping[str, str]]]] = no_own_roles
+    """Adds the roles that only its runs have; returns besides what the manifest says of them."""
+    prompts: Mapping[RoleName, str] = field(default_factory=dict)
+    """By role ``module:NAME`` of the prompt's version, where it is not the one that most workflows use."""
+    replay: Callable[[RunRecord, RunConfig], Any] = later("engine.replay.replay:Replay")  # noqa: RUF009
+    """Its :class:`engine.replay.replay.Replay`: runs it over the record of a finished run."""
+    numbers_tried: tuple[str, ...] = (
+        "similarity_threshold",
+        "grade_pass_threshold",
+        "top_k",
+        "max_rewrites",
+        "min_confidence",
+        "min_relevant",
+    )
+    """The settings that decide in it without any call."""
+    reranked: Callable[[RunConfig], int] = field(default=lambda config: 0)
+    """Passages that a round has scored before its gates."""
+    most_answers: Callable[[RunConfig], int] = field(default=lambda config: 1)
+    """Answers that a run may write."""
+    longest_run: Callable[[Any, RunConfig], Cost] = longest_run
+    """What a run costs at worst, by the prices of its steps."""
+    warnings_before: Callable[[str, RunConfig, KindsOf], Awaitable[Sequence[WorkbenchError]]] = warned_of_gate
+    """What is to be said before a run: that its settings ask for what cannot be met."""
+
+    @property
+    def gate(self) -> str:
+        """The node that decides whether the passages of a round are enough; empty where none does."""
+        return self.flow.gate

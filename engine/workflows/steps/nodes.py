@@ -1,0 +1,57 @@
+"""The nodes that several workflows have, with the words in which they are shown."""
+
+from __future__ import annotations
+
+from engine.messages import N_, NC_
+from engine.running.context import Step
+from engine.workflows.flow import Node
+from engine.workflows.steps.generate import generate
+from engine.workflows.steps.retrieve import retrieve
+from engine.workflows.steps.rewrite import rewrite
+
+RETRIEVE = Node(
+    step=retrieve,
+    name=N_("Retrieve"),
+    kind="search",
+    who=N_("The retriever"),
+    work=N_("finds passages"),
+    doing=N_("The retriever is looking for passages"),
+    lead=N_("retrieve"),
+    tab="passages",
+)
+REWRITE = Node(
+    step=rewrite,
+    name=N_("Rewrite"),
+    kind="rewrite",
+    who=N_("The rewriter"),
+    work=N_("rephrases the question"),
+    brief=N_("rephrases it"),
+    doing=N_("The rewriter is rephrasing the question"),
+    lead=N_("rewrite"),
+    tab="rewrites",
+)
+GENERATE = Node(
+    step=generate,
+    name=N_("Generate"),
+    kind="answer",
+    who=N_("The generator"),
+    work=N_("writes, with citations"),
+    brief=N_("writes and cites"),
+    doing=N_("The generator is writing the answer"),
+    lead=N_("generate"),
+    tab="calls",
+)
+
+
+def grade(step: Step) -> Node:
+    """The node that has each passage judged, and decides whether they are enough."""
+    return Node(
+        step=step,
+        name=N_("Grade"),
+        kind="grade",
+        who=N_("The grader"),
+        work=N_("judges each passage"),
+        brief=NC_("picture", "judges passages"),
+        lead=N_("grade"),
+        tab="passages",
+    )
