@@ -15,7 +15,7 @@ from components.common.panel import CollectionChoice, OllamaNote, config_panel, 
 from components.common.run_link import run_link
 from components.common.settings_of import differing
 from components.common.url_state import base_path
-from components.labels.settings import SETTING_NAMES
+from components.labels.settings import name_of
 from components.labels.tuning import MEASURE_NAMES
 from components.tune.bars import outcome_bars, pass_rate_bars
 from components.tune.charts import heat_map
@@ -261,7 +261,7 @@ def _axis(place: st.delta_generator.DeltaGenerator, name: str, default: str) -> 
     chosen = place.selectbox(
         words(_MAP[name]),
         _MAP_AXES,
-        format_func=lambda axis: words(SETTING_NAMES[axis]),
+        format_func=lambda axis: words(name_of(axis)),
         key=f"tune_map_{name}",
         persist_state="session",
     )

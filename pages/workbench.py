@@ -9,6 +9,7 @@ from components.ask.slider_marks import slider_marks
 from components.common.badge import builtin_badge
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.own import Machine
 from components.common.panel import (
     Chosen,
     CollectionChoice,
@@ -21,14 +22,13 @@ from components.common.settings_of import names_settings, roles_of
 from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
 from components.labels.workflows import WORKFLOW_INTRODUCTIONS
 from components.picture.live_run import live_run
-from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.errors import WorkbenchError
-from engine.model.config import WORKFLOWS, RoleModels, RunConfig
+from engine.messages import N_
+from engine.model.config import WORKFLOWS, RoleModels, RunConfig, declared
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, RunId, RunRecord, SourceKind
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_tariff, worst_case
 from engine.running.process import get_engine
-from engine.samples import SAMPLE_COLLECTION
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
 from pages.parts.ask.examples import examples, examples_menu
@@ -43,6 +43,7 @@ words: Words = st.session_state["words"]
 _BUTTON = 132
 _LONGEST_ID = 64
 _SHOWN = "run_shown"
+_NO_WEB_SEARCH = N_("Not available: set WORKBENCH_SEARXNG_URL to the address of a SearXNG search engine.")
 # How many of the newest runs are looked at for the time of a step.
 _MEASURED_BY = 8
 
@@ -127,7 +128,8 @@ def settings(record: RunRecord | None) -> Chosen:
         st.session_state["gate"] = st.session_state.pop("gate_wanted")
     # A link to a run names the models that are not built in.
     models = RoleModels() if "run" in st.query_params else engine.settings.models
-    surroundings = Surroundings(tuple(WORKFLOWS), source_kinds, bool(engine.settings.searxng_url), models)
+    unavailable = {} if engine.settings.searxng_url else {"web_search": _NO_WEB_SEARCH}
+    surroundings = Surroundings(tuple(WORKFLOWS), Machine(source_kinds, unavailable), models)
     chosen = config_panel(words, collection_choices(), note, surroundings)
     if record is not None:
         # Before any run it stands beside the question.
@@ -198,7 +200,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
             share_menu(engine, record, config, words)
             tried = examples_menu(config, record, words)
     box_below = Box()
-    if config.workflow in TAKES_ATTACHMENTS:
+    if declared(config.workflow).takes_attachments:
         box_below = attachments_box(engine, config, record, (question or "").strip(), words)
     if pressed:
         # The box says it already: it keeps its key, and with it the keyboard.

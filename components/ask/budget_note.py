@@ -8,8 +8,8 @@ from components.common.i18n import Words
 from components.common.markup import Node, draw, node
 from components.common.phrases import duration_text, fault_text
 from engine.model.config import RunConfig
+from engine.model.cost import Cost
 from engine.model.values import Fault
-from engine.replay.values import Cost
 from engine.running.gate_reach import gate_warnings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from components.ask.what_if_text import value_text
 from components.common.i18n import Words
 from components.common.settings_of import option_names, setting_of_config
-from engine.model.config import OPTION_PARAMETERS, PARAMETERS, Parameter, RunConfig
+from engine.model.config import RunConfig, number_of
 from engine.replay.settings import Column
 
 MARKED: tuple[Column, ...] = (
@@ -27,11 +27,6 @@ MARKED: tuple[Column, ...] = (
     "min_confidence",
 )
 """The sliders whose value a replay can tell something of; probing deeper is never known."""
-
-_LIMITS: Mapping[str, Parameter] = {
-    **PARAMETERS,
-    **{name: limits for own in OPTION_PARAMETERS.values() for name, limits in own.items()},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,8 @@ def note_text(name: str, run_value: float, alike: Alike | None, words: Words) ->
 
 def _shown(name: str, alike: Alike) -> tuple[float, float]:
     """The range in steps of the slider: ends between two of them move inwards."""
-    limits = _LIMITS[name]
+    limits = number_of(name)
+    assert limits is not None
     low, high = ceil(alike.low / limits.step - 1e-6), floor(alike.high / limits.step + 1e-6)
     ends = (round(low * limits.step, 4), round(high * limits.step, 4))
     return (int(ends[0]), int(ends[1])) if limits.whole else ends
@@ -104,6 +100,7 @@ def mark_rules(name: str, run_value: float, alike: Alike | None) -> str:
 
 
 def _share(name: str, value: float) -> str:
-    limits = _LIMITS[name]
+    limits = number_of(name)
+    assert limits is not None
     share = (value - limits.low) / (limits.high - limits.low)
     return f"{min(1.0, max(0.0, share)):.2%}"

@@ -11,11 +11,12 @@ from components.common.markup import Node, node
 from components.common.phrases import duration_text, probability_text, reason_text
 from components.common.setting_words import setting_text
 from components.common.settings_of import ALL_ROLES, differing, setting_of_config
-from components.labels.settings import MODEL_ROLES, SETTING_NAMES
+from components.labels.settings import MODEL_ROLES, name_of
 from engine.messages import N_, NC_, NN_
 from engine.model.config import BUILTIN, RunConfig
+from engine.model.cost import Cost
 from engine.model.values import Outcome, Reason, Recall, RunRecord
-from engine.replay.values import Cost, Gap, WhatIf
+from engine.replay.values import Gap, WhatIf
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.dual_loop.policy import INITIAL, LEAST_RELEVANT, holding, of_this_question
 from engine.workflows.quality_loop.options import QualityOptions
@@ -92,7 +93,7 @@ _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 def setting_name(name: str, words: Words) -> str:
     """The name of a setting, or of a role, as the panel writes it."""
-    return words(MODEL_ROLES[name]) if name in ALL_ROLES else words(SETTING_NAMES[name])
+    return words(MODEL_ROLES[name]) if name in ALL_ROLES else words(name_of(name))
 
 
 def collection_text(name: str, words: Words) -> str:

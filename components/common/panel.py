@@ -6,7 +6,7 @@ Every setting stands in the URL under its own name, so that a link holds the set
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -16,10 +16,12 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
 from components.common.i18n import Words
-from components.common.settings_of import ALL_ROLES, SETTINGS_OF, names_settings, option_names, roles_of
+from components.common.own import Machine, own_of
+from components.common.settings_of import ALL_ROLES, names_settings, option_names, roles_of
 from components.common.url_state import put_into_url, take_from_url
 from components.common.widgets import (
     collection_picker,
+    control,
     heading,
     model_picker,
     number,
@@ -28,39 +30,41 @@ from components.common.widgets import (
     relabel,
     search_picker,
     slider,
-    switch,
     warning,
 )
-from components.labels.settings import SETTING_HELPS
-from components.labels.workflows import WORKFLOW_SUMMARIES, WORKFLOW_TITLES
-from components.workflows.config_graph import graph_options, mode_picker
-from components.workflows.config_options import answer_options, ceiling_note, dual_options, quality_options
+from components.labels.runs import ROLE_NAMES
+from components.labels.settings import choices_of, help_of
 from engine.messages import N_
 from engine.model.config import (
     BUILTIN,
     MODEL_PARAMETERS,
     OLD_GATE,
-    OPTION_PARAMETERS,
     PARAMETERS,
-    ContextPolicy,
+    SETTINGS,
+    USUAL,
     GatePolicy,
-    Options,
     RoleModel,
     RoleModels,
     RunConfig,
     SearchMethod,
     WorkflowName,
+    declared,
     default_of,
+    number_of,
+    settings_of,
 )
-from engine.model.values import SourceKind
-from engine.workflows.answer_evaluation.policy import shared_model
 
-FOUR_NODES: tuple[WorkflowName, ...] = ("self_corrective",)
+FOUR_NODES: tuple[WorkflowName, ...] = (USUAL,)
 COLLECTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _BUILT_IN = RoleModels()
-_GATES: tuple[GatePolicy, ...] = ("min_relevant", "pass_rate")
+_NOTHING_KNOWN = Machine()
 _OPENED = "gate_of_address"
 """Session key of the gate of the address that the session began with."""
+_PLACED = (
+    *("search", "mode", "top_k", "similarity_threshold"),
+    *("gate", "grade_pass_threshold", "min_relevant", "max_rewrites"),
+)
+"""The settings that have a place of their own in the panel."""
 _WANTED = "settings_wanted"
 _DRAWN = "workflow_drawn"
 """Session key of the workflow whose defaults the controls stand at."""
@@ -98,10 +102,7 @@ class Surroundings:
 
     workflows: tuple[WorkflowName, ...] = FOUR_NODES
     """With one alone no picker is drawn."""
-    kinds_of: Callable[[str], Sequence[SourceKind]] | None = None
-    """Source kinds of a collection by its name; None where no one can say."""
-    web: bool = False
-    """Whether this machine has a web search set."""
+    machine: Machine = _NOTHING_KNOWN
     models: RoleModels = _BUILT_IN
     """The models of roles that the address does not name."""
 
@@ -109,7 +110,7 @@ class Surroundings:
 def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
     """Move the panel to these settings in the next run of the page: all of a config's, or some by name."""
     if isinstance(wanted, RunConfig):
-        values: dict[str, Any] = {name: getattr(wanted, name) for name in ("workflow", *SETTINGS_OF[wanted.workflow])}
+        values: dict[str, Any] = {name: getattr(wanted, name) for name in ("workflow", *settings_of(wanted.workflow))}
         values |= {name: getattr(wanted.options, name) for name in option_names(wanted.workflow)}
         values |= {role: wanted.models.of(role).model for role in ALL_ROLES}
         chat = chat_model_of(wanted)
@@ -122,18 +123,18 @@ def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
 def chat_model_of(config: RunConfig) -> RoleModel | None:
     """The model whose context size and temperature the panel shows for all: the first that is no built-in one.
 
-    The quality loop's rewriter has a temperature of its own, so it comes last there.
+    Roles that have a temperature of their own come last.
     """
-    roles = sorted(roles_of(config.workflow), key=lambda role: (config.workflow, role) == ("quality_loop", "rewriter"))
+    warm = declared(config.workflow).temperatures
+    roles = sorted(roles_of(config.workflow), key=lambda role: role in warm)
     return next((config.models.of(role) for role in roles if not config.models.of(role).built_in), None)
 
 
 def _take_wanted() -> None:
     """Put wanted values where the widgets find them; only possible before they are drawn."""
-    numbers = {name: limits for own in (PARAMETERS, *OPTION_PARAMETERS.values()) for name, limits in own.items()}
     values: dict[str, Any] = st.session_state.pop(_WANTED, {})
     for name, value in values.items():
-        limits = numbers.get(name)
+        limits = number_of(name)
         # The panel's budget has no fractions of a second; a request's may.
         st.session_state[name] = round(value) if name == "budget_s" or (limits and limits.whole) else value
     if "workflow" in values:
@@ -159,12 +160,13 @@ def config_panel(
     wordless = {item.name for item in collections if not item.full_text}
     search = cast(SearchMethod, search_picker(words, by_words=collection not in wordless))
     values: dict[str, Any] = {"search": search}
-    if "mode" in SETTINGS_OF[workflow]:
-        values["mode"] = mode_picker(words)
+    if "mode" in settings_of(workflow):
+        values["mode"] = one_of(words, "mode", SETTINGS["mode"], usual=default_of(workflow, "mode"))
     values |= _thresholds(words, workflow, below)
     # What is wrong with all of them together is said here, once all of them are known.
     notes = st.container()
-    options = _options(words, workflow, below, surroundings)
+    own = own_of(workflow)
+    options = own.options(words, workflow, below, surroundings.machine)
     heading(
         words,
         N_("Models"),
@@ -183,10 +185,9 @@ def config_panel(
     models = {role: RoleModel(name) if name == BUILTIN else RoleModel(name, **chat) for role, name in names.items()}
     config = RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values)
     with notes:
-        if workflow == "quality_loop" and surroundings.kinds_of is not None:
-            ceiling_note(words, config, surroundings.kinds_of(collection))
+        own.before_run(words, config, surroundings.machine)
     with shared.container():
-        if "evaluator" in names and shared_model(config) is not None:
+        if "evaluator" in names and config.models.writes_and_judges is not None:
             warning(
                 words,
                 words(
@@ -207,13 +208,13 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
         chosen = st.selectbox(
             words("Workflow"),
             offered,
-            format_func=lambda name: words(WORKFLOW_TITLES[name]),
+            format_func=lambda name: words(choices_of("workflow")[name]),
             key="workflow",
             persist_state="session",
         )
         workflow = chosen if chosen in offered else offered[0]
         put_into_url("workflow", workflow, offered[0])
-        st.caption(words(WORKFLOW_SUMMARIES[workflow]))
+        st.caption(words(declared(workflow).summary))
     before: WorkflowName = st.session_state.get(_DRAWN, workflow)
     if before != workflow:
         for name in PARAMETERS:
@@ -228,7 +229,7 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
 def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
     """The sliders that say what is searched and when it is enough, and the gate."""
     heading(words, N_("Thresholds"))
-    shown = SETTINGS_OF[workflow]
+    shown = settings_of(workflow)
     values: dict[str, Any] = {name: _slider(words, name, workflow, below) for name in ("top_k", "similarity_threshold")}
     if "gate" in shown:
         values |= _gate(words, workflow, below)
@@ -239,7 +240,7 @@ def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGene
 
 def _gate(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
     """The gate and the one number that it reads; presets are values of the pass rate, and stand beside it alone."""
-    gate = one_of(words, "gate", _GATES, usual=_gate_of_address(), always=True)
+    gate = one_of(words, "gate", SETTINGS["gate"], usual=_gate_of_address(), always=True)
     _let_go("grade_pass_threshold" if gate == "min_relevant" else "min_relevant")
     if gate == "min_relevant":
         return {"gate": gate, "min_relevant": _slider(words, "min_relevant", workflow, below)}
@@ -271,29 +272,12 @@ def _gate_of_address() -> GatePolicy:
     return cast(GatePolicy, st.session_state[_OPENED])
 
 
-def _options(
-    words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator], surroundings: Surroundings
-) -> Options:
-    if workflow == "quality_loop":
-        return quality_options(words, below)
-    if workflow == "dual_loop":
-        return dual_options(words, below, web=surroundings.web)
-    if workflow == "graph_hybrid":
-        return graph_options(words, below)
-    return answer_options(words, below) if workflow == "answer_evaluation" else Options()
-
-
 def _further(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
-    """What is seldom changed."""
-    shown = SETTINGS_OF[workflow]
-    values: dict[str, Any] = {}
-    if "context" in shown:
-        values["context"] = cast(ContextPolicy, one_of(words, "context", ("union", "last_round")))
-    for name in ("min_confidence", "probe_k"):
-        values[name] = _slider(words, name, workflow, below)
-    values["budget_s"] = number(words, "budget_s", PARAMETERS["budget_s"], default_of(workflow, "budget_s"))
-    switches = ("answer_unverified", "grade_probe", "ignore_cache")
-    return values | {name: switch(words, name) for name in switches if name in shown}
+    """What is seldom changed: every setting that has no place of its own above."""
+    names = [name for name in settings_of(workflow) if name in SETTINGS and name not in _PLACED]
+    widgets = ("choice", "slider", "box", "switch")
+    names.sort(key=lambda name: widgets.index(SETTINGS[name].widget))
+    return {name: control(words, name, SETTINGS[name], below, usual=default_of(workflow, name)) for name in names}
 
 
 def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> float:
@@ -314,13 +298,19 @@ def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
             float(temperature.default),
             0.05,
             key="temperature",
-            help=words(SETTING_HELPS["temperature"]),
+            help=words(help_of("temperature")),
             bind="query-params",
             persist_state="session",
         ),
     }
-    if workflow == "quality_loop":
-        st.caption(words("In this workflow a rewriter on a chat model is asked at temperature 0.30 where this is 0."))
+    for role, warmth in declared(workflow).temperatures.items():
+        st.caption(
+            words(
+                "In this workflow the {role} on a chat model is asked at temperature {value} where this is 0.",
+                role=words(ROLE_NAMES[role]),
+                value=f"{warmth:.2f}",
+            )
+        )
     return chosen
 
 

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from components.common.i18n import Words
 from components.common.panel import chat_model_of
-from components.common.settings_of import SETTINGS_OF, option_names, roles_of
-from engine.model.config import BUILTIN, RoleModel, RunConfig
+from components.common.settings_of import option_names, roles_of
+from engine.model.config import BUILTIN, RoleModel, RunConfig, settings_of
 from engine.model.values import RunId
 
 
@@ -26,7 +26,7 @@ def settings_in_url(config: RunConfig) -> dict[str, str]:
     named = {} if config.workflow == RunConfig().workflow else {"workflow": str(config.workflow)}
     named |= {
         name: _text(getattr(config, name))
-        for name in SETTINGS_OF[config.workflow]
+        for name in settings_of(config.workflow)
         if name == "gate" or getattr(config, name) != getattr(usual, name)
     }
     named |= {

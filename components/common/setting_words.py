@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.labels.runs import ROLE_NAMES
-from components.labels.settings import SETTING_NAMES, SETTING_OPTIONS
-from engine.model.config import BUILTIN, OPTION_PARAMETERS, PARAMETERS, Parameter
-
-_NUMBERS: dict[str, Parameter] = {
-    **PARAMETERS,
-    **{name: limits for own in OPTION_PARAMETERS.values() for name, limits in own.items()},
-}
+from components.labels.settings import choices_of, name_of
+from engine.model.config import BUILTIN, number_of
 
 
 def setting_label(name: str, words: Words) -> str:
@@ -30,12 +25,13 @@ def setting_text(name: str, value: object, words: Words) -> str:
         return "–"
     if isinstance(value, bool):
         return words("on" if value else "off")
-    if name in _NUMBERS and isinstance(value, int | float):
-        return f"{value:g}" if _NUMBERS[name].whole or name == "budget_s" else f"{value:.2f}"
+    limits = number_of(name)
+    if limits is not None and isinstance(value, int | float):
+        return f"{value:g}" if limits.whole or limits.step >= 1 else f"{value:.2f}"
     if value == BUILTIN:
         return words("built-in")
-    return words(SETTING_OPTIONS[name][str(value)]) if value in SETTING_OPTIONS.get(name, {}) else str(value)
+    return words(choices_of(name).get(str(value), str(value)))
 
 
 def _own(name: str, words: Words) -> str:
-    return words(SETTING_NAMES[name]) if name in SETTING_NAMES else name
+    return words(name_of(name))

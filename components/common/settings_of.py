@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Any
 
-from engine.model.config import OPTIONS, ROLES_OF, RoleName, RunConfig, WorkflowName
-
-_SEARCH = ("collection", "search", "top_k", "similarity_threshold")
-_GATE = ("grade_pass_threshold", "max_rewrites", "gate", "min_relevant")
-_ANSWER = ("context", "min_confidence", "probe_k", "budget_s", "answer_unverified", "grade_probe", "ignore_cache")
-
-SETTINGS_OF: Mapping[WorkflowName, tuple[str, ...]] = MappingProxyType(
-    {
-        "self_corrective": (*_SEARCH, *_GATE, *_ANSWER),
-        "quality_loop": (*_SEARCH, "max_rewrites", *_ANSWER),
-        "dual_loop": (*_SEARCH, "context", "min_confidence", "probe_k", "budget_s", "grade_probe", "ignore_cache"),
-        "answer_evaluation": (*_SEARCH, *_GATE, *_ANSWER),
-        "graph_hybrid": (*_SEARCH, "mode", *_GATE, *_ANSWER),
-    }
-)
-"""The settings of the panel in its order; a workflow's own options and the models of its roles come besides."""
+from engine.model.config import RoleName, RunConfig, WorkflowName, declared, every_setting, settings_of
 
 ALL_ROLES: tuple[RoleName, ...] = ("grader", "rewriter", "generator", "evaluator", "router", "reranker")
 """Roles that the panel has a model for, in its order."""
@@ -33,19 +16,18 @@ _CHAT = ("num_ctx", "temperature")
 def names_settings(address: Iterable[str]) -> bool:
     """Whether parameters of an address say how to ask; a run or a collection says what is asked."""
     named = {"workflow", *ALL_ROLES, *_CHAT}
-    for workflow, names in SETTINGS_OF.items():
-        named |= {*names, *option_names(workflow)}
+    named |= {"collection", *every_setting()}
     return not named.isdisjoint(set(address) - {"collection"})
 
 
 def option_names(workflow: WorkflowName) -> tuple[str, ...]:
     """Names of the options that only this workflow has."""
-    return tuple(item.name for item in fields(OPTIONS[workflow]))
+    return tuple(declared(workflow).own_settings)
 
 
 def roles_of(workflow: WorkflowName) -> tuple[RoleName, ...]:
     """The roles that a workflow asks, in the order of the panel."""
-    return tuple(role for role in ALL_ROLES if role in ROLES_OF[workflow])
+    return tuple(role for role in ALL_ROLES if role in declared(workflow).roles)
 
 
 def setting_of_config(config: RunConfig, name: str) -> Any:
@@ -60,7 +42,7 @@ def unread_by(config: RunConfig) -> str:
 
 def differing(chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
     """Settings, options and roles in which the panel differs from a run, where the difference counts for anything."""
-    both = [name for name in SETTINGS_OF[run.workflow] if name in SETTINGS_OF[chosen.workflow]]
+    both = [name for name in settings_of(run.workflow) if name in settings_of(chosen.workflow)]
     names = [name for name in both if getattr(chosen, name) != getattr(run, name)]
     # It counts for nothing under this gate, and the panel does not show it.
     names = [name for name in names if name != unread_by(chosen)]

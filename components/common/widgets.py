@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,23 +12,11 @@ from streamlit.delta_generator import DeltaGenerator
 from components.common.i18n import Words
 from components.common.markup import draw, node
 from components.common.url_state import put_into_url, take_from_url
-from components.labels.settings import MODEL_ROLES, PRESET_NAMES, SETTING_HELPS, SETTING_NAMES, SETTING_OPTIONS
-from engine.messages import N_
-from engine.model.config import BUILTIN, PRESETS, Parameter
-
-_SEARCH_NOTES = {
-    "full_text": N_(
-        "Words decide the order. The similarity threshold is still about meaning: each passage found is measured "
-        "against the question and dropped below it."
-    ),
-    "fused": N_(
-        "Both lists decide the order. The similarity threshold is still about meaning: what words alone found is "
-        "measured too, and dropped below it."
-    ),
-}
+from components.labels.settings import MODEL_ROLES, PRESET_NAMES, help_of, name_of
+from engine.model.config import BUILTIN, PRESETS, SETTINGS, Parameter, Setting
 
 _LONGEST_MODEL = 200
-_SEARCHES = ("vector", "full_text", "fused")
+_SEARCHES = tuple(SETTINGS["search"].choices)
 _WISHED = "search_wished"
 """Session key of the search that was chosen before a collection came that cannot do it."""
 
@@ -43,14 +33,14 @@ def slider(
     """A slider over the range of a parameter; ``below`` gets a place under it for a note."""
     kind = int if limits.whole else float
     value = st.slider(
-        words(SETTING_NAMES[name]),
+        words(name_of(name)),
         kind(limits.low),
         kind(limits.high),
         kind(default),
         kind(limits.step),
         format="%d" if limits.whole else "%.2f",
         key=name,
-        help=words(SETTING_HELPS[name]),
+        help=words(help_of(name)),
         bind="query-params",
         persist_state="session",
         on_change=on_change,
@@ -62,12 +52,12 @@ def slider(
 def number(words: Words, name: str, limits: Parameter, default: float) -> float:
     """A box for a whole number."""
     value = st.number_input(
-        words(SETTING_NAMES[name]),
+        words(name_of(name)),
         int(limits.low),
         int(limits.high),
         int(default),
         key=name,
-        help=words(SETTING_HELPS[name]),
+        help=words(help_of(name)),
         bind="query-params",
         persist_state="session",
     )
@@ -77,10 +67,10 @@ def number(words: Words, name: str, limits: Parameter, default: float) -> float:
 def switch(words: Words, name: str, *, default: bool = False, unavailable: str = "") -> bool:
     """A switch; ``unavailable`` says why it cannot be switched on here, and then it counts as off."""
     chosen = st.toggle(
-        words(SETTING_NAMES[name]),
+        words(name_of(name)),
         default,
         key=name,
-        help=words(SETTING_HELPS[name]),
+        help=words(help_of(name)),
         bind="query-params",
         persist_state="session",
         disabled=bool(unavailable),
@@ -90,27 +80,54 @@ def switch(words: Words, name: str, *, default: bool = False, unavailable: str =
     return bool(chosen) and not unavailable
 
 
-def one_of(words: Words, name: str, options: tuple[str, ...], *, usual: str = "", always: bool = False) -> str:
-    """A choice among few, beside each other; ``usual`` is the one of an empty address, else the first.
+def one_of(words: Words, name: str, setting: Setting, *, usual: str = "", always: bool = False) -> str:
+    """A choice among few, beside each other; ``usual`` is the one of an empty address, else the default.
 
     ``always`` writes it into the address even where it is the usual one.
     """
-    usual = usual or options[0]
+    usual, options = usual or setting.default, tuple(setting.choices)
     wanted = take_from_url(name, usual, lambda given: given in options)
     chosen = st.segmented_control(
-        words(SETTING_NAMES[name]),
+        words(setting.name),
         options,
         required=True,
-        format_func=lambda option: words(SETTING_OPTIONS[name][option]),
+        format_func=lambda option: words(setting.choices[option]),
         key=name,
-        help=words(SETTING_HELPS[name]),
+        help=words(setting.help),
         width="stretch",
         persist_state="session",
     )
     # In the first run after a change of page it may have none yet.
     chosen = chosen if chosen in options else wanted
     put_into_url(name, str(chosen), "" if always else usual)
+    if chosen in setting.notes:
+        st.caption(words(setting.notes[chosen]))
     return str(chosen)
+
+
+def control(
+    words: Words,
+    name: str,
+    setting: Setting,
+    below: dict[str, DeltaGenerator],
+    *,
+    usual: Any = None,
+    unavailable: str = "",
+) -> Any:
+    """The control of a setting, of any kind; ``usual`` is its default where that is not the declared one.
+
+    ``unavailable`` says why a switch cannot be switched on here.
+    """
+    usual = setting.default if usual is None else usual
+    match setting.widget:
+        case "choice":
+            return one_of(words, name, setting, usual=usual)
+        case "switch":
+            return switch(words, name, default=usual, unavailable=unavailable)
+    limits = setting.limits
+    assert limits is not None
+    value = (number if setting.widget == "box" else partial(slider, below=below))(words, name, limits, usual)
+    return int(value) if limits.whole else value
 
 
 def preset_picker(words: Words, current: float) -> None:
@@ -149,16 +166,13 @@ def search_picker(words: Words, *, by_words: bool) -> str:
     elif _WISHED in st.session_state:
         st.session_state["search"] = st.session_state.pop(_WISHED)
     if by_words:
-        chosen = one_of(words, "search", _SEARCHES)
-        if chosen != "vector":
-            st.caption(words(_SEARCH_NOTES[chosen]))
-        return chosen
+        return one_of(words, "search", SETTINGS["search"])
     st.segmented_control(
         words("Search"),
         _SEARCHES,
-        format_func=lambda option: words(SETTING_OPTIONS["search"][option]),
+        format_func=lambda option: words(SETTINGS["search"].choices[option]),
         key="search",
-        help=words(SETTING_HELPS["search"]),
+        help=words(SETTINGS["search"].help),
         width="stretch",
         persist_state="session",
         disabled=True,
@@ -187,7 +201,7 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
         list(dict.fromkeys((*sizes, wanted))),
         format_func=lambda name: words("Samples") if name == default else name,
         key="collection",
-        help=words(SETTING_HELPS["collection"]),
+        help=words(help_of("collection")),
         persist_state="session",
     )
     put_into_url("collection", str(chosen or default), default)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.setting_words import setting_label
-from components.labels.settings import MODEL_ROLES, SETTING_HELPS, SETTING_NAMES, SETTING_OPTIONS
+from components.labels.settings import MODEL_ROLES, choices_of, help_of, name_of
 from engine.model.config import BUILTIN, PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, SearchMethod
 from engine.model.settings_difference import settings_difference
 
@@ -59,13 +59,13 @@ def _slider(name: str, start: RunConfig, words: Words, key: str) -> float:
     limits = PARAMETERS[name]
     kind = int if limits.whole else float
     value = st.slider(
-        words(SETTING_NAMES[name]),
+        words(name_of(name)),
         kind(limits.low),
         kind(limits.high),
         kind(getattr(start, name)),
         kind(limits.step),
         format="%d" if limits.whole else "%.2f",
-        help=words(SETTING_HELPS[name]),
+        help=words(help_of(name)),
         key=f"{key}_{name}",
     )
     return kind(value)
@@ -74,12 +74,12 @@ def _slider(name: str, start: RunConfig, words: Words, key: str) -> float:
 def _one_of(name: str, options: Sequence[str], start: str, words: Words, key: str) -> str:
     return str(
         st.segmented_control(
-            words(SETTING_NAMES[name]),
+            words(name_of(name)),
             options,
             required=True,
             default=start,
-            format_func=lambda option: words(SETTING_OPTIONS[name][option]),
-            help=words(SETTING_HELPS[name]),
+            format_func=lambda option: words(choices_of(name)[option]),
+            help=words(help_of(name)),
             width="stretch",
             key=f"{key}_{name}",
         )

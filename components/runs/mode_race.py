@@ -12,11 +12,11 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node, script
 from components.common.phrases import duration_text, ended_text, fault_text, node_text, reason_text, section_text
 from components.common.run_link import run_link
-from components.labels.settings import MODE_SUMMARIES, SETTING_OPTIONS
+from components.labels.settings import choices_of
 from components.runs.side_by_side import notes_on
 from components.workflows.graph_notes import notes_box
 from engine.messages import N_, NC_
-from engine.model.config import Mode
+from engine.model.config import SETTINGS, Mode
 from engine.model.values import Candidate, Comparison, RunRecord, operands
 from engine.running.mode_race import ModeLane, ModeRace, RacedPassage
 
@@ -78,7 +78,7 @@ def mode_race_nodes(race: ModeRace, words: Words, *, base: str = "") -> tuple[No
 
 
 def mode_text(mode: Mode, words: Words) -> str:
-    return words(SETTING_OPTIONS["mode"][mode])
+    return words(choices_of("mode")[mode])
 
 
 def _finding(race: ModeRace, words: Words) -> Node:
@@ -153,7 +153,7 @@ def drop_text(item: Candidate, lane: ModeLane, words: Words) -> str:
 def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
     record = lane.record
     head = node("div", "head", node("strong", "heading", mode_text(lane.mode, words)), _outcome(record, words))
-    about = node("p", "muted small about", words(MODE_SUMMARIES[lane.mode]))
+    about = node("p", "muted small about", words(SETTINGS["mode"].notes[lane.mode]))
     flag = notes_box(lane.notes, lane.fell_back_to, words)
     link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
     parts = (*([flag] if flag else []), _now(lane, words), _numbers(lane, race, words), _answer(record, words))

@@ -28,7 +28,7 @@ from components.runs.report_charts import ReportMap, map_legend, map_svg, timeli
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.workflows.report_graph import graph_sections
 from components.workflows.report_loop import loop_sections, loop_sheets
-from engine.model.config import ROLES_OF, RunConfig
+from engine.model.config import RunConfig, declared
 from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 from engine.workflows.graph import WorkflowGraph
 
@@ -217,7 +217,7 @@ def _values(config: RunConfig) -> list[tuple[str, object]]:
         (item.name, getattr(config, item.name)) for item in fields(config) if item.name not in ("models", "options")
     ]
     found.extend((item.name, getattr(config.options, item.name)) for item in fields(config.options))
-    for role in ROLES_OF[config.workflow]:
+    for role in declared(config.workflow).roles:
         model = config.models.of(role)
         found.append((f"models.{role}", model.model))
         if not model.built_in:

@@ -7,8 +7,8 @@ from typing import Any
 
 from components.ask.what_if_text import setting_name, value_text
 from components.common.i18n import Words
-from components.common.settings_of import SETTINGS_OF, option_names, roles_of
-from engine.model.config import RunConfig
+from components.common.settings_of import option_names, roles_of
+from engine.model.config import RunConfig, settings_of
 from engine.model.values import RunId
 
 _MOST = 4
@@ -45,6 +45,6 @@ def _said(config: RunConfig, group: Sequence[RunConfig], words: Words) -> str:
 def _counting(config: RunConfig) -> dict[str, Any]:
     """Settings, options and models that count for anything: of the gate, only the number that it reads."""
     idle = "min_relevant" if config.gate == "pass_rate" else "grade_pass_threshold"
-    found = {name: getattr(config, name) for name in SETTINGS_OF[config.workflow] if name != idle}
+    found = {name: getattr(config, name) for name in settings_of(config.workflow) if name != idle}
     found |= {name: getattr(config.options, name) for name in option_names(config.workflow)}
     return found | {role: config.models.of(role).model for role in roles_of(config.workflow)}

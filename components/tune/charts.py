@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from components.common.i18n import Words
-from components.labels.settings import SETTING_NAMES
+from components.labels.settings import name_of
 from components.labels.tuning import MEASURE_NAMES
 from components.tune.figures import value_text
 from engine.evaluation.figures import LOWER_IS_BETTER, Measure
@@ -78,7 +78,7 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
     floor, top = (value_text(heat.measure, edge) for edge in domain)
     measured = words(MEASURE_NAMES[heat.measure])
     st.caption(words(note, measure=measured, low=low, high=high, floor=floor, top=top))
-    names = {"x": words(SETTING_NAMES[heat.x.name]), "y": words(SETTING_NAMES[heat.y.name])}
+    names = {"x": words(name_of(heat.x.name)), "y": words(name_of(heat.y.name))}
     sorts = {"x": _names(heat.x.values), "y": _names(heat.y.values)[::-1]}
     ends = {
         end: {
@@ -226,7 +226,7 @@ def _front_marks(rows: Sequence[Spec], ends: Spec, cost: Measure, words: Words) 
 
 def settings_text(settings: Mapping[str, AxisValue], words: Words) -> str:
     """``Top-k 5 · Similarity at least 0.30``."""
-    return " · ".join(f"{words(SETTING_NAMES[name])} {_name(value)}" for name, value in settings.items())
+    return " · ".join(f"{words(name_of(name))} {_name(value)}" for name, value in settings.items())
 
 
 def _cells(heat: HeatMap, current: RunConfig, words: Words, total: int) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The settings that only one workflow has, as controls of the panel."""
+"""The settings of the quality-control loop as controls of the panel."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from typing import cast
 
 import streamlit as st
-from engine.running.beforehand import ceiling_of
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
 from components.common.scores import score_text
-from components.common.widgets import heading, one_of, slider, switch, warning
+from components.common.widgets import heading, one_of, slider, warning
 from components.labels.runs import SOURCE_KIND_NAMES
 from components.workflows.weights import rebalanced, scaled
 from engine.messages import N_
-from engine.model.config import DUAL_PARAMETERS, EVALUATION_PARAMETERS, QUALITY_PARAMETERS, RunConfig
+from engine.model.config import RunConfig, numbers_in, settings_in
 from engine.model.values import SourceKind
-from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
-from engine.workflows.dual_loop.options import DualLoopOptions
-from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, GradeOn, QualityOptions
+from engine.model.values.names import GradeOn
+from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOptions, quality_options
+from engine.workflows.quality_loop.roles import ceiling_of
 
 _CEILING = {
     "unreachable": N_(
@@ -29,13 +28,15 @@ _CEILING = {
     "high": N_("With these settings the score is at most {score}: high ({bar}) cannot be reached, medium can."),
 }
 
+_OWN = settings_in(QualityOptions)
+_NUMBERS = numbers_in(QualityOptions)
 _OFF = 1e-3
 """Sums that are nearer to 1 than this are 1: weights have four decimals."""
 
 
-def quality_options(words: Words, below: dict[str, DeltaGenerator]) -> QualityOptions:
+def quality_controls(words: Words, below: dict[str, DeltaGenerator]) -> QualityOptions:
     """Weights, the graded number and its cut-offs; no matter what the sliders and the address hold, it can be run."""
-    grade_on = one_of(words, "grade_on", ("weighted", "top3"))
+    grade_on = one_of(words, "grade_on", _OWN["grade_on"])
     medium = _cut_off(words, "medium_score", below)
     high = _cut_off(words, "high_score", below)
     coverage, relevance, diversity, count = _weights(words, below)
@@ -76,27 +77,10 @@ def _weights(words: Words, below: dict[str, DeltaGenerator]) -> tuple[float, ...
     return shares if off else chosen
 
 
-def dual_options(words: Words, below: dict[str, DeltaGenerator], *, web: bool) -> DualLoopOptions:
-    """Corrections, memory and web; ``web`` says whether this machine has a search engine set."""
-    heading(words, N_("Outer loop"))
-    corrections = _own(words, "max_corrections", below)
-    memory = switch(words, "memory", default=True)
-    missing = (
-        "" if web else words("Not available: set WORKBENCH_SEARXNG_URL to the address of a SearXNG search engine.")
-    )
-    return DualLoopOptions(int(corrections), memory, switch(words, "web_search", unavailable=missing))
-
-
-def answer_options(words: Words, below: dict[str, DeltaGenerator]) -> AnswerEvaluationOptions:
-    """How many answers may be written."""
-    heading(words, N_("Answers"))
-    return AnswerEvaluationOptions(int(_own(words, "gener_epoch", below)))
-
-
 def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -> None:
     """Say before the run which grade it can never reach with the source kinds there are (QL-08)."""
-    options = config.options
-    if not isinstance(options, QualityOptions) or not kinds:
+    options = quality_options(config)
+    if not kinds:
         return
     ceiling = ceiling_of("", config, tuple(kinds))
     if ceiling.reachable and ceiling.first < options.medium_score:
@@ -132,10 +116,10 @@ def ceiling_note(words: Words, config: RunConfig, kinds: Sequence[SourceKind]) -
 
 def _weight(words: Words, place: int, below: dict[str, DeltaGenerator]) -> float:
     name = QUALITY_WEIGHTS[place]
-    limits = QUALITY_PARAMETERS[name]
+    limits = _NUMBERS[name]
 
     def moved() -> None:
-        now = [float(st.session_state.get(other, QUALITY_PARAMETERS[other].default)) for other in QUALITY_WEIGHTS]
+        now = [float(st.session_state.get(other, _NUMBERS[other].default)) for other in QUALITY_WEIGHTS]
         _set_weights(rebalanced(now, place))
 
     return slider(words, name, limits, limits.default, below, on_change=moved)
@@ -152,13 +136,8 @@ def _cut_off(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float
 
     def moved() -> None:
         # The two never cross: the one that is moved takes the other along.
-        usual = QUALITY_PARAMETERS[other].default
+        usual = _NUMBERS[other].default
         st.session_state[other] = wins(st.session_state[name], st.session_state.get(other, usual))
 
-    limits = QUALITY_PARAMETERS[name]
+    limits = _NUMBERS[name]
     return slider(words, name, limits, limits.default, below, on_change=moved)
-
-
-def _own(words: Words, name: str, below: dict[str, DeltaGenerator]) -> float:
-    limits = {**DUAL_PARAMETERS, **EVALUATION_PARAMETERS}[name]
-    return slider(words, name, limits, limits.default, below)

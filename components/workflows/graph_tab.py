@@ -8,7 +8,7 @@ from components.common.graph_view import relation_text, type_text
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.labels.runs import COMPLEXITIES
-from components.labels.settings import SETTING_OPTIONS
+from components.labels.settings import choices_of
 from components.workflows.presenter_graph import searched_mode
 from engine.messages import N_
 from engine.model.values import FoundCommunity, FoundEntity, GraphEvidence, RunRecord
@@ -29,9 +29,9 @@ def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
         return []
     kind = words(COMPLEXITIES[analysis.complexity])
     mode = searched_mode(record)
-    chips = [chip("accent", words("Mode {mode}", mode=words(SETTING_OPTIONS["mode"][mode]))), chip("plain", kind)]
+    chips = [chip("accent", words("Mode {mode}", mode=words(choices_of("mode")[mode]))), chip("plain", kind)]
     if analysis.suggested_mode != mode:
-        suggested = words(SETTING_OPTIONS["mode"][analysis.suggested_mode])
+        suggested = words(choices_of("mode")[analysis.suggested_mode])
         chips.append(chip("grey", words("suggests mode {mode}", mode=suggested)))
     names = words(", ").join(analysis.entities)
     said = words("The query names {names}", names=names) if names else words("The query names no entity of the graph")

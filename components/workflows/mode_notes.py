@@ -6,7 +6,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, draw, node
 from components.common.phrases import fault_text
 from components.labels.runs import LIST_NAMES, MODE_NOTES
-from components.labels.settings import SETTING_OPTIONS
+from components.labels.settings import choices_of
 from components.workflows.presenter_graph import searched_mode
 from engine.errors import ModeFellBack
 from engine.model.values import GraphEvidence, PassageId, Round, RunRecord
@@ -33,7 +33,7 @@ def mode_note_nodes(record: RunRecord, words: Words) -> list[Node]:
     fell = bool(evidence.fell_back_to) or any(item.code == MODE_FAULT for item in record.warnings)
     if evidence.fell_back_to:
         lists = words(", ").join(words(LIST_NAMES[name]) for name in evidence.fell_back_to)
-        mode = words(SETTING_OPTIONS["mode"][searched_mode(record)])
+        mode = words(choices_of("mode")[searched_mode(record)])
         said.insert(
             0,
             node(

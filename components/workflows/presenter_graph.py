@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.labels.runs import COMPLEXITIES, LIST_NAMES, MODE_NOTES
-from components.labels.settings import SETTING_OPTIONS
+from components.labels.settings import choices_of
 from engine.messages import N_
 from engine.model.values import GraphEvidence, RunRecord
 from engine.replay.playback import ReplayStep
@@ -59,9 +59,7 @@ def _analysed(record: RunRecord, words: Words) -> str:
 def _routed(record: RunRecord, words: Words) -> str:
     decision = next((item for item in record.decisions if item.node == "route_query"), None)
     if decision is None or decision.reason == "needs_search":
-        return words(
-            "It needs a search, in the mode “{mode}”.", mode=words(SETTING_OPTIONS["mode"][searched_mode(record)])
-        )
+        return words("It needs a search, in the mode “{mode}”.", mode=words(choices_of("mode")[searched_mode(record)]))
     return words(_ROUTED[decision.reason])
 
 

@@ -10,7 +10,7 @@ from components.common.html_text import html_of
 from components.common.i18n import Words
 from components.common.markup import Node, node
 from components.common.phrases import probability_text
-from components.labels.settings import SETTING_OPTIONS
+from components.labels.settings import choices_of
 from components.runs.report_still import still
 from components.workflows.graph_notes import notes_box
 from engine.messages import N_, NC_
@@ -62,7 +62,7 @@ def _analysis(record: RunRecord, words: Words) -> list[Node]:
     found = record.analysis
     if found is None:
         return []
-    mode = words(SETTING_OPTIONS["mode"][found.suggested_mode])
+    mode = words(choices_of("mode")[found.suggested_mode])
     said = words("Analysis: {what} · suggested mode: {mode}", what=words(_COMPLEXITIES[found.complexity]), mode=mode)
     names = [node("p", "", node("bdi", "", " · ".join(found.entities)))] if found.entities else []
     return [node("p", "", said), *names]
@@ -72,7 +72,7 @@ def _rounds(record: RunRecord, words: Words) -> list[Node]:
     drawn: list[Node] = []
     for current in record.rounds:
         if current.graph is not None:
-            mode = words(SETTING_OPTIONS["mode"][current.graph.mode])
+            mode = words(choices_of("mode")[current.graph.mode])
             drawn.append(node("h3", "", words("Round {n} · mode {mode}", n=current.index, mode=mode)))
             drawn += _evidence(current.graph, words)
     return drawn

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
 from engine.model.config import CROSS_ENCODER, RoleName, RunConfig, declared
+from engine.model.cost import Cost
 from engine.model.values import NodeExecution, RunRecord
 from engine.replay.values import Cost
 from engine.workflows import workflow
@@ -23,17 +24,22 @@ class CostModel:
     grading: Cost
     rewrite: Cost
     generation: Cost
-    evaluation: Cost = Cost()  # noqa: RUF009 - frozen
+    evaluation: Cost = Cost()
     """Of one answer; nothing in a workflow that evaluates none."""
-    routing: Cost = Cost()  # noqa: RUF009 - frozen
+    routing: Cost = Cost()
     """Nothing in a workflow without a router."""
-    reranking: Cost = Cost()  # noqa: RUF009 - frozen
+    reranking: Cost = Cost()
     """One call of a reranker that is not the run's grader; nothing where the grader reranks."""
 
     def rounds_after(self, done: int, config: RunConfig) -> Cost:
         """At worst: every rewrite that is left after round ``done`` with its search and a full round of gradings."""
         left = max(0, config.max_rewrites - done)
-        return (self.rewrite * REWRITE_CALLS + self.round(config)) * left
+        return (self.rewriting + self.round(config)) * left
+
+    @property
+    def rewriting(self) -> Cost:
+        """One rewrite at worst: where it repeats a query it is asked for once more (SC-06)."""
+        return self.rewrite * REWRITE_CALLS
 
     def round(self, config: RunConfig) -> Cost:
         """A search with all that it may find judged; where every round is routed again, with its routing."""

@@ -12,9 +12,10 @@ from typing import Any
 
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig
+from engine.model.cost import Cost
 from engine.model.events import Decided, Event, Retrieved, RunStarted, Warned, fold_all
 from engine.model.values import Context, Decision, PassageId, Round, RunId, RunRecord, Verdict
-from engine.replay.values import Cost, Gap
+from engine.replay.values import Gap
 from engine.running.context import NodeTrace, Roles, RunClock, RunContext, nothing_stands
 from engine.workflows.flow import END, Flow
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.model.cost import Cost
 from engine.model.events import Decided, Event, Fused, ModelCalled, PassageGraded, QualityChecked, Reranked, Retrieved
 from engine.model.events import Rewritten as Rewrote
 from engine.model.values import BY_HAND, Decision, Fork, Rewrite, Round, RunRecord
 from engine.replay.course import Course, Driver
-from engine.replay.values import Cost
 from engine.running.context import NodeTrace, RunContext, Step
 
 _OF_A_ROUND = (Retrieved, PassageGraded, Fused, Reranked, QualityChecked, Decided, Rewrote)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.model.config import RunConfig
+from engine.model.cost import Cost
 from engine.model.decide import gated
 from engine.model.events import ContextAssembled, Decided, Event, Retrieved
 from engine.model.values import Decision, Outcome, Reason, Round, RunRecord, Verdict
@@ -27,7 +28,7 @@ from engine.replay.recorded import (
     is_unseen,
     source_of,
 )
-from engine.replay.values import CallsNeeded, Cost, Gap, State, Step, WhatIf
+from engine.replay.values import CallsNeeded, Gap, State, Step, WhatIf
 from engine.retrieval.reciprocal import search_depth
 from engine.running.context import Roles
 from engine.workflows import workflow

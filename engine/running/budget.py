@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from engine.model.config import RoleName, RunConfig
+from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay.cost import CostModel, cost_model, unanswered
-from engine.replay.values import Cost
 from engine.workflows import workflow
 
 _SOMETIMES: Mapping[str, RoleName] = {"evaluation": "evaluator", "routing": "router"}

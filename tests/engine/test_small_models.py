@@ -10,7 +10,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.llm.examples import given_back
-from engine.model.config import OPTIONS, WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName
+from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName, declared
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.contracts.chat_models import obedient
@@ -48,7 +48,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def test_a_run_ends_with_a_true_record(engine: Engine, workflow: WorkflowName, habit: str) -> None:
     MODEL.habit = HABITS[habit]
     # What the run before remembered would be repeated, and no habit would show.
-    options = DualLoopOptions(memory=False) if workflow == "dual_loop" else OPTIONS[workflow]()
+    options = DualLoopOptions(memory=False) if workflow == "dual_loop" else declared(workflow).options()
     config = RunConfig(workflow=workflow, max_rewrites=1, ignore_cache=True, models=EVERY_ROLE, options=options)
     record = engine.run(QUESTION, config)
     assert record.outcome is not None and record.outcome != "cancelled"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.common.i18n import UiLanguage, words_for
-from components.labels.settings import SETTING_OPTIONS
+from components.labels.settings import choices_of
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.running.mode_race import MODES
@@ -38,7 +38,7 @@ def test_one_question_runs_in_all_six_modes_and_every_run_is_kept(engine: Engine
     assert [engine.record(run_id).config.mode for run_id in ids] == list(MODES)
     drawn = inline(app)
     for mode in MODES:
-        assert EN(SETTING_OPTIONS["mode"][mode]) in drawn
+        assert EN(choices_of("mode")[mode]) in drawn
     assert EN("Passages by mode") in drawn
     assert EN("Grading and citations are skipped.") in drawn
 

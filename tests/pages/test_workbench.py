@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_link import settings_in_url
-from components.labels.settings import SETTING_HELPS
+from components.labels.settings import help_of
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import PARAMETERS, PRESETS, RunConfig
@@ -114,7 +114,7 @@ def test_every_slider_has_the_range_and_default_of_its_parameter(engine: Engine,
     gate = "pass_rate" if name == "grade_pass_threshold" else "min_relevant"
     widget, limits = setting(opened(gate=gate), name), PARAMETERS[name]
     assert (widget.min, widget.max, widget.value) == (limits.low, limits.high, limits.default)
-    assert widget.help == EN(SETTING_HELPS[name])
+    assert widget.help == EN(help_of(name))
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from components.common.own import Machine
 from components.common.run_link import settings_in_url
-from components.common.settings_of import SETTINGS_OF, differing, option_names, roles_of
+from components.common.settings_of import differing, option_names, roles_of
 from components.labels.workflows import WORKFLOW_INTRODUCTIONS, WORKFLOW_SUMMARIES
 from engine.engine import Engine
-from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName, default_of
+from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName, default_of, settings_of
 from engine.running.process import use_engine
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
@@ -23,8 +24,7 @@ from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOption
 from tests.pages.driving import ask, boxes, given, inline, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
-WORKFLOWS: tuple[WorkflowName, ...] = tuple(WORKFLOWS)
-LOOPS = WORKFLOWS[1:]
+LOOPS = tuple(WORKFLOWS)[1:]
 NODES = {"self_corrective": 4, "quality_loop": 7, "dual_loop": 9, "answer_evaluation": 6, "graph_hybrid": 6}
 
 
@@ -58,9 +58,9 @@ def test_the_page_shows_the_chosen_workflow_before_a_run(
 @pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_only_settings_that_count_in_the_workflow_are_drawn(engine: Engine, workflow: WorkflowName) -> None:
     drawn = keys(opened(workflow=workflow))
-    wanted = {*SETTINGS_OF[workflow], *option_names(workflow), *roles_of(workflow)} - {"min_relevant"}
+    wanted = {*settings_of(workflow), *option_names(workflow), *roles_of(workflow)} - {"min_relevant"}
     assert wanted <= drawn
-    everything = {name for other in WORKFLOWS for name in (*SETTINGS_OF[other], *option_names(other), *roles_of(other))}
+    everything = {name for other in WORKFLOWS for name in (*settings_of(other), *option_names(other), *roles_of(other))}
     assert drawn & everything == wanted
 
 
@@ -69,7 +69,7 @@ def test_the_defaults_of_the_panel_are_those_of_the_workflow(engine: Engine, wor
     """QL-01, QL-05: top_k 10, two rewrites and ten seconds for quality control."""
     app = opened(**settings_in_url(RunConfig(workflow=workflow)))
     for name in ("top_k", "max_rewrites", "budget_s"):
-        if name in SETTINGS_OF[workflow]:
+        if name in settings_of(workflow):
             assert setting(app, name).value == default_of(workflow, name)
     run_id = ask(app, engine, "What is a truth table?")
     assert engine.record(run_id).config == RunConfig(workflow=workflow)
@@ -186,7 +186,7 @@ def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
         from engine.model.config import WORKFLOWS, RunConfig
 
         want_settings(RunConfig(workflow="quality_loop", top_k=top_k))
-        around = Surroundings(tuple(WORKFLOWS), lambda _: kinds)  # type: ignore[return-value,arg-type]
+        around = Surroundings(tuple(WORKFLOWS), Machine(lambda _: kinds))  # type: ignore[arg-type,return-value]
         config_panel(words_for("en"), (), OllamaNote("nowhere"), around)
 
     app = AppTest.from_function(page, args=(top_k, kinds), default_timeout=60).run()

@@ -20,7 +20,6 @@ from engine.workflows.answer_evaluation.policy import (
     observation,
     outcome_of_answer,
     scores_of,
-    shared_model,
 )
 from tests.engine.strategies import rounds
 
@@ -146,7 +145,7 @@ def test_only_a_chat_model_in_both_roles_is_shared() -> None:
     chat, other = RoleModel("ollama:a"), RoleModel("ollama:b")
 
     def shared(evaluator: RoleModel, generator: RoleModel) -> str | None:
-        return shared_model(replace(CONFIG, models=RoleModels(evaluator=evaluator, generator=generator)))
+        return RoleModels(evaluator=evaluator, generator=generator).writes_and_judges
 
     assert shared(chat, chat) == "ollama:a"
     assert shared(replace(chat, temperature=1.0), chat) == "ollama:a", "settings do not make it another model"

@@ -121,7 +121,7 @@ class AnswerResources(FakeResources):
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         roles, manifest = await super().roles(config)
         answers = AnswerRoles(self.writer, self.evaluator, self._observe)
-        return Roles(roles.retriever, roles.grader, roles.rewriter, roles.generator, answers=answers), manifest
+        return Roles(roles.retriever, roles.grader, roles.rewriter, roles.generator, own=answers), manifest
 
     async def _observe(self, observation: Mapping[str, Any]) -> None:
         if self.observing is not None:

@@ -176,7 +176,7 @@ class DualResources(FakeResources):
             web=self.web,
             fingerprint=self.fingerprint,
         )
-        return Roles(shared.retriever, shared.grader, shared.rewriter, shared.generator, dual=dual), manifest
+        return Roles(shared.retriever, shared.grader, shared.rewriter, shared.generator, own=dual), manifest
 
 
 def memory(question: str = "first", answer: str = "It is so [1].", **changes: object) -> Memory:

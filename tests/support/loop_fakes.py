@@ -153,7 +153,7 @@ class LoopResources:
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         quality = QualityRoles(self.kinds, self.router, self.reranker or GraderReranker(self.grader))
-        return Roles(FakeRetriever(), self.grader, self.rewriter, self.generator, quality=quality), {"grader": "fake"}
+        return Roles(FakeRetriever(), self.grader, self.rewriter, self.generator, own=quality), {"grader": "fake"}
 
     async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]:
         return await self.kinds.kinds()

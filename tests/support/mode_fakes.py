@@ -153,7 +153,7 @@ class GraphResources:
             unsearched=self.unsearched,
             direct=self.direct,
         )
-        roles = Roles(FakeRetriever(), self.grader, self.rewriter, self.generator, graph=graph)
+        roles = Roles(FakeRetriever(), self.grader, self.rewriter, self.generator, own=graph)
         return roles, {"grader": "fake", "graph": "ready"}
 
     async def warm_up(self) -> None:

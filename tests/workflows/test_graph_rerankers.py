@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, cast
 
 import pytest
-from engine.running.workflow_roles import graph_reranker, prompt_version
 
 from engine.builtin.rerank import GraderReranker
 from engine.llm.reranker import RERANKER_PROMPT_VERSION
@@ -16,9 +16,13 @@ from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import RunRecord
 from engine.replay import what_if
+from engine.roles import Grader, Reranker
 from engine.running.context import Roles
+from engine.running.given import Given
+from engine.running.resources import PROMPTS
 from engine.settings import Settings
 from engine.workflows.graph_hybrid.options import GraphOptions
+from engine.workflows.graph_hybrid.roles import reranker_of
 from tests.components.graph_events import LISTS, QUESTION, GraphResources, events_of, graph_config
 from tests.contracts.chat_models import settings as stand_in_settings
 from tests.support.fakes import FakeGrader
@@ -34,9 +38,12 @@ class Reranking(GraphResources):
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         made, manifest = await super().roles(config)
-        assert made.graph is not None
-        reranker = graph_reranker(config, self.settings, self.grader)
-        return replace(made, graph=replace(made.graph, reranker=reranker)), manifest
+        return replace(made, own=replace(made.own, reranker=reranker_for(config, self.settings, self.grader))), manifest
+
+
+def reranker_for(config: RunConfig, settings: Settings, grader: Grader) -> Reranker:
+    """The reranker that a config names; nothing else of a run is needed for it."""
+    return reranker_of(Given(config, settings, *([cast(Any, None)] * 3)), grader)
 
 
 def run(model: RoleModel, settings: Settings, **changes: Any) -> RunRecord:
@@ -53,7 +60,7 @@ def scored(record: RunRecord) -> list[str]:
 def test_the_built_in_reranker_is_the_run_s_grader() -> None:
     """GH-04"""
     grader = FakeGrader()
-    assert isinstance(graph_reranker(graph_config(), Settings(), grader), GraderReranker)
+    assert isinstance(reranker_for(graph_config(), Settings(), grader), GraderReranker)
 
 
 def test_a_cross_encoder_orders_and_the_grader_judges(tmp_path: Path) -> None:
@@ -98,4 +105,4 @@ def in_folder(settings: Settings, data_dir: Path) -> Settings:
 
 def test_a_chat_reranker_s_prompt_has_a_version() -> None:
     """GH-04"""
-    assert prompt_version("graph_hybrid", "reranker") == RERANKER_PROMPT_VERSION
+    assert resolve_name(PROMPTS["reranker"]) == RERANKER_PROMPT_VERSION

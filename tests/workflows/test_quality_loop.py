@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from engine.running.beforehand import warnings_before
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from engine.model.values import SOURCE_KINDS, Routing
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
 from engine.workflows.quality_loop.policy import deadline_s
+from engine.workflows.quality_loop.roles import warned_of_bar
 from engine.workflows.quality_loop.workflow import QualityState
 from tests.support.fakes import FakeGrader, FakeRewriter
 from tests.support.loop_fakes import (
@@ -136,7 +136,7 @@ def test_a_bar_that_cannot_be_reached_is_warned_of_before_anything_is_searched(
         async def source_kinds(self, chosen: RunConfig, question: str = "") -> tuple[Any, ...]:
             return kinds
 
-    before = asyncio.run(warnings_before("first", config(**settings), Known()))
+    before = asyncio.run(warned_of_bar("first", config(**settings), Known()))
     told = [event.warning.fact for event in events if isinstance(event, Warned)]
     assert [item.fact for item in before] == told
 

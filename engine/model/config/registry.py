@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -25,11 +25,6 @@ WORKFLOWS: Mapping[WorkflowName, str] = MappingProxyType(
 """Where each workflow is declared: every module here has a ``WORKFLOW``. The first one is the usual one."""
 USUAL: WorkflowName = next(iter(WORKFLOWS))
 
-SEARCH = ("collection", "search", "top_k", "similarity_threshold")
-GATE = ("grade_pass_threshold", "max_rewrites", "gate", "min_relevant")
-ANSWER = ("context", "min_confidence", "probe_k", "budget_s", "answer_unverified", "grade_probe", "ignore_cache")
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Declaration:
@@ -44,17 +39,19 @@ class Declaration:
     """One sentence under the picker."""
     introduction: str = ""
     """What a reader is told who has not asked anything yet; left out, ``summary``."""
-    settings: tuple[str, ...] = (*SEARCH, *GATE, *ANSWER)
-    """The fields of ``RunConfig`` that count for anything in it, in the order of the panel."""
-    defaults: Mapping[str, Any] = _NOTHING
+    unused: tuple[str, ...] = ("mode",)
+    """The settings of ``RunConfig`` that count for nothing in it."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     """Where they have other defaults."""
     options: type[Options] = Options
     """The settings that it alone has."""
+    options_heading: str = ""
+    """What stands above them in the panel."""
     roles: tuple[RoleName, ...] = ("grader", "rewriter", "generator")
     """The model roles that it asks."""
     temperatures: Mapping[RoleName, float] = field(default_factory=dict)
     """At what a chat model is asked where a config says 0."""
-    samples: Mapping[str, tuple[tuple[str, str], ...]] = _NOTHING
+    samples: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     """Questions that show what it does, by language: a text or the id of a labelled question, and what its button says
     of it (empty: its own kind)."""
     takes_attachments: bool = False
@@ -75,12 +72,12 @@ class Declaration:
     @property
     def numbers(self) -> Mapping[str, Parameter]:
         """The ranges of its own settings that are numbers."""
-        return numbers_in(self.options)
+        return numbers_in(cast(Hashable, self.options))
 
     @property
     def own_settings(self) -> Mapping[str, Setting]:
         """Its own settings by name."""
-        return settings_in(self.options)
+        return settings_in(cast(Hashable, self.options))
 
     @property
     def gate(self) -> str:
@@ -90,7 +87,7 @@ class Declaration:
     @property
     def gated(self) -> bool:
         """Whether a pass rate or a count of relevant passages leads to its answer."""
-        return "gate" in self.settings
+        return "gate" not in self.unused
 
 
 @cache

@@ -62,3 +62,9 @@ class RoleModels:
     def of(self, role: RoleName) -> RoleModel:
         model: RoleModel = getattr(self, role)
         return model
+
+    @property
+    def writes_and_judges(self) -> str | None:
+        """The chat model that both writes and evaluates answers; None where two do, or a built-in one (AE-05)."""
+        same = self.evaluator.model == self.generator.model and not self.evaluator.built_in
+        return self.evaluator.model if same else None

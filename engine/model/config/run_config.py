@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from types import MappingProxyType
 from typing import Any, cast
 
 from engine.errors import InvalidConfig
@@ -16,7 +18,7 @@ from engine.model.config.parameters import (
     SearchMethod,
     WorkflowName,
 )
-from engine.model.config.registry import USUAL, WORKFLOWS, declared
+from engine.model.config.registry import USUAL, WORKFLOWS, declarations, declared
 from engine.model.config.role_models import RoleModel, RoleModels
 from engine.model.config.setting import (
     Options,
@@ -112,6 +114,14 @@ class RunConfig:
                 "Where passages are looked for. A mode that cannot do its own work (no graph, no entity found) says "
                 "so. Usual: mix."
             ),
+            notes={
+                "naive": N_("Vectors alone; the graph is not looked at."),
+                "local": N_("Entities of the query and their neighbourhood: precise where the question names things."),
+                "global": N_("Summaries of communities: broad, for questions about the whole."),
+                "hybrid": N_("Local and global at once, merged and reranked."),
+                "mix": N_("Graph and vectors together, reranked: the usual choice."),
+                "bypass": N_("No search: answered without passages, so nothing is graded or cited."),
+            },
         )
     )
     """``naive`` in workflows that know no other."""
@@ -125,6 +135,16 @@ class RunConfig:
                 "and terms. Both merges the two lists by reciprocal rank, so that what either puts first comes early. "
                 "Usual: by meaning; both where questions hold names, codes or rare terms."
             ),
+            notes={
+                "full_text": N_(
+                    "Words decide the order. The similarity threshold is still about meaning: each passage found is "
+                    "measured against the question and dropped below it."
+                ),
+                "fused": N_(
+                    "Both lists decide the order. The similarity threshold is still about meaning: what words alone "
+                    "found is measured too, and dropped below it."
+                ),
+            },
         )
     )
     """How passages are looked for; the similarity threshold is about the vectors in any case (SC-02)."""
@@ -181,7 +201,7 @@ class RunConfig:
     )
     gate: GatePolicy = _by_workflow(  # noqa: RUF009
         choice(
-            {"pass_rate": NC_("setting", "Pass rate"), "min_relevant": N_("At least n passages")},
+            {"min_relevant": N_("At least n passages"), "pass_rate": NC_("setting", "Pass rate")},
             NC_("setting", "Gate"),
             N_(
                 "When to stop searching: when a share of the kept passages passed, or as soon as n passages passed. "
@@ -277,6 +297,29 @@ SETTINGS: Mapping[str, Setting] = settings_in(RunConfig)
 """The settings that workflows share, by the name of their field."""
 PARAMETERS: Mapping[str, Parameter] = numbers_in(RunConfig)
 """The ranges of those that are numbers."""
+
+
+@cache
+def settings_of(workflow: WorkflowName) -> tuple[str, ...]:
+    """The fields of a config that count for anything in a workflow; its own options come besides."""
+    unused = declared(workflow).unused
+    return ("collection", *(name for name in SETTINGS if name not in unused))
+
+
+@cache
+def every_setting() -> Mapping[str, Setting]:
+    """The settings that workflows share, and those that one of them alone has, by name."""
+    return MappingProxyType(
+        {**SETTINGS, **{k: v for own in declarations().values() for k, v in own.own_settings.items()}}
+    )
+
+
+def number_of(name: str) -> Parameter | None:
+    """The range of a setting that is a number; None for any other name."""
+    setting = every_setting().get(name)
+    return setting.limits if setting else None
+
+
 CONFIG_FIELDS: tuple[str, ...] = tuple(item.name for item in fields(RunConfig))
 
 

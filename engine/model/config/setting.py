@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from engine.errors import InvalidConfig
 
-_NO_CHOICES: Mapping[str, str] = MappingProxyType({})
 Widget = Literal["slider", "box", "choice", "switch"]
 
 
@@ -35,8 +34,10 @@ class Setting:
     """A message, as is ``help``."""
     help: str = ""
     limits: Parameter | None = None
-    choices: Mapping[str, str] = _NO_CHOICES
+    choices: Mapping[str, str] = field(default_factory=dict)
     """Name of each value."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What is said below while a value is chosen."""
     group: str = ""
     """Heading of the box of the panel in which it stands, closed at first; empty for none."""
     boxed: bool = False
@@ -67,9 +68,18 @@ def number(
     return _declared(Setting(start, name, help, limits=limits, group=group, boxed=boxed))
 
 
-def choice(choices: Mapping[str, str], name: str, help: str = "", *, default: str = "", group: str = "") -> Any:
+def choice(
+    choices: Mapping[str, str],
+    name: str,
+    help: str = "",
+    *,
+    default: str = "",
+    group: str = "",
+    notes: Mapping[str, str] | None = None,
+) -> Any:
     """Declare a field that is one of a few values, the first of them unless ``default`` is another."""
-    return _declared(Setting(default or next(iter(choices)), name, help, choices=choices, group=group))
+    usual = default or next(iter(choices))
+    return _declared(Setting(usual, name, help, choices=choices, group=group, notes=notes or {}))
 
 
 def switch(name: str, help: str = "", *, default: bool = False, group: str = "") -> Any:
@@ -82,14 +92,14 @@ def _declared(setting: Setting) -> Any:
 
 
 @cache
-def settings_in(declared: type[Any]) -> Mapping[str, Setting]:
+def settings_in(declared: Hashable) -> Mapping[str, Setting]:
     """The settings that a dataclass declares, by the name of their field, in its order."""
-    found = {item.name: item.metadata["setting"] for item in fields(declared) if "setting" in item.metadata}
+    found = {item.name: item.metadata["setting"] for item in fields(cast(Any, declared)) if "setting" in item.metadata}
     return MappingProxyType(found)
 
 
 @cache
-def numbers_in(declared: type[Any]) -> Mapping[str, Parameter]:
+def numbers_in(declared: Hashable) -> Mapping[str, Parameter]:
     """The ranges of those settings of a dataclass that are numbers."""
     return MappingProxyType({name: item.limits for name, item in settings_in(declared).items() if item.limits})
 
@@ -112,7 +122,7 @@ class Options:
 
 def check_settings(value: object) -> None:
     """Hold every declared setting of ``value`` against what it may be; raises ``InvalidConfig``."""
-    for name, setting in settings_in(value.__class__).items():
+    for name, setting in settings_in(cast(Hashable, type(value))).items():
         given = getattr(value, name)
         if setting.limits is not None:
             object.__setattr__(value, name, checked(name, given, setting.limits))

@@ -40,6 +40,8 @@ Strategy = Literal["hierarchical_search", "direct_chunk_search", "web_search"]
 STRATEGIES: tuple[Strategy, ...] = ("hierarchical_search", "direct_chunk_search", "web_search")
 """Search strategies of the dual loop, in the order in which they are tried (DL-03)."""
 QualityGrade = Literal["high", "medium", "low"]
+GradeOn = Literal["weighted", "top3"]
+"""The number that routes the quality-control loop: its weighted score, or the mean relevance of the best three."""
 QualityDimensionName = Literal["coverage", "relevance", "diversity", "count"]
 QualityIssueCode = Literal["low_coverage", "low_relevance", "single_source", "too_few", "no_passages"]
 EvaluationDimension = Literal["reasonableness", "evidence_marking"]

@@ -9,6 +9,7 @@ from engine.model.values.graphs import GraphEvidence, RetrievalList, Stage
 from engine.model.values.names import (
     AnswerKind,
     Gate,
+    GradeOn,
     PassageId,
     QualityDimensionName,
     QualityGrade,
@@ -16,7 +17,6 @@ from engine.model.values.names import (
     SourceKind,
     Strategy,
 )
-from engine.workflows.quality_loop.options import GradeOn
 
 Content = tuple[PassageId, str, str, str, str, int, str]
 """Id, source, text, section, title, ordinal and date of a passage."""

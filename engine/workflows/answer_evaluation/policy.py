@@ -115,12 +115,6 @@ def _cut(text: str) -> tuple[str, bool]:
     return (text, False) if len(text) <= EXCERPT_CHARS else (text[:EXCERPT_CHARS] + ELLIPSIS, True)
 
 
-def shared_model(config: RunConfig) -> str | None:
-    """The chat model that both writes and evaluates the answers, None where two do, or a built-in one (AE-05)."""
-    evaluator, generator = config.models.evaluator, config.models.generator
-    return evaluator.model if evaluator.model == generator.model and not evaluator.built_in else None
-
-
 def scores_of(rounds: Sequence[Round], config: RunConfig) -> tuple[dict[str, Any], ...]:
     """Every distinct kept passage of a run with id, source, similarity and P(relevant), the most relevant first.
 

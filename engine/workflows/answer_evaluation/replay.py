@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import ModelError
+from engine.model.cost import Cost
 from engine.model.values import Decision, Draft, Evaluation, Reason, RunRecord
 from engine.replay.course import Course, Driver, Unrecorded, decisions_of
 from engine.replay.recorded import NO_LIMIT, Evidence, same_context
 from engine.replay.replay import Replay
-from engine.replay.values import Cost, Gap
+from engine.replay.values import Gap
 from engine.roles import SILENT, EvaluationRequest, Trace
 from engine.running.context import Roles
 from engine.workflows.answer_evaluation.options import gener_epoch

@@ -67,6 +67,7 @@ WORKFLOW = Workflow(
         "evidence, and the generator revises it until nothing is left to suggest."
     ),
     options=AnswerEvaluationOptions,
+    options_heading=N_("Answers"),
     roles=("grader", "rewriter", "generator", "evaluator"),
     samples={
         "en": (("dc-en-01", ""), ("dm-en-05", ""), ("dc-en-11", ""), ("dc-en-03", ""), ("dc-en-17", "")),

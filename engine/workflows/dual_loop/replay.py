@@ -13,6 +13,7 @@ from typing import Any
 from engine.builtin.strategy_router import choose
 from engine.errors import ModelError, WorkbenchError
 from engine.model.config import RoleName
+from engine.model.cost import Cost
 from engine.model.values import (
     STRATEGIES,
     Context,
@@ -39,7 +40,7 @@ from engine.replay.recorded import (
     source_of,
 )
 from engine.replay.replay import Replay
-from engine.replay.values import Cost, Gap
+from engine.replay.values import Gap
 from engine.retrieval.assemble import assemble
 from engine.roles import (
     SILENT,

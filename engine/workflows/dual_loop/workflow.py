@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from engine.messages import N_
-from engine.model.config import SEARCH, RunConfig
+from engine.model.config import RunConfig
+from engine.model.cost import Cost
 from engine.model.values import STRATEGIES, Outcome, RunRecord
-from engine.replay.cost import REWRITE_CALLS
-from engine.replay.values import Cost
 from engine.workflows.declaration import Workflow, judged_a_round, later
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import outcome_of
@@ -77,7 +76,7 @@ def passes(prices: Any, config: RunConfig, count: int) -> Cost:
     """So many passes at worst: a rewrite, every strategy, an answer and its evaluation each."""
     strategies = sum(strategy != "web_search" or dual_options(config).web_search for strategy in STRATEGIES)
     searches = prices.round(config) * strategies
-    price: Cost = (prices.rewrite * REWRITE_CALLS + searches + prices.generation + prices.evaluation) * count
+    price: Cost = (prices.rewriting + searches + prices.generation + prices.evaluation) * count
     return price
 
 
@@ -98,7 +97,8 @@ WORKFLOW = Workflow(
         "The inner loop changes the way of searching until a passage helps; the outer loop rewrites the question "
         "until the answer fits it. Answers that passed are remembered for later questions."
     ),
-    settings=(*SEARCH, "context", "min_confidence", "probe_k", "budget_s", "grade_probe", "ignore_cache"),
+    unused=("mode", "gate", "grade_pass_threshold", "min_relevant", "max_rewrites", "answer_unverified"),
+    options_heading=N_("Outer loop"),
     options=DualLoopOptions,
     roles=("grader", "rewriter", "generator", "evaluator", "router"),
     samples={

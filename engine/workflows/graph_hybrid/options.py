@@ -18,6 +18,20 @@ _GRAPH, _ORDER, _CONTEXT = N_("Graph"), N_("Order"), N_("Context")
 class GraphOptions(Options):
     """What each stage goes by: graph, order, context (GH-01, GH-02, GH-04, GH-06); one threshold a stage."""
 
+    tables_only: bool = switch(
+        N_("Attached tables alone"),
+        N_("A question with tables is answered from them alone; the collection is not searched."),
+    )
+    mode_from: ModeFrom = choice(
+        {"config": N_("You"), "analysis": N_("The analysis")},
+        N_("Who picks the mode"),
+        N_(
+            "The analysis of the query suggests a mode; it may pick it too. The choice above then counts where it "
+            "suggests none."
+        ),
+        notes={"analysis": N_("The analysis of each query picks the mode.")},
+        group=_GRAPH,
+    )
     hops: int = number(
         (1, 3, 2, 1),
         N_("Hops"),
@@ -58,6 +72,9 @@ class GraphOptions(Options):
         ),
         group=_GRAPH,
     )
+    answer_directly: bool = switch(
+        N_("Answer simple queries directly"), N_("Small talk and the like need no search."), default=True, group=_GRAPH
+    )
     rerank: Reranking = choice(
         {"by_mode": N_("By mode"), "always": N_("Always"), "never": N_("Never")},
         N_("Rerank"),
@@ -93,6 +110,15 @@ class GraphOptions(Options):
         usual=(0, 0.3),
         group=_ORDER,
     )
+    context_tokens: int = number(
+        (100, 32_768, 2000, 100),
+        N_("Context, tokens"),
+        N_("Budget for graph, tables and passages together; never more than the generator takes. Usual: 1000–4000."),
+        whole=True,
+        usual=(1000, 4000),
+        group=_CONTEXT,
+        boxed=True,
+    )
     refine: bool = switch(
         N_("Cut passages to what bears"),
         N_(
@@ -110,31 +136,6 @@ class GraphOptions(Options):
         ),
         usual=(0.2, 0.5),
         group=_CONTEXT,
-    )
-    context_tokens: int = number(
-        (100, 32_768, 2000, 100),
-        N_("Context, tokens"),
-        N_("Budget for graph, tables and passages together; never more than the generator takes. Usual: 1000–4000."),
-        whole=True,
-        usual=(1000, 4000),
-        group=_CONTEXT,
-        boxed=True,
-    )
-    answer_directly: bool = switch(
-        N_("Answer simple queries directly"), N_("Small talk and the like need no search."), default=True, group=_GRAPH
-    )
-    tables_only: bool = switch(
-        N_("Attached tables alone"),
-        N_("A question with tables is answered from them alone; the collection is not searched."),
-    )
-    mode_from: ModeFrom = choice(
-        {"config": N_("You"), "analysis": N_("The analysis")},
-        N_("Who picks the mode"),
-        N_(
-            "The analysis of the query suggests a mode; it may pick it too. The choice above then counts where it "
-            "suggests none."
-        ),
-        group=_GRAPH,
     )
 
     def gate_of(self, item: Any, gate: str) -> str:

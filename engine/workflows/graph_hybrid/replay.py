@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from engine.builtin.rerank import GraderReranker, scored_verdict
 from engine.model.config import RunConfig
+from engine.model.cost import Cost
 from engine.model.values import Context, Outcome, Passage, PassageId, QueryAnalysis, Round, RunRecord, Verdict
 from engine.replay.course import Course, End, Unrecorded
 from engine.replay.recorded import RecordedGenerator
 from engine.replay.replay import Replay, retrieval_differs
-from engine.replay.values import Cost, Gap
+from engine.replay.values import Gap
 from engine.retrieval.graph_context import graph_of
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import reranks

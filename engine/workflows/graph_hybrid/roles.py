@@ -40,14 +40,14 @@ async def graph_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, s
     own = GraphRoles(
         analyst=BuiltinQueryAnalyst() if router.built_in else ChatQueryAnalyst(router, settings),
         searcher=searcher,
-        reranker=_reranker(given, roles.grader),
+        reranker=reranker_of(given, roles.grader),
         unsearched=BuiltinUnsearched() if generator.built_in else ChatUnsearched(generator, settings),
         direct=BuiltinDirectAnswerer() if generator.built_in else ChatDirectAnswerer(generator, settings),
     )
     return replace(roles, own=own), await searcher.manifest(given.config.mode)
 
 
-def _reranker(given: Given, grader: Grader) -> Reranker:
+def reranker_of(given: Given, grader: Grader) -> Reranker:
     """The run's grader, a cross encoder, or a chat model (GH-04).
 
     Raises ``CrossEncoderMisnamed`` for a name that no cross encoder can have.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.messages import N_
-from engine.model.config import ANSWER, CROSS_ENCODER, GATE, SEARCH, RunConfig
+from engine.model.config import CROSS_ENCODER, RunConfig
 from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
 from engine.retrieval.ordering import reranks
 from engine.workflows.declaration import Workflow, chat_calls, later
@@ -72,7 +72,7 @@ WORKFLOW = Workflow(
         "communities are searched, made one list, reranked and graded. The answer comes from the graph, the tables "
         "and the passages that passed."
     ),
-    settings=(*SEARCH, "mode", *GATE, *ANSWER),
+    unused=(),
     defaults={"mode": "mix"},
     options=GraphOptions,
     roles=("grader", "rewriter", "generator", "router", "reranker"),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from engine.errors import InvalidConfig
 from engine.messages import N_
 from engine.model.config import Options, RunConfig, choice, number
+from engine.model.values.names import GradeOn
 
-GradeOn = Literal["weighted", "top3"]
 QUALITY_WEIGHTS = ("coverage_weight", "relevance_weight", "diversity_weight", "count_weight")
 _ROUNDING = 1e-3
 

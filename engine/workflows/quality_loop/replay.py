@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from engine.builtin.rerank import GraderReranker
 from engine.model.config import RunConfig
+from engine.model.cost import Cost
 from engine.model.values import Passage, Round, Routing, SourceKind
 from engine.replay.course import Course, Driver, Unrecorded
 from engine.replay.recorded import Evidence, is_unseen, undecided, unseen
 from engine.replay.replay import Replay
-from engine.replay.values import Cost, Gap
+from engine.replay.values import Gap
 from engine.retrieval.fuse import lists_of, quotas
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, RoutingRequest, Trace

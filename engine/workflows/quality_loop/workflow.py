@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.messages import N_
-from engine.model.config import ANSWER, SEARCH, RunConfig
+from engine.model.config import RunConfig
 from engine.model.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
 from engine.workflows.declaration import Workflow, chat_calls, later
 from engine.workflows.flow import END, Flow, Node
@@ -86,7 +86,7 @@ WORKFLOW = Workflow(
         "A router picks among knowledge base, entity notes and study log; the lists are merged, reranked and scored "
         "on four dimensions. A low score sends a rewritten question back to the router."
     ),
-    settings=(*SEARCH, "max_rewrites", *ANSWER),
+    unused=("mode", "gate", "grade_pass_threshold", "min_relevant"),
     # QL-01, QL-05
     defaults={"top_k": 10, "max_rewrites": 2, "budget_s": 10.0},
     options=QualityOptions,

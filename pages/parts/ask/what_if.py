@@ -14,10 +14,9 @@ from components.ask.what_if import what_if_card, what_if_waiting
 from components.common.i18n import Words
 from components.common.markup import Node
 from components.common.panel import want_settings
-from components.common.settings_of import SETTINGS_OF
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.config import PARAMETERS, ROLES_OF, RoleModels, RunConfig, for_workflow
+from engine.model.config import PARAMETERS, SETTINGS, RoleModels, RunConfig, declared, for_workflow, settings_of
 from engine.model.values import Fault, PassageId, RunId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.decision_boundaries import flips_of, stable_ranges
@@ -27,11 +26,6 @@ from engine.samples.demos import is_demo
 from pages.parts.ask.pinned_runs import effect_on_pinned, pin, pinned_ids
 from pages.parts.ask.what_if_map import map_panel
 from pages.parts.common.remembered import remembered
-
-_SHARED = tuple(dict.fromkeys(name for names in SETTINGS_OF.values() for name in names))
-# A mode is chosen in one workflow alone.
-_BUT_MODE = {workflow: tuple(name for name in names if name != "mode") for workflow, names in SETTINGS_OF.items()}
-"""Settings that some workflow of the panel has a control for."""
 
 
 def what_if_panel(engine: Engine, record: RunRecord, found: WhatIf | None, words: Words) -> PassageId | None:
@@ -94,9 +88,9 @@ def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:
     """
     options = chosen.options if chosen.workflow == run.workflow else run.options
     moved = for_workflow(chosen, run.workflow)
-    shown = SETTINGS_OF[run.workflow] if chosen.workflow == run.workflow else _BUT_MODE[run.workflow]
-    hidden = {name: getattr(run, name) for name in _SHARED if name not in shown}
-    roles = ROLES_OF[run.workflow]
+    shown = {*settings_of(run.workflow)} & {*settings_of(chosen.workflow)}
+    hidden = {name: getattr(run, name) for name in SETTINGS if name not in shown}
+    roles = declared(run.workflow).roles
     models = {}
     for item in fields(RoleModels):
         own, wanted = getattr(run.models, item.name), getattr(chosen.models, item.name)

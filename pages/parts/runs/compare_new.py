@@ -11,10 +11,9 @@ import streamlit as st
 from components.common.i18n import Words
 from components.labels.settings import PRESET_NAMES
 from components.runs.compare_settings import changed_names, compare_settings, model_label
-from engine.attachments.admission import TAKES_ATTACHMENTS
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.config import BUILTIN, PRESETS, RoleModel, RunConfig
+from engine.model.config import BUILTIN, PRESETS, RoleModel, RunConfig, declared
 from engine.model.values import Attachment, RunRecord
 
 Side = Literal["a", "b"]
@@ -97,7 +96,7 @@ def _run(a: RunRecord, config: RunConfig, words: Words, begin: Begin) -> None:
 
 def _asked_as(run: RunRecord, config: RunConfig) -> Wanted:
     """A run's question under other settings, with its attachments where the workflow looks at them."""
-    return run.question, config, run.attachments if config.workflow in TAKES_ATTACHMENTS else ()
+    return run.question, config, run.attachments if declared(config.workflow).takes_attachments else ()
 
 
 def _both(engine: Engine, a: RunRecord, b: RunRecord, words: Words, begin: Begin) -> None:

@@ -12,7 +12,7 @@ from components.common.url_state import base_path, put_into_url, take_from_url
 from components.runs.mode_race import mode_race_view, mode_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.config import ROLES_OF, Mode, RunConfig
+from engine.model.config import Mode, RunConfig, declared
 from engine.model.values import Fault, RunRecord
 from engine.running.mode_race import MODES, mode_race
 from engine.samples import multi_hop_questions
@@ -165,7 +165,7 @@ def _begin(engine: Engine, question: str, modes: list[Mode], collection: str) ->
 
 def config_of(mode: Mode, collection: str) -> RunConfig:
     """The workflow's own defaults in one mode, with the models of the workbench."""
-    models = models_played(ROLES_OF["graph_hybrid"])
+    models = models_played(declared("graph_hybrid").roles)
     return RunConfig(workflow="graph_hybrid", mode=mode, collection=collection, models=models)
 
 

@@ -15,7 +15,7 @@ from components.runs.side_by_side import side_by_side_view
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_
-from engine.model.config import ROLES_OF, WORKFLOWS, RunConfig, WorkflowName
+from engine.model.config import WORKFLOWS, RunConfig, WorkflowName, declared
 from engine.model.values import Fault, RunRecord
 from engine.replay.side_by_side import side_by_side
 from engine.samples import sample_questions
@@ -160,7 +160,7 @@ def begin(engine: Engine, question: str, configs: list[RunConfig]) -> None:
 
 def config_of(workflow: WorkflowName, collection: str) -> RunConfig:
     """The workflow's own defaults on this collection, with the models of the panel."""
-    return RunConfig(workflow=workflow, collection=collection, models=models_played(ROLES_OF[workflow]))
+    return RunConfig(workflow=workflow, collection=collection, models=models_played(declared(workflow).roles))
 
 
 def columns(engine: Engine, words: Words, ids: list[str], *, active: bool) -> None:

@@ -12,7 +12,7 @@ from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.panel import want_settings
 from components.common.setting_words import setting_label, setting_text
-from components.labels.settings import SETTING_NAMES
+from components.labels.settings import name_of
 from components.labels.tuning import MEASURE_NAMES
 from components.tune.charts import Kind, Point, quality_against_cost, settings_text
 from components.tune.figures import AFTER, BEFORE
@@ -99,7 +99,7 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
         words("Settings to sweep"),
         _AXES,
         default=None if "tune_axes" in st.session_state else swept_axes(config),
-        format_func=lambda name: words(SETTING_NAMES[name]),
+        format_func=lambda name: words(name_of(name)),
         max_selections=_MOST_AXES,
         key="tune_axes",
         persist_state="session",

@@ -281,13 +281,9 @@ class Resources:
 
         usable: list[Strategy] = ["hierarchical_search"] if self.world.summaries else []
         usable += ["direct_chunk_search", *(["web_search"] if web_on else [])]  # type: ignore[list-item]
-        roles = Roles(
-            retriever=everyone,
-            grader=everyone,
-            rewriter=everyone,
-            generator=everyone,
-            quality=QualityRoles(everyone, everyone, GraderReranker(everyone)),
-            dual=DualRoles(
+        own: Mapping[str, Any] = {
+            "quality_loop": QualityRoles(everyone, everyone, GraderReranker(everyone)),
+            "dual_loop": DualRoles(
                 sections=everyone,
                 router=everyone,
                 direct=everyone,
@@ -297,8 +293,9 @@ class Resources:
                 web=_Web(everyone) if self.world.web else None,
                 fingerprint="now",
             ),
-            answers=AnswerRoles(everyone, everyone, observe),
-        )
+            "answer_evaluation": AnswerRoles(everyone, everyone, observe),
+        }
+        roles = Roles(everyone, everyone, everyone, everyone, own=own.get(config.workflow))
         return roles, {"strategies": ",".join(usable)}
 
 

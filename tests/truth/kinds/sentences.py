@@ -14,10 +14,10 @@ from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.phrases import bar_text, inequality_text
 from engine.model.config import RunConfig
+from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.replay.playback import ReplayStep
-from engine.replay.values import Cost
 from engine.workflows import workflow
 from tests.truth.claims import Claim, numbers
 

@@ -14,7 +14,7 @@ from engine.model.values import Round
 from engine.retrieval.assemble import assemble
 from engine.roles import GenerationRequest
 from engine.running.context import NodeTrace, RunContext, own_roles
-from engine.workflows.answer_evaluation.policy import scores_of, shared_model
+from engine.workflows.answer_evaluation.policy import scores_of
 from engine.workflows.answer_evaluation.roles import AnswerRoles
 
 
@@ -29,7 +29,7 @@ async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
         answer = abstained_answer(state["question"], rounds)
         run.emit(AnswerCompleted(answer=answer))
         return {"context": context, "final_answer": answer, "retrieved_nodes_score": scores}
-    if (model := shared_model(run.config)) is not None:
+    if (model := run.config.models.writes_and_judges) is not None:
         run.warn(SharedModel(model=model), "prepare")
     request = GenerationRequest(
         question=state["question"],

@@ -1,0 +1,7 @@
+"""What only this workflow draws."""
+
+from __future__ import annotations
+
+from components.common.own import Own
+
+OWN = Own()
