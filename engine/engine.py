@@ -165,7 +165,7 @@ class Engine:
 
         Raises ``UnknownCollection`` and what else makes the run impossible.
         """
-        found = self._loop.call(self.resources.warnings_before(question, config))
+        found = self._loop.call(workflow(config.workflow).warnings_before(question, config, self.resources))
         return tuple(Fault.of(item) for item in found)
 
     def run(

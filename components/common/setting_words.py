@@ -30,7 +30,8 @@ def setting_text(name: str, value: object, words: Words) -> str:
         return f"{value:g}" if limits.whole or limits.step >= 1 else f"{value:.2f}"
     if value == BUILTIN:
         return words("built-in")
-    return words(choices_of(name).get(str(value), str(value)))
+    choice = choices_of(name).get(str(value))
+    return words(choice) if choice else str(value)
 
 
 def _own(name: str, words: Words) -> str:

@@ -20,7 +20,7 @@ from pydantic import (
 
 from engine.api import published
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
-from engine.model.config import PARAMETERS, Parameter, RunConfig, WorkflowName, declarations
+from engine.model.config import PARAMETERS, WORKFLOWS, Parameter, RunConfig, declarations
 from engine.model.values import Outcome
 from engine.records.listing import Filters
 
@@ -73,6 +73,15 @@ def _plain_rows(rows: Any) -> Any:
         if not all(cell is None or isinstance(cell, str | int | float) for cell in row):
             raise ValueError("every cell must be a text, a number, true, false or null")
     return rows
+
+
+def _known(name: str) -> str:
+    if name not in WORKFLOWS:
+        raise ValueError(f"one of {', '.join(WORKFLOWS)}")
+    return name
+
+
+_Workflow = Annotated[StrictStr, AfterValidator(_known), Field(json_schema_extra={"enum": [*WORKFLOWS]})]
 
 
 def _ranges(parameters: Mapping[str, Parameter]) -> str:
@@ -160,7 +169,7 @@ class CheckRequest(_Body):
     """Body of ``POST /api/runs/check``; ``config`` takes the fields of ``RunConfig``."""
 
     question: StrictStr = Field(min_length=1, json_schema_extra=published.NOT_BLANK)
-    workflow: WorkflowName | None = None
+    workflow: _Workflow | None = None
     """None: the one that ``config`` names, or the four-node loop."""
     config: Annotated[
         dict[str, Any],
@@ -203,7 +212,7 @@ class RunsQuery(BaseModel):
     text: str | None = Field(None, max_length=2000)
     tag: str | None = Field(None, max_length=200)
     without_tag: str | None = Field(None, max_length=200)
-    workflow: WorkflowName | None = None
+    workflow: _Workflow | None = None
     collection: str | None = Field(None, max_length=200)
     before: str | None = Field(None, max_length=200, description="The `cursor` of the last run already seen.")
 

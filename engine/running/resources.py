@@ -123,10 +123,6 @@ class Resources:
     def _given(self, config: RunConfig, retriever: CollectionRetriever) -> Given:
         return Given(config, self.settings, retriever, self.knowledge, self.graph_looks)
 
-    async def warnings_before(self, question: str, config: RunConfig) -> Sequence[WorkbenchError]:
-        """What a run is to be warned of; raises what makes it impossible."""
-        return await workflow(config.workflow).warnings_before(question, config, self)
-
     async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]:
         """Kinds of sources that a run finds in its collection."""
         retriever = await self.knowledge.retriever(config.collection, config.milvus_address, config.search)

@@ -6,7 +6,7 @@ line, API, records, replays and tables read it, and name no workflow themselves.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, Protocol
@@ -19,7 +19,6 @@ from engine.model.decide import outcome_of
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.running.context import Roles
 from engine.running.gate_reach import gate_warnings
-from engine.running.given import Given
 from engine.workflows.flow import Flow
 
 Ending = tuple[Outcome, str]
@@ -69,7 +68,7 @@ def ending(record: RunRecord) -> Ending:
     return outcome, last.reason if last else outcome
 
 
-async def no_own_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
+async def no_own_roles(roles: Roles, given: Any) -> tuple[Roles, Mapping[str, str]]:
     """Leave the roles as they are."""
     return roles, {}
 
@@ -92,8 +91,9 @@ class Workflow(Declaration):
     """Calls of chat models in the longest possible run, retries apart."""
     ending: Callable[[RunRecord], Ending] = ending
     """Outcome and reason of a run whose graph came to its end."""
-    make_roles: Callable[[Roles, Given], Awaitable[tuple[Roles, Mapping[str, str]]]] = no_own_roles
-    """Adds the roles that only its runs have; returns besides what the manifest says of them."""
+    make_roles: Callable[[Roles, Any], Awaitable[tuple[Roles, Mapping[str, str]]]] = no_own_roles
+    """Adds the roles that only its runs have, made from :class:`engine.running.given.Given`; returns besides what the
+    manifest says of them."""
     prompts: Mapping[RoleName, str] = field(default_factory=dict)
     """By role ``module:NAME`` of the prompt's version, where it is not the one that most workflows use."""
     replay: Callable[[RunRecord, RunConfig], Any] = later("engine.replay.replay:Replay")  # noqa: RUF009
@@ -113,7 +113,7 @@ class Workflow(Declaration):
     """Answers that a run may write."""
     longest_run: Callable[[Any, RunConfig], Cost] = longest_run
     """What a run costs at worst, by the prices of its steps."""
-    warnings_before: Callable[[str, RunConfig, KindsOf], Awaitable[Sequence[WorkbenchError]]] = warned_of_gate
+    warnings_before: Callable[[str, RunConfig, KindsOf], Coroutine[Any, Any, Sequence[WorkbenchError]]] = warned_of_gate
     """What is to be said before a run: that its settings ask for what cannot be met."""
 
     @property

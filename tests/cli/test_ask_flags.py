@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -10,12 +10,9 @@ from engine.cli import main as cli
 from engine.errors import InvalidConfig
 from engine.model.config import (
     PARAMETERS,
-    ContextPolicy,
-    GatePolicy,
-    Mode,
+    SETTINGS,
     RoleModel,
     RunConfig,
-    SearchMethod,
     config_from_dict,
 )
 
@@ -43,10 +40,7 @@ def test_every_number_of_a_run_can_be_set(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("mode", choice) for choice in get_args(Mode)),
-        *(("search", choice) for choice in get_args(SearchMethod)),
-        *(("gate", choice) for choice in get_args(GatePolicy)),
-        *(("context", choice) for choice in get_args(ContextPolicy)),
+        *((name, choice) for name, setting in SETTINGS.items() for choice in setting.choices),
         ("collection", "mine"),
     ],
 )
@@ -156,5 +150,5 @@ def test_help_shows_every_range_and_every_choice(
         assert f"{flag(name)} {limits.low:g}..{limits.high:g}" in shown
     assert "--num-ctx 512..1048576" in shown
     assert "--temperature 0..2" in shown
-    assert "--gate {pass_rate,min_relevant}" in shown
+    assert "--gate {min_relevant,pass_rate}" in shown
     assert "--context {union,last_round}" in shown

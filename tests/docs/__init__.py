@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import SecretStr
 

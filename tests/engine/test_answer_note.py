@@ -93,7 +93,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def config(workflow: str = "self_corrective") -> RunConfig:
-    return RunConfig(workflow=workflow, max_rewrites=0, models=RoleModels(generator=CHAT))  # type: ignore[arg-type]
+    return RunConfig(workflow=workflow, max_rewrites=0, models=RoleModels(generator=CHAT))
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS)

@@ -153,8 +153,9 @@ def test_only_a_chat_model_in_both_roles_is_shared() -> None:
     assert shared(RoleModel(), RoleModel()) is None
 
 
-def test_the_limit_of_a_config_of_another_workflow_is_the_default() -> None:
-    assert gener_epoch(RunConfig()) == 3
+def test_a_config_of_another_workflow_has_no_limit_of_answers() -> None:
+    with pytest.raises(ValueError, match="AnswerEvaluationOptions"):
+        gener_epoch(RunConfig())
 
 
 def test_scores_are_those_of_every_kept_passage_the_most_relevant_first() -> None:

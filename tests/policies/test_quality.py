@@ -154,7 +154,7 @@ def test_only_what_the_gates_keep_is_judged() -> None:
 
 
 def test_a_config_of_another_workflow_is_refused() -> None:
-    with pytest.raises(ValueError, match="quality options"):
+    with pytest.raises(ValueError, match="QualityOptions"):
         check_quality(a_round(), RunConfig())
 
 

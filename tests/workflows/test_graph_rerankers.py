@@ -21,8 +21,8 @@ from engine.running.context import Roles
 from engine.running.given import Given
 from engine.running.resources import PROMPTS
 from engine.settings import Settings
+from engine.workflows.graph_hybrid.making import reranker_of
 from engine.workflows.graph_hybrid.options import GraphOptions
-from engine.workflows.graph_hybrid.roles import reranker_of
 from tests.components.graph_events import LISTS, QUESTION, GraphResources, events_of, graph_config
 from tests.contracts.chat_models import settings as stand_in_settings
 from tests.support.fakes import FakeGrader

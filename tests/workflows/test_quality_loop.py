@@ -18,8 +18,8 @@ from engine.model.events import Fused, Reranked, Routed, RunFinished, Warned, fo
 from engine.model.values import SOURCE_KINDS, Routing
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
+from engine.workflows.quality_loop.making import warned_of_bar
 from engine.workflows.quality_loop.policy import deadline_s
-from engine.workflows.quality_loop.roles import warned_of_bar
 from engine.workflows.quality_loop.workflow import QualityState
 from tests.support.fakes import FakeGrader, FakeRewriter
 from tests.support.loop_fakes import (

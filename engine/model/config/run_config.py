@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from engine.errors import InvalidConfig
 from engine.messages import N_, NC_
@@ -80,11 +80,30 @@ def for_workflow(config: RunConfig, workflow: WorkflowName) -> RunConfig:
 
 
 _UNSET: Any = _Unset()
+Own = TypeVar("Own", bound=Options)
 
 
 def _by_workflow(declared_field: Any) -> Any:
     """A setting that a workflow may have another default of."""
     return field(default=_UNSET, metadata=declared_field.metadata)
+
+
+class _ByWorkflow:
+    """How options are read from stored JSON and written: they are of the class that the config's workflow declares."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        def read(plain: Any, info: Any) -> Options:
+            if isinstance(plain, Options):
+                return plain
+            own = declared(info.data["workflow"])
+            # What a later version wrote may have more.
+            return own.options(**{name: value for name, value in plain.items() if name in own.own_settings})
+
+        written = core_schema.plain_serializer_function_ser_schema(asdict)
+        return core_schema.with_info_plain_validator_function(read, serialization=written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +273,7 @@ class RunConfig:
         )
     )
     models: RoleModels = _ALL_BUILT_IN
-    options: Options = _LEFT_OUT
+    options: Annotated[Options, _ByWorkflow] = _LEFT_OUT
     """Of the class that the workflow declares; left out, its defaults."""
 
     def __post_init__(self) -> None:
@@ -291,6 +310,13 @@ class RunConfig:
     def fetch_k(self) -> int:
         """How many candidates one search fetches: ``max(top_k, probe_k)`` (SC-02)."""
         return max(self.top_k, self.probe_k)
+
+
+def own_options(config: RunConfig, kind: type[Own]) -> Own:
+    """The options of a config of the workflow that has ``kind``; raises ``ValueError`` for any other config."""
+    if not isinstance(config.options, kind):
+        raise ValueError(f"a config of the workflow {config.workflow!r} has no {kind.__name__}")
+    return config.options
 
 
 SETTINGS: Mapping[str, Setting] = settings_in(RunConfig)

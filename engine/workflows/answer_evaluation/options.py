@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.messages import N_
-from engine.model.config import Options, RunConfig, number
+from engine.model.config import Options, RunConfig, number, own_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,5 +23,4 @@ class AnswerEvaluationOptions(Options):
 
 def gener_epoch(config: RunConfig) -> int:
     """The answers that a run of this loop may write."""
-    assert isinstance(config.options, AnswerEvaluationOptions)
-    return config.options.gener_epoch
+    return own_options(config, AnswerEvaluationOptions).gener_epoch

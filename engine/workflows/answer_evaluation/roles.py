@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from engine.roles import Evaluator, Writer
-from engine.running.context import Roles
-from engine.running.given import Given
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +17,3 @@ class AnswerRoles:
     evaluator: Evaluator
     observe: Callable[[Mapping[str, Any]], Awaitable[None]]
     """Appends one observation (AE-08); raises ``RecordError`` where it cannot be written."""
-
-
-async def answer_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
-    """Add writer and evaluator, which never share an instance (AE-05)."""
-    from engine.builtin.writer import BuiltinWriter
-    from engine.llm.writer import ChatWriter
-    from engine.records.observations import Observations
-
-    model = given.config.models.generator
-    own = AnswerRoles(
-        writer=BuiltinWriter() if model.built_in else ChatWriter(model, given.settings),
-        evaluator=given.evaluator(),
-        observe=Observations(given.settings.data_dir / "observational_data.json").append,
-    )
-    return replace(roles, own=own), {}

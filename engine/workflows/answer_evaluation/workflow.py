@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from engine.llm.writer_prompts import opening_messages
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
 from engine.workflows.answer_evaluation.policy import outcome_of_answer
-from engine.workflows.answer_evaluation.roles import answer_roles
 from engine.workflows.answer_evaluation.steps.eval_answer import eval_answer
 from engine.workflows.answer_evaluation.steps.generate_answer import generate_answer
 from engine.workflows.answer_evaluation.steps.prepare import after_preparing, prepare
@@ -21,6 +19,9 @@ from engine.workflows.steps.grade import grade_step
 
 def initial_state(question: str) -> AnswerState:
     """Nothing searched, nothing written; the conversation holds rules and question (AE-01, AE-06)."""
+    # Takes long to import.
+    from engine.llm.writer_prompts import opening_messages
+
     return AnswerState(
         question=question,
         query=question,
@@ -129,7 +130,7 @@ WORKFLOW = Workflow(
     recursion_limit=lambda config: 3 * (config.max_rewrites + 1) + 1 + 2 * gener_epoch(config) + 1,
     worst_case_calls=worst_case_calls,
     ending=ending,
-    make_roles=answer_roles,
+    make_roles=later("engine.workflows.answer_evaluation.making:answer_roles"),
     prompts={"generator": "engine.llm.writer_prompts:WRITER_PROMPT_VERSION"},
     replay=later("engine.workflows.answer_evaluation.replay:AnswersReplay"),
     most_answers=gener_epoch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.messages import N_
-from engine.model.config import Options, RunConfig, number, switch
+from engine.model.config import Options, RunConfig, number, own_options, switch
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,5 +39,4 @@ class DualLoopOptions(Options):
 
 def dual_options(config: RunConfig) -> DualLoopOptions:
     """The options of a run of this loop."""
-    assert isinstance(config.options, DualLoopOptions)
-    return config.options
+    return own_options(config, DualLoopOptions)

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from engine.roles import DirectAnswerer, Distiller, Evaluator, LongTermMemory, StrategyRouter
-from engine.running.context import Retrieval, Roles, SectionRetrieval
-from engine.running.given import Given
-from engine.workflows.dual_loop.options import dual_options
-from engine.workflows.dual_loop.policy import skips, usable_strategies
-
-_WEB_S = 10.0
-"""Longest wait for one web search: an engine asks several others, but a run should not hang on it."""
+from engine.running.context import Retrieval, SectionRetrieval
 
 
 class SectionRetriever(Protocol):
@@ -47,48 +40,3 @@ class DualRoles:
     """Of the collection as it is now."""
     collection: str = ""
     """Its own name, where the run asked for it by an alias; memories are kept under this one."""
-
-
-async def dual_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
-    """Add memory, search by sections and on the web, evaluator and direct answers.
-
-    The rewriter words a question for the search, and is told what an answer lacked. The manifest names the search
-    strategies that can be used here, in the order in which they are tried.
-    """
-    from engine.builtin.direct import BuiltinDirectAnswerer
-    from engine.builtin.dual_rewriter import BuiltinDualRewriter
-    from engine.builtin.strategy_router import BuiltinStrategyRouter
-    from engine.llm.direct import ChatDirectAnswerer
-    from engine.llm.distiller import ChatDistiller
-    from engine.llm.dual_rewriter import ChatDualRewriter
-    from engine.llm.strategy_router import ChatStrategyRouter
-    from engine.memory.distil import ExtractiveDistiller
-
-    settings, manifest = given.settings, given.retriever.manifest
-    router, generator = given.config.models.router, given.config.models.generator
-    own = DualRoles(
-        sections=given.retriever,
-        router=BuiltinStrategyRouter() if router.built_in else ChatStrategyRouter(router, settings),
-        direct=BuiltinDirectAnswerer() if generator.built_in else ChatDirectAnswerer(generator, settings),
-        evaluator=given.evaluator(),
-        memory=given.knowledge.memory(),
-        distiller=ExtractiveDistiller() if generator.built_in else ChatDistiller(generator, settings),
-        web=_web(given),
-        fingerprint=manifest["collection_fingerprint"],
-        collection=manifest["collection"],
-    )
-    rewriters: dict[str, Any] = given.rewriters(BuiltinDualRewriter, ChatDualRewriter)
-    summaries, web_on = await own.sections.has_summaries(), dual_options(given.config).web_search
-    strategies = usable_strategies(skips(summaries=summaries, web_on=web_on, web_set=own.web is not None))
-    return replace(roles, own=own, **rewriters), {"strategies": ",".join(strategies)}
-
-
-def _web(given: Given) -> WebRetriever | None:
-    """None where no search engine is set."""
-    if not given.settings.searxng_url:
-        return None
-    from engine.web.retriever import SearchedWeb
-    from engine.web.searxng import SearxngSearch
-
-    patience_s = min(_WEB_S, given.settings.call_timeout_s)
-    return SearchedWeb(SearxngSearch(given.settings.searxng_url, patience_s), given.retriever.measured)

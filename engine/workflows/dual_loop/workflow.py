@@ -11,7 +11,6 @@ from engine.model.values import STRATEGIES, Outcome, RunRecord
 from engine.workflows.declaration import Workflow, judged_a_round, later
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import outcome_of
-from engine.workflows.dual_loop.roles import dual_roles
 from engine.workflows.dual_loop.steps.consolidate_memory import consolidate_memory
 from engine.workflows.dual_loop.steps.direct_response import direct_response
 from engine.workflows.dual_loop.steps.generate_response import generate_response
@@ -223,7 +222,7 @@ WORKFLOW = Workflow(
     recursion_limit=recursion_limit,
     worst_case_calls=worst_case_calls,
     ending=ending,
-    make_roles=dual_roles,
+    make_roles=later("engine.workflows.dual_loop.making:dual_roles"),
     prompts={"rewriter": "engine.llm.dual_rewriter:DUAL_REWRITER_PROMPT_VERSION"},
     replay=later("engine.workflows.dual_loop.replay:DualReplay"),
     numbers_tried=("similarity_threshold", "top_k", "min_confidence"),

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from engine.model.config import CROSS_ENCODER
 from engine.retrieval.mode_values import ModeSearcher
-from engine.roles import DirectAnswerer, Grader, QueryAnalyst, Reranker
-from engine.running.context import Roles
-from engine.running.given import Given
+from engine.roles import DirectAnswerer, QueryAnalyst, Reranker
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +19,7 @@ class GraphRoles:
     """Answers in mode ``bypass``."""
     direct: DirectAnswerer
     """Answers small talk."""
+<<<<<<< HEAD
 
 
 async def graph_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
@@ -64,3 +61,5 @@ def reranker_of(given: Given, grader: Grader) -> Reranker:
     from engine.llm.reranker import ChatReranker
 
     return ChatReranker(model, given.settings)
+=======
+>>>>>>> 10e467e (Read options by the class that their workflow declares)

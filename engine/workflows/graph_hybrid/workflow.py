@@ -15,7 +15,6 @@ from engine.workflows.declaration import Workflow, chat_calls, later
 from engine.workflows.flow import END, Flow, Node
 from engine.workflows.graph_hybrid.options import GraphOptions, graph_options
 from engine.workflows.graph_hybrid.policy import outcome_of
-from engine.workflows.graph_hybrid.roles import graph_roles
 from engine.workflows.graph_hybrid.steps.analyze_query import analyze_query
 from engine.workflows.graph_hybrid.steps.generate_answer import generate_answer
 from engine.workflows.graph_hybrid.steps.grade_documents import grade_documents
@@ -153,7 +152,7 @@ WORKFLOW = Workflow(
     recursion_limit=lambda config: 2 + 3 * (config.max_rewrites + 1) + 2,
     worst_case_calls=worst_case_calls,
     ending=ending,
-    make_roles=graph_roles,
+    make_roles=later("engine.workflows.graph_hybrid.making:graph_roles"),
     prompts={
         "router": "engine.llm.query_analyst:QUERY_ANALYST_PROMPT_VERSION",
         "generator": "engine.llm.prompts:GRAPH_GENERATOR_PROMPT_VERSION",

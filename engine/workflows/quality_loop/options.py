@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from engine.errors import InvalidConfig
 from engine.messages import N_
-from engine.model.config import Options, RunConfig, choice, number
+from engine.model.config import Options, RunConfig, choice, number, own_options
 from engine.model.values.names import GradeOn
 
 QUALITY_WEIGHTS = ("coverage_weight", "relevance_weight", "diversity_weight", "count_weight")
@@ -68,5 +68,4 @@ class QualityOptions(Options):
 
 def quality_options(config: RunConfig) -> QualityOptions:
     """The options of a run of this loop."""
-    assert isinstance(config.options, QualityOptions)
-    return config.options
+    return own_options(config, QualityOptions)

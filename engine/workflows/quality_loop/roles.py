@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
-from engine.errors import WorkbenchError
-from engine.model.config import RunConfig
 from engine.model.values import SourceKind
-from engine.roles import Reranker, RoutingRequest, SourceRouter
-from engine.running.context import Retrieval, Roles
-from engine.running.given import Given
-from engine.workflows.declaration import KindsOf
-from engine.workflows.quality_loop.policy import Ceiling, bar_warnings, score_ceiling
+from engine.roles import Reranker, SourceRouter
+from engine.running.context import Retrieval
 
 
 class KindRetriever(Protocol):
@@ -32,6 +26,7 @@ class QualityRoles:
     retriever: KindRetriever
     router: SourceRouter
     reranker: Reranker
+<<<<<<< HEAD
 
 
 async def quality_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
@@ -69,3 +64,5 @@ def ceiling_of(question: str, config: RunConfig, kinds: tuple[SourceKind, ...]) 
 
     routing = routed(RoutingRequest(question, question, kinds)) if config.models.router.built_in and kinds else None
     return score_ceiling(config, kinds, routing)
+=======
+>>>>>>> 10e467e (Read options by the class that their workflow declares)

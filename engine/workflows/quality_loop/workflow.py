@@ -14,7 +14,6 @@ from engine.workflows.declaration import Workflow, chat_calls, later
 from engine.workflows.flow import END, Flow, Node
 from engine.workflows.quality_loop.options import QualityOptions
 from engine.workflows.quality_loop.policy import outcome_of
-from engine.workflows.quality_loop.roles import quality_roles, warned_of_bar
 from engine.workflows.quality_loop.steps import (
     fuse,
     generate,
@@ -168,12 +167,12 @@ WORKFLOW = Workflow(
     recursion_limit=lambda config: 6 * (config.max_rewrites + 1) + 2,
     worst_case_calls=worst_case_calls,
     ending=ending,
-    make_roles=quality_roles,
+    make_roles=later("engine.workflows.quality_loop.making:quality_roles"),
     prompts={
         "router": "engine.llm.source_router:SOURCE_ROUTER_PROMPT_VERSION",
         "rewriter": "engine.llm.quality_rewriter:QUALITY_REWRITER_PROMPT_VERSION",
     },
     replay=later("engine.workflows.quality_loop.replay:QualityReplay"),
     numbers_tried=("similarity_threshold", "top_k", "max_rewrites", "min_confidence"),
-    warnings_before=warned_of_bar,
+    warnings_before=later("engine.workflows.quality_loop.making:warned_of_bar"),
 )

@@ -22,7 +22,7 @@ from components.runs.run_list import RunLine, RunListEvent, run_list
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.messages import NC_, NN_
-from engine.model.config import WORKFLOWS, RunConfig, WorkflowName
+from engine.model.config import WORKFLOWS, RunConfig
 from engine.model.values import Fault, Outcome, RunId
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
@@ -113,7 +113,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
     return Filters(
         text=(text or "").strip() or None,
         outcome=cast("Outcome | None", outcome or None),
-        workflow=cast("WorkflowName | None", loop or None),
+        workflow=loop or None,
         tag=tag or None,
         collection=collection or None,
         without_tag=None if batches else BATCH,

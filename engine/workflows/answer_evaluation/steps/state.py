@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from langchain_core.messages import BaseMessage
-
 from engine.model.values import Context, Draft, Evaluation
 from engine.workflows.steps.state import RunState
 
 
 class AnswerState(RunState, total=False):
-    messages: tuple[BaseMessage, ...]
-    """The writer's conversation: rules, question with passages, then answers and revisions in turn."""
+    messages: tuple[Any, ...]
+    """The writer's conversation, messages of LangChain: rules, question with passages, then answers and revisions."""
     epoch: int
     """Answers completed so far."""
     last_answer: str
