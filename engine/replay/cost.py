@@ -8,7 +8,6 @@ from engine.builtin.rerank import BATCH, CHAT_BATCH
 from engine.model.config import CROSS_ENCODER, RoleName, RunConfig, declared
 from engine.model.cost import Cost
 from engine.model.values import NodeExecution, RunRecord
-from engine.replay.values import Cost
 from engine.workflows import workflow
 
 REWRITE_CALLS = 2

@@ -6,7 +6,6 @@ from functools import cache
 from typing import get_args
 
 import pytest
-from engine.api.responses import decision_sentence
 
 from components.ask.budget_note import extent_text
 from components.ask.decisions import followed_text

@@ -41,7 +41,7 @@ def reranker_of(given: Given, grader: Grader) -> Reranker:
     """
     model = given.config.models.reranker
     if model.built_in:
-        from engine.retrieval.rerank import GraderReranker
+        from engine.builtin.rerank import GraderReranker
 
         return GraderReranker(grader)
     if model.model.startswith(CROSS_ENCODER):

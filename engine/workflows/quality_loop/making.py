@@ -23,10 +23,10 @@ async def quality_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str,
     The reranker is the run's grader.
     """
     from engine.builtin.quality_rewriter import BuiltinQualityRewriter
+    from engine.builtin.rerank import GraderReranker
     from engine.builtin.source_router import BuiltinSourceRouter
     from engine.llm.quality_rewriter import ChatQualityRewriter
     from engine.llm.source_router import ChatSourceRouter
-    from engine.retrieval.rerank import GraderReranker
 
     model = given.config.models.router
     router = BuiltinSourceRouter() if model.built_in else ChatSourceRouter(model, given.settings)
