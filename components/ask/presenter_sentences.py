@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.phrases import fault_text
+from components.common.setting_words import setting_label
 from components.labels.runs import UNREADABLE_GRADER
-from components.labels.settings import name_of
 from components.workflows.presenter_loops import (
     judged_consequence,
     loop_sentence,
@@ -124,7 +124,7 @@ def _asked(record: RunRecord, words: Words) -> str:
     fork = record.fork
     if fork is None:
         return words("A question comes in. First the retriever looks for passages that might answer it.")
-    changed = [words(name_of(name)) for name in fork.settings]
+    changed = [setting_label(name, words) for name in fork.settings]
     if fork.query:
         changed.append(words("the query"))
     if fork.verdicts:

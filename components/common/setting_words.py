@@ -35,4 +35,5 @@ def setting_text(name: str, value: object, words: Words) -> str:
 
 
 def _own(name: str, words: Words) -> str:
-    return words(name_of(name))
+    message = name_of(name)
+    return words(message) if message else name

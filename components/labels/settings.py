@@ -27,9 +27,9 @@ _OTHERS = {
 
 
 def name_of(name: str) -> str:
-    """The message that names a setting; a name that is none is returned as it is."""
+    """The message that names a setting; empty for a name that is none."""
     declared = every_setting().get(name)
-    return declared.name if declared else _OTHERS.get(name, (name, ""))[0]
+    return declared.name if declared else _OTHERS.get(name, ("", ""))[0]
 
 
 def help_of(name: str) -> str:

@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.common.own import Machine
 from components.common.run_link import settings_in_url
 from components.common.settings_of import differing, option_names, roles_of
 from components.labels.workflows import WORKFLOW_INTRODUCTIONS, WORKFLOW_SUMMARIES
@@ -182,6 +181,7 @@ def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
 
     def page(top_k: int, kinds: object) -> None:
         from components.common.i18n import words_for
+        from components.common.own import Machine
         from components.common.panel import OllamaNote, Surroundings, config_panel, want_settings
         from engine.model.config import WORKFLOWS, RunConfig
 

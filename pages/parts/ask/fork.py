@@ -18,7 +18,7 @@ from components.ask.fork_panel import (
 )
 from components.common.i18n import Words
 from components.common.phrases import fault_text
-from components.labels.settings import name_of
+from components.common.setting_words import setting_label
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig
@@ -99,7 +99,7 @@ def _where_from(engine: Engine, record: RunRecord, words: Words) -> None:
     settings = (
         setting_changes(parent.config, record.config, words)
         if parent
-        else [words(name_of(name)) for name in fork.settings]
+        else [setting_label(name, words) for name in fork.settings]
     )
     changes = changes_of(fork, settings, record, words)
     found = difference(parent, record) if parent else None
