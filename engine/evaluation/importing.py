@@ -13,16 +13,7 @@ from typing import Any
 from engine.errors import DataSetTooLarge, DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.formats.beir import FolderFiles, parse_beir, zipped
-from engine.evaluation.formats.common import (
-    MOST_BYTES,
-    ImportNote,
-    Notes,
-    Parsed,
-    file_of,
-    json_of,
-    plain_text,
-    text_of,
-)
+from engine.evaluation.formats.common import MOST_BYTES, Import, ImportNote, file_of, json_of, plain_text, text_of
 from engine.evaluation.formats.squad import is_squad, parse_squad
 from engine.evaluation.formats.table import parse_csv, parse_jsonl, parse_list
 from engine.knowledge.ingest import IngestItem
@@ -67,15 +58,16 @@ def read_query_set(
     a source's name from a text in CSV and JSONL. Lines that cannot be used are noted with their number and the reason,
     and the others go in. Raises ``DataSetUnusable`` or ``DataSetTooLarge``.
     """
-    notes, name = Notes(), plain_text(name)
+    name = plain_text(name)
     file = name if isinstance(data, bytes) else plain_text(data.name or str(data))
-    parsed = _parsed(data, file, notes, known_sources)
-    if not parsed.cases:
-        first = f": {notes.kept[0]}" if notes.kept else ""
+    made = Import(file, known_sources)
+    _read(data, made)
+    if not made.cases:
+        first = f": {made.notes[0]}" if made.notes else ""
         raise DataSetUnusable(name=file, cause=f"no question in it can be used{first}")
-    place = collection or (collection_name(name) if parsed.items else "samples")
-    cases = parsed.cases if limit is None else spread(parsed.cases, limit)
-    return ImportPlan(QuerySet(name, cases, place, origin=file), parsed.items, notes.all())
+    place = collection or (collection_name(name) if made.items else "samples")
+    cases = tuple(made.cases) if limit is None else spread(tuple(made.cases), limit)
+    return ImportPlan(QuerySet(name, cases, place, origin=file), tuple(made.items), made.notes)
 
 
 def spread(cases: tuple[Case, ...], limit: int) -> tuple[Case, ...]:
@@ -97,30 +89,33 @@ def collection_name(name: str) -> str:
     return f"set_{stem}" if stem == "samples" or stem.startswith("workbench") or not stem[0].isalpha() else stem
 
 
-def _parsed(data: Path | bytes, file: str, notes: Notes, known: Collection[str]) -> Parsed:
+def _read(data: Path | bytes, made: Import) -> None:
     if isinstance(data, Path) and data.is_dir():
-        return parse_beir(FolderFiles(data), notes)
+        parse_beir(FolderFiles(data), made)
+        return
     content = data if isinstance(data, bytes) else file_of(data, data.name, MOST_BYTES)
     if len(content) > MOST_BYTES:
-        raise DataSetTooLarge(name=file, what="megabytes", limit=MOST_BYTES // 1_000_000)
+        raise DataSetTooLarge(name=made.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
     if content.startswith(_ZIP):
-        with zipped(io.BytesIO(content), file) as files:
-            return parse_beir(files, notes)
-    return _from_text(text_of(file, content), file, notes, known)
+        with zipped(io.BytesIO(content), made.name) as files:
+            parse_beir(files, made)
+    else:
+        _read_text(text_of(made.name, content), made)
 
 
-def _from_text(text: str, file: str, notes: Notes, known: Collection[str]) -> Parsed:
+def _read_text(text: str, made: Import) -> None:
     start = text.lstrip()[:1]
     if start not in ("{", "["):
-        return parse_csv(text, file, notes, known)
-    if start == "{" and _is_jsonl(text, file):
-        return parse_jsonl(text, file, notes, known)
-    plain = json_of(file, text)
+        parse_csv(text, made)
+        return
+    if start == "{" and _is_jsonl(text, made.name):
+        parse_jsonl(text, made)
+        return
+    plain = json_of(made.name, text)
     if is_squad(plain):
-        return parse_squad(plain, file, notes)
-    if isinstance(plain, list):
-        return parse_list(plain, file, notes, known)
-    return parse_list([plain], file, notes, known)
+        parse_squad(plain, made)
+    else:
+        parse_list(plain if isinstance(plain, list) else [plain], made)
 
 
 def _is_jsonl(text: str, file: str) -> bool:

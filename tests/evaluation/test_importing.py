@@ -336,13 +336,13 @@ def test_names_that_differ_only_in_chinese_give_different_collections() -> None:
 def test_a_file_that_gives_everything_one_name_is_read_in_seconds() -> None:
     """Trying every number again for every line would take minutes for questions and hours for documents."""
     began = time.perf_counter()
-    cases, documents = common.Cases("set.csv", common.Notes()), common.Documents("corpus", common.Notes())
+    made = common.Import("set.csv")
     for number in range(common.MOST_CASES):
-        cases.add(Case("same", "q"))
-        documents.add("same", f"text {number}")
+        made.add_case(Case("same", "q"))
+        made.add_document("same", f"text {number}")
     assert time.perf_counter() - began < 10
-    assert len({case.id for case in cases.found}) == len({item.name for item in documents.items}) == common.MOST_CASES
-    assert (cases.found[2].id, documents.items[2].name) == ("same-3", "same-3.txt")
+    assert len({case.id for case in made.cases}) == len({item.name for item in made.items}) == common.MOST_CASES
+    assert (made.cases[2].id, made.items[2].name) == ("same-3", "same-3.txt")
 
 
 def test_a_made_up_id_never_takes_one_that_the_file_gives() -> None:

@@ -11,18 +11,7 @@ from typing import IO, Any, Protocol
 
 from engine.errors import DataSetTooLarge, DataSetUnusable
 from engine.evaluation.cases import Case
-from engine.evaluation.formats.common import (
-    MOST_BYTES,
-    Cases,
-    Documents,
-    Notes,
-    Parsed,
-    file_of,
-    json_lines,
-    question_fault,
-    sources,
-    text_of,
-)
+from engine.evaluation.formats.common import MOST_BYTES, Import, file_of, json_lines, question_fault, sources, text_of
 from engine.model.language import language_of
 
 _CORPUS, _QUERIES = "corpus.jsonl", "queries.jsonl"
@@ -94,7 +83,7 @@ def zipped(stream: IO[bytes], name: str) -> Iterator[ZipFiles]:
         yield ZipFiles(archive, name)
 
 
-def parse_beir(files: Files, notes: Notes) -> Parsed:
+def parse_beir(files: Files, made: Import) -> None:
     """Every document becomes the source ``<id>.txt``, its title in front of its text; a question expects the sources
     with a relevance above 0.
 
@@ -107,24 +96,23 @@ def parse_beir(files: Files, notes: Notes) -> Parsed:
         if name not in names:
             raise DataSetUnusable(name=files.name, cause=f"it holds no {name}")
     qrels = [name for name in names if PurePosixPath(name).parent.name == "qrels" and name.endswith(".tsv")]
-    relevant = _relevance(files, _chosen(qrels, files.name, notes), notes)
-    documents, by_id = Documents(files.name, notes), dict[str, str]()
-    for _, row in _rows(files, _CORPUS, notes):
+    relevant = _relevance(files, _chosen(qrels, made), made)
+    by_id: dict[str, str] = {}
+    for _, row in _rows(files, _CORPUS, made):
         text = "\n\n".join(str(part) for part in (row.get("title"), row.get("text")) if part)
-        source = documents.add(str(row["_id"]), text)
+        source = made.add_document(str(row["_id"]), text)
         if source is not None:
             by_id[str(row["_id"])] = source
-    cases = _cases(files, relevant if qrels else None, by_id, notes)
-    return Parsed(tuple(cases.found), tuple(documents.items))
+    _add_cases(files, relevant if qrels else None, by_id, made)
 
 
-def _cases(files: Files, relevant: Mapping[str, list[str]] | None, by_id: Mapping[str, str], notes: Notes) -> Cases:
-    cases, without = Cases(_QUERIES, notes), 0
-    for line, row in _rows(files, _QUERIES, notes):
+def _add_cases(files: Files, relevant: Mapping[str, list[str]] | None, by_id: Mapping[str, str], made: Import) -> None:
+    without = 0
+    for line, row in _rows(files, _QUERIES, made):
         query_id, question = str(row["_id"]), row.get("text")
         fault = question_fault(question)
         if fault or not isinstance(question, str):
-            notes.add("row", f"The line is left out: {fault}.", _QUERIES, line)
+            made.leave_out(fault, line, _QUERIES)
             continue
         wanted = [] if relevant is None else relevant.get(query_id, [])
         found = [by_id[item] for item in wanted if item in by_id]
@@ -132,29 +120,29 @@ def _cases(files: Files, relevant: Mapping[str, list[str]] | None, by_id: Mappin
             without += 1
             if wanted:
                 fact = f"None of the documents that are relevant for {query_id[:80]!r} is in the corpus."
-                notes.add("no_document", fact, _QUERIES, line)
+                made.note("no_document", fact, line, file=_QUERIES)
             continue
         answerable = True if found else None
-        cases.add(Case(query_id, question.strip(), sources(found), language_of(question), answerable=answerable), line)
+        case = Case(query_id, question.strip(), sources(found), language_of(question), answerable=answerable)
+        made.add_case(case, line, _QUERIES)
     if without:
         fact = f"{without} questions have no relevant document in the files of relevance taken and are left out."
-        notes.add("no_relevant", fact, _QUERIES, count=without)
-    return cases
+        made.note("no_relevant", fact, file=_QUERIES, count=without)
 
 
-def _chosen(qrels: list[str], name: str, notes: Notes) -> list[str]:
+def _chosen(qrels: list[str], made: Import) -> list[str]:
     if not qrels:
-        notes.add("no_qrels", "There is no qrels/*.tsv, so the questions are not labelled.", name)
+        made.note("no_qrels", "There is no qrels/*.tsv, so the questions are not labelled.")
     for split in _SPLITS:
         path = next((item for item in qrels if PurePosixPath(item).stem == split), None)
         if path is not None and len(qrels) > 1:
             others = ", ".join(PurePosixPath(item).name for item in qrels if item != path)
-            notes.add("split", f"{PurePosixPath(path).name} is taken; {others} left out.", name, count=len(qrels) - 1)
+            made.note("split", f"{PurePosixPath(path).name} is taken; {others} left out.", count=len(qrels) - 1)
             return [path]
     return qrels
 
 
-def _relevance(files: Files, names: list[str], notes: Notes) -> dict[str, list[str]]:
+def _relevance(files: Files, names: list[str], made: Import) -> dict[str, list[str]]:
     """Ids of relevant documents by id of the query."""
     relevant: dict[str, list[str]] = {}
     for name in names:
@@ -164,18 +152,18 @@ def _relevance(files: Files, names: list[str], notes: Notes) -> dict[str, list[s
                 continue
             # Four columns are those of TREC: query, iteration, document, relevance.
             if len(cells) not in (3, 4) or not _is_number(cells[-1]):
-                notes.add("row", "The line is left out: it is not query, document and relevance.", name, number)
+                made.leave_out("it is not query, document and relevance", number, name)
             elif float(cells[-1]) > 0:
                 relevant.setdefault(cells[0].strip(), []).append(cells[-2].strip())
     return relevant
 
 
-def _rows(files: Files, name: str, notes: Notes) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _rows(files: Files, name: str, made: Import) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for number, row in json_lines(text_of(name, files.read(name))):
         if isinstance(row, str):
-            notes.add("row", f"The line is left out: {row}.", name, number)
+            made.leave_out(row, number, name)
         elif not isinstance(row.get("_id"), str | int) or row["_id"] == "":
-            notes.add("row", "The line is left out: it is no object with an '_id'.", name, number)
+            made.leave_out("it is no object with an '_id'", number, name)
         else:
             yield number, row
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,34 +58,6 @@ class ImportNote:
         return f"{place}: {self.fact}" if place else self.fact
 
 
-@dataclass(slots=True)
-class Notes:
-    """Collects notes; beyond :data:`MOST_NOTES` only their number."""
-
-    kept: list[ImportNote] = field(default_factory=list)
-    more: int = 0
-
-    def add(self, kind: NoteKind, fact: str, file: str = "", line: int | None = None, count: int = 1) -> None:
-        if len(self.kept) >= MOST_NOTES:
-            self.more += 1
-            return
-        self.kept.append(ImportNote(kind, fact, file, line, count))
-
-    def all(self) -> tuple[ImportNote, ...]:
-        if not self.more:
-            return tuple(self.kept)
-        rest = ImportNote("more", f"{self.more} more entries were left out or changed.", count=self.more)
-        return (*self.kept, rest)
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """What one form of data set gave."""
-
-    cases: tuple[Case, ...]
-    items: tuple[IngestItem, ...] = ()
-
-
 class Distinct:
     """Names that differ: one that is taken gets a number, from 2."""
 
@@ -104,56 +76,68 @@ class Distinct:
         return found
 
 
-class Documents:
-    """Texts that become sources, each content once: the knowledge base would skip the second of two equal ones."""
+class Import:
+    """A data set as it is being read: its questions, the texts that become sources, and notes of what was left out."""
 
-    def __init__(self, name: str, notes: Notes) -> None:
-        self._name = name
-        self._notes = notes
-        self._by_content: dict[str, str] = {}
-        self._names = Distinct()
+    def __init__(self, name: str, known: Collection[str] = ()) -> None:
+        """``known``: sources that the collection has, which labels may name."""
+        self.name = name
+        self.known = frozenset(known)
+        self.cases: list[Case] = []
         self.items: list[IngestItem] = []
+        self._notes: list[ImportNote] = []
+        self._more = 0
+        self._ids, self._names = Distinct(), Distinct()
+        self._by_content: dict[str, str] = {}
 
-    def add(self, wanted: str, text: str) -> str | None:
-        """The source that holds this text; None for a text without a visible character."""
+    @property
+    def notes(self) -> tuple[ImportNote, ...]:
+        """Up to :data:`MOST_NOTES`, and how many more there would be."""
+        rest = ImportNote("more", f"{self._more} more entries were left out or changed.", count=self._more)
+        return (*self._notes, rest) if self._more else tuple(self._notes)
+
+    def note(self, kind: NoteKind, fact: str, line: int | None = None, *, file: str = "", count: int = 1) -> None:
+        """Say what was left out or changed, by default of the data set's own file."""
+        if len(self._notes) >= MOST_NOTES:
+            self._more += 1
+            return
+        self._notes.append(ImportNote(kind, fact, file or self.name, line, count))
+
+    def leave_out(self, why: str, line: int, file: str = "") -> None:
+        """Note that a line says nothing that can be used."""
+        self.note("row", f"The line is left out: {why}.", line, file=file)
+
+    def add_case(self, case: Case, line: int | None = None, file: str = "") -> None:
+        """Take a question; an id that stands twice gets a number."""
+        if len(self.cases) >= MOST_CASES:
+            raise DataSetTooLarge(name=self.name, what="questions", limit=MOST_CASES)
+        given = plain_text(case.id)
+        case_id = self._ids.take(given, lambda number: f"{given}-{number}")
+        if case_id != given:
+            fact = f"The id {given[:80]!r} stands twice; the second one is called {case_id[:90]!r}."
+            self.note("duplicate_id", fact, line, file=file)
+        self.cases.append(replace(case, id=case_id))
+
+    def add_document(self, wanted: str, text: str) -> str | None:
+        """Take a text and return its source; None for one without a visible character.
+
+        Each content is taken once: the knowledge base would skip the second of two equal ones.
+        """
         content = "\n".join(line.rstrip() for line in text.strip().splitlines())
         if not content:
-            self._notes.add("empty_document", f"The document {wanted[:80]!r} holds no text.", self._name)
+            self.note("empty_document", f"The document {wanted[:80]!r} holds no text.")
             return None
         key = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
         known = self._by_content.get(key)
         if known is not None:
             return known
         if len(self.items) >= MOST_DOCUMENTS:
-            raise DataSetTooLarge(name=self._name, what="documents", limit=MOST_DOCUMENTS)
-        source = self._free(source_name(wanted))
+            raise DataSetTooLarge(name=self.name, what="documents", limit=MOST_DOCUMENTS)
+        stem = source_name(wanted).removesuffix(".txt")
+        source = self._names.take(f"{stem}.txt", lambda number: f"{stem}-{number}.txt")
         self._by_content[key] = source
         self.items.append(IngestItem(source, data=content.encode("utf-8", "replace")))
         return source
-
-    def _free(self, source: str) -> str:
-        stem = source.removesuffix(".txt")
-        return self._names.take(source, lambda number: f"{stem}-{number}.txt")
-
-
-class Cases:
-    """Cases with ids that differ and at most so many of them."""
-
-    def __init__(self, name: str, notes: Notes) -> None:
-        self._name = name
-        self._notes = notes
-        self._ids = Distinct()
-        self.found: list[Case] = []
-
-    def add(self, case: Case, line: int | None = None) -> None:
-        if len(self.found) >= MOST_CASES:
-            raise DataSetTooLarge(name=self._name, what="questions", limit=MOST_CASES)
-        given = plain_text(case.id)
-        case_id = self._ids.take(given, lambda number: f"{given}-{number}")
-        if case_id != given:
-            fact = f"The id {given[:80]!r} stands twice; the second one is called {case_id[:90]!r}."
-            self._notes.add("duplicate_id", fact, self._name, line)
-        self.found.append(replace(case, id=case_id))
 
 
 def plain_text(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, question_id
-from engine.evaluation.formats.common import Cases, Documents, Notes, Parsed, question_fault, sources
+from engine.evaluation.formats.common import Import, question_fault, sources
 from engine.model.language import language_of
 
 
@@ -15,34 +15,32 @@ def is_squad(plain: Any) -> bool:
     return isinstance(plain, Mapping) and isinstance(plain.get("data"), list)
 
 
-def parse_squad(plain: Mapping[str, Any], name: str, notes: Notes) -> Parsed:
+def parse_squad(plain: Mapping[str, Any], made: Import) -> None:
     """Each paragraph becomes the source ``<title>/<number>.txt``; equal paragraphs become one.
 
     A question that its paragraph does not answer (``is_impossible``) expects nothing and counts as unanswerable,
     although another paragraph might answer it: the file does not say.
     """
-    documents, cases = Documents(name, notes), Cases(name, notes)
-    for article_no, article in enumerate(_list(plain, "data", name), 1):
+    for article_no, article in enumerate(_list(plain, "data", made.name), 1):
         title = str(article.get("title") or f"article {article_no}").replace("_", " ")
-        for number, paragraph in enumerate(_list(article, "paragraphs", name), 1):
+        for number, paragraph in enumerate(_list(article, "paragraphs", made.name), 1):
             context = paragraph.get("context")
-            source = documents.add(f"{title}/{number:03}", context) if isinstance(context, str) else None
+            source = made.add_document(f"{title}/{number:03}", context) if isinstance(context, str) else None
             if source is None:
-                notes.add("row", f"Paragraph {number} of {title[:80]!r} has no text; its questions are left out.", name)
+                made.note("row", f"Paragraph {number} of {title[:80]!r} has no text; its questions are left out.")
                 continue
-            for qa in _list(paragraph, "qas", name):
-                _add(cases, qa, source, name, notes)
-    return Parsed(tuple(cases.found), tuple(documents.items))
+            for qa in _list(paragraph, "qas", made.name):
+                _add(qa, source, made)
 
 
-def _add(cases: Cases, qa: Mapping[str, Any], source: str, name: str, notes: Notes) -> None:
+def _add(qa: Mapping[str, Any], source: str, made: Import) -> None:
     question = qa.get("question")
     fault = question_fault(question)
     if fault or not isinstance(question, str):
-        notes.add("row", f"Question {str(qa.get('id', ''))[:80]!r} is left out: {fault}.", name)
+        made.note("row", f"Question {str(qa.get('id', ''))[:80]!r} is left out: {fault}.")
         return
     impossible = qa.get("is_impossible") is True
-    cases.add(
+    made.add_case(
         Case(
             id=str(qa.get("id") or question_id(question)),
             question=question.strip(),

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 
 from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, ExpectationKind, question_id
-from engine.evaluation.formats.common import Cases, Notes, Parsed, json_lines, question_fault
+from engine.evaluation.formats.common import Import, json_lines, question_fault
 from engine.knowledge.ingest import SUFFIXES
 from engine.model.language import language_of
 
@@ -32,21 +32,19 @@ _Row = tuple[int, Mapping[str, Any] | str]
 """Line, and the fields by our names or why it cannot be read."""
 
 
-def parse_csv(text: str, name: str, notes: Notes, known: Collection[str] = ()) -> Parsed:
-    """Rows under a line of headers; comma, semicolon or tab between them. ``known``: sources of the collection."""
-    return _cases(_csv_rows(text, name), name, notes, known)
+def parse_csv(text: str, made: Import) -> None:
+    """Rows under a line of headers; comma, semicolon or tab between them."""
+    _add_all(_csv_rows(text, made.name), made)
 
 
-def parse_jsonl(text: str, name: str, notes: Notes, known: Collection[str] = ()) -> Parsed:
+def parse_jsonl(text: str, made: Import) -> None:
     """One object a line; blank lines are skipped."""
-    return _cases(
-        ((line, row if isinstance(row, str) else _by_name(row)) for line, row in json_lines(text)), name, notes, known
-    )
+    _add_all(((line, row if isinstance(row, str) else _by_name(row)) for line, row in json_lines(text)), made)
 
 
-def parse_list(rows: list[Any], name: str, notes: Notes, known: Collection[str] = ()) -> Parsed:
+def parse_list(rows: list[Any], made: Import) -> None:
     """A JSON list of objects; what stands for the line is the place in the list."""
-    return _cases(((place, _by_name(row)) for place, row in enumerate(rows, 1)), name, notes, known)
+    _add_all(((place, _by_name(row)) for place, row in enumerate(rows, 1)), made)
 
 
 def expectation_of(text: str, known: Collection[str] = ()) -> Expectation:
@@ -127,16 +125,14 @@ def _named(headers: list[Any]) -> dict[str, int]:
     return places
 
 
-def _cases(rows: Iterator[_Row], name: str, notes: Notes, known: Collection[str]) -> Parsed:
-    cases = Cases(name, notes)
+def _add_all(rows: Iterator[_Row], made: Import) -> None:
     for line, row in rows:
         try:
             if isinstance(row, str):
                 raise ValueError(row)
-            cases.add(_case(row, frozenset(known)), line)
+            made.add_case(_case(row, made.known), line)
         except ValueError as error:
-            notes.add("row", f"The line is left out: {error}.", name, line)
-    return Parsed(tuple(cases.found))
+            made.leave_out(str(error), line)
 
 
 def _case(row: Mapping[str, Any], known: Collection[str]) -> Case:
