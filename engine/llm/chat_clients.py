@@ -12,7 +12,7 @@ from langchain_ollama import ChatOllama
 from ollama import AsyncClient
 
 from engine.errors import ModelKeyRefused, UnknownProvider
-from engine.llm.connection import client_options, credentials, keep_alive, shown_address
+from engine.llm.connection import client_options, keep_alive, shown_address
 from engine.llm.faults import key_variable, known_provider
 from engine.llm.providers import OPENAI, openai_options
 from engine.model.config import RoleModel
@@ -52,7 +52,7 @@ def ollama_chat(
     model: RoleModel, settings: Settings, *, think: bool | None, reply_tokens: int, timeout_s: float
 ) -> BaseChatModel:
     """A client for ``ollama:MODEL``: always with context size, keep-alive and time limit."""
-    options = {**client_options(settings, timeout_s=timeout_s), "headers": dict(credentials(settings))}
+    options = client_options(settings, timeout_s=timeout_s)
     made = _ThinkingOllama(
         model=model.model.partition(":")[2],
         base_url=shown_address(settings),

@@ -84,12 +84,13 @@ def keep_alive(settings: Settings) -> str | int:
 
 
 def client_options(settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> dict[str, Any]:
-    """Options of the HTTP clients under Ollama's and LangChain's classes."""
-    return http_options(shown_address(settings), timeout_s=timeout_s, connect_s=connect_s)
+    """Options of the HTTP clients under Ollama's and LangChain's classes, the header of a reverse proxy included."""
+    options = http_options(shown_address(settings), timeout_s=timeout_s, connect_s=connect_s)
+    return {**options, "headers": dict(_credentials(settings))}
 
 
 def http_options(address: str, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> dict[str, Any]:
-    """:func:`client_options` for a server at any address."""
+    """Options of HTTP clients for a server at any address."""
     import httpx
 
     return {
@@ -106,11 +107,8 @@ def ollama_client(settings: Settings, *, timeout_s: float, connect_s: float = CO
     """A bare client of Ollama, for embedding and for looking round; imports the package on first use."""
     from ollama import AsyncClient
 
-    return AsyncClient(
-        shown_address(settings),
-        headers=credentials(settings),
-        **client_options(settings, timeout_s=timeout_s, connect_s=connect_s),
-    )
+    options = client_options(settings, timeout_s=timeout_s, connect_s=connect_s)
+    return AsyncClient(shown_address(settings), **options)
 
 
 @asynccontextmanager
@@ -128,7 +126,7 @@ async def asking_ollama(
         ) from foreign
 
 
-def credentials(settings: Settings) -> Mapping[str, str]:
+def _credentials(settings: Settings) -> Mapping[str, str]:
     """The header for a user name and password in the address, as a reverse proxy wants them."""
     userinfo, at, _ = settings.ollama_url.rpartition("://")[2].rpartition("@")
     if not at:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from engine.errors import WorkbenchError
 from engine.host.values import ModelDetails
-from engine.llm.connection import asking_ollama, client_options, credentials, shown_address
+from engine.llm.connection import asking_ollama, client_options, shown_address
 from engine.model.values import Fault
 from engine.settings import Settings
 
@@ -110,7 +110,7 @@ async def _version(settings: Settings) -> str:
     import httpx
 
     options = client_options(settings, timeout_s=_ANSWER_S, connect_s=_CONNECT_S)
-    async with httpx.AsyncClient(headers=credentials(settings), **options) as client:
+    async with httpx.AsyncClient(**options) as client:
         answer = await client.get(f"{shown_address(settings)}/api/version")
     return str(answer.raise_for_status().json()["version"])
 

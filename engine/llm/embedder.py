@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import ModelError, ModelGarbled, ModelRefused, ModelTimeout, TextTooLong, UnknownProvider
-from engine.llm.connection import PerLoop, keep_alive, ollama_client, shown_address
-from engine.llm.faults import translate
+from engine.errors import ModelError, ModelGarbled, ModelRefused, TextTooLong, UnknownProvider
+from engine.llm.connection import asking_ollama, keep_alive
 from engine.llm.role import twice
 from engine.llm.tokens import estimate_tokens
 from engine.roles import Embedder, Vector
 from engine.settings import Settings
-
-if TYPE_CHECKING:
-    from ollama import AsyncClient
 
 _BATCH = 16
 _NUM_CTX = 8192
@@ -73,7 +68,6 @@ class OllamaEmbedder:
         self.query_prefix = query if query_prefix is None else query_prefix
         self.passage_prefix = passage if passage_prefix is None else passage_prefix
         self.dim = dim
-        self._clients: PerLoop[AsyncClient] = PerLoop()
 
     async def embed_query(self, text: str) -> Vector:
         """Shape (dim,)."""
@@ -101,31 +95,22 @@ class OllamaEmbedder:
         return rows
 
     async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:
-        limit_s = self._settings.call_timeout_s
-        limit = asyncio.timeout(limit_s)
-        client = self._clients.find() or await self._made()
+        settings, limit_s = self._settings, self._settings.call_timeout_s
         try:
-            async with limit:
+            async with asking_ollama(settings, self.model_id, timeout_s=limit_s) as client, asyncio.timeout(limit_s):
                 answer = await client.embed(
                     self._model,
                     texts,
                     truncate=False,
                     options={"num_ctx": _NUM_CTX},
-                    keep_alive=keep_alive(self._settings),
+                    keep_alive=keep_alive(settings),
                 )
-        except Exception as foreign:
-            if limit.expired():
-                raise ModelTimeout(model=self.model_id, seconds=f"{limit_s:.0f}") from foreign
-            ours = translate(foreign, self.model_id, address=shown_address(self._settings), seconds=limit_s)
-            if isinstance(ours, ModelRefused) and _TOO_LONG in ours.fact:
-                raise TextTooLong(model=self.model_id, tokens=max(map(estimate_tokens, texts))) from foreign
-            raise ours from foreign
+        except ModelRefused as refused:
+            if _TOO_LONG in refused.fact:
+                tokens = max(map(estimate_tokens, texts))
+                raise TextTooLong(model=self.model_id, tokens=tokens) from refused.__cause__
+            raise
         return answer.embeddings
-
-    async def _made(self) -> AsyncClient:
-        # Importing the package takes a second on a slow machine: not on the event loop.
-        made = await asyncio.to_thread(ollama_client, self._settings, timeout_s=self._settings.call_timeout_s)
-        return self._clients.keep(made)
 
     def _checked(self, vectors: Sequence[Sequence[float]], wanted: int) -> Vector:
         """The vectors at length 1; ``ModelError`` where number, width or values are not what a model gives."""

@@ -160,7 +160,7 @@ _CLOSING = (
 )
 _CLOSING_ZH = "请用中文完整的句子回答，每句话末尾用方括号注明片段编号。"
 
-_UNVERIFIED = """
+UNVERIFIED = """
 - None of these passages passed the check for relevance. Begin by saying that the answer is based on unverified \
 passages, and claim no more than they say."""
 
@@ -234,7 +234,7 @@ def rewrite_correction(language: Language) -> str:
 
 def generator_messages(request: GenerationRequest) -> tuple[Message, ...]:
     """The prompt for an answer: graph and tables, the passages in the order of their markers, then the question."""
-    rules = in_language(_GENERATOR, request.language) + ("" if request.verified else _UNVERIFIED)
+    rules = in_language(_GENERATOR, request.language) + ("" if request.verified else UNVERIFIED)
     parts = [numbered(number, passage) for number, passage in enumerate(request.passages, start=1)]
     if request.tables:
         rules += _CELLS
@@ -257,7 +257,7 @@ def numbered(number: int, passage: Passage) -> str:
 
 def rules_tokens() -> int:
     """Tokens of the generator's rules, for its budget."""
-    return sum(map(estimate_tokens, (_GENERATOR, _UNVERIFIED, _GRAPH, _CELLS, _CLOSING)))
+    return sum(map(estimate_tokens, (_GENERATOR, UNVERIFIED, _GRAPH, _CELLS, _CLOSING)))
 
 
 _GRADER_AGAIN = (
