@@ -1,11 +1,12 @@
-"""Retrieval measures of rankings against expectations, worked out by ir-measures in one call over the distinct ones."""
+"""Retrieval measures of rankings against expectations, over all rankings at once.
+
+The definitions are those of ir-measures, which the tests compare them with; it would bring SciPy along.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -64,61 +65,24 @@ def ranking_of(met: Sequence[Sequence[int]], expected: int) -> Ranking:
 
 
 def scores_of(rankings: Sequence[Ranking]) -> Scores:
-    """Scores in the order of ``rankings``; equal ones are worked out once, and all in one call of ir-measures."""
-    distinct = tuple(dict.fromkeys(rankings))
-    place = {ranking: index for index, ranking in enumerate(distinct)}
-    table = _distinct_scores(distinct)
-    rows = [place[ranking] for ranking in rankings]
-    return Scores(table.recall[rows], table.rr[rows], table.ndcg[rows])
-
-
-@lru_cache(maxsize=8)
-def _distinct_scores(rankings: tuple[Ranking, ...]) -> Scores:
-    shape = (len(rankings), MAX_CUTOFF + 1)
-    scores = Scores(np.zeros(shape), np.zeros(shape), np.zeros(shape))
-    if not rankings:
-        return scores
-    values = _measured(rankings)
+    """Scores in the order of ``rankings``."""
+    gains = np.zeros((len(rankings), MAX_CUTOFF), dtype=np.int64)
     for row, ranking in enumerate(rankings):
-        own = values[str(row)]
-        cut = 0
-        for k in range(1, MAX_CUTOFF + 1):
-            # A place that meets several expectations became several places of what ir-measures saw.
-            cut += max(1, ranking.gains[k - 1]) if k <= len(ranking.gains) else 1
-            scores.recall[row, k] = own[f"R@{cut}"]
-            scores.ndcg[row, k] = own[f"nDCG@{cut}"]
-            # The pytrec_eval provider knows no cut-off of RR: it is that of the whole ranking, or beyond k nothing.
-            first = own["RR"]
-            scores.rr[row, k] = first if first * k >= 1.0 - 1e-9 else 0.0
-    return scores
+        gains[row, : len(ranking.gains)] = ranking.gains
+    expected = np.array([ranking.expected for ranking in rankings], dtype=np.int64).reshape(-1, 1)
+    met = gains > 0
+    # A passage that meets several expectations takes one place for each of them.
+    places = np.cumsum(np.maximum(gains, 1), axis=1)
+    discounts = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(2, places.max(initial=0) + 2)))))
+    gained = np.where(met, discounts[places] - discounts[places - gains], 0.0)
+    first = np.where(met.any(axis=1), np.argmax(met, axis=1) + 1.0, np.inf).reshape(-1, 1)
+    return Scores(
+        recall=_from_nothing(np.cumsum(gains, axis=1) / expected),
+        rr=_from_nothing(np.where(np.arange(1, MAX_CUTOFF + 1) >= first, 1 / first, 0.0)),
+        ndcg=_from_nothing(np.cumsum(gained, axis=1) / discounts[np.minimum(places, expected)]),
+    )
 
 
-def _measured(rankings: Sequence[Ranking]) -> Mapping[str, Mapping[str, float]]:
-    """Values by ranking (its index as text) and measure."""
-    import ir_measures
-    from ir_measures import RR, R, nDCG
-
-    deepest = MAX_CUTOFF + max(ranking.expected for ranking in rankings)
-    measures: list[Any] = [RR, *(measure @ k for k in range(1, deepest + 1) for measure in (R, nDCG))]
-    qrels = {str(row): {f"e{i}": 1 for i in range(item.expected)} for row, item in enumerate(rankings)}
-    run = {str(row): _scored(item) for row, item in enumerate(rankings)}
-    values: dict[str, dict[str, float]] = {query: {} for query in qrels}
-    # Asked by name: left to itself, ir-measures mixes providers by what happens to be installed.
-    for metric in ir_measures.pytrec_eval.iter_calc(measures, qrels, run):
-        values[metric.query_id][str(metric.measure)] = metric.value
-    for own in values.values():
-        for measure in measures:
-            own.setdefault(str(measure), 0.0)
-    return values
-
-
-def _scored(ranking: Ranking) -> dict[str, float]:
-    """Documents with falling scores: the expectations where they are first met, other names elsewhere."""
-    names: list[str] = []
-    met = 0
-    for place, gain in enumerate(ranking.gains):
-        names.extend(f"e{met + i}" for i in range(gain))
-        met += gain
-        if not gain:
-            names.append(f"unmet{place}")
-    return {name: float(len(names) - index) for index, name in enumerate(names)}
+def _from_nothing(values: FloatArray) -> FloatArray:
+    """The values with a column before them: a round that keeps nothing finds nothing."""
+    return np.pad(values, ((0, 0), (1, 0)))

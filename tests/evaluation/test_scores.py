@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import log2
-from typing import Any
 
 import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import RR, R, nDCG
 
 from engine.evaluation.scores import MAX_CUTOFF, Ranking, ranking_of, scores_of
 
@@ -59,21 +59,26 @@ def test_scores_are_those_of_a_plain_implementation(lists: list[list[list[int]]]
             assert scores.ndcg[row, k] == pytest.approx(gain / ideal if ideal else 0.0)
 
 
-def test_many_rankings_take_one_call_of_the_library_and_equal_ones_are_worked_out_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[int] = []
-    real = ir_measures.pytrec_eval.iter_calc
-
-    def counted(measures: Any, qrels: Any, run: dict[str, Any]) -> Any:
-        asked.append(len(run))
-        return real(measures, qrels, run)
-
-    monkeypatch.setattr(ir_measures.pytrec_eval, "iter_calc", counted)
-    rankings = [Ranking(7, (0, 1, 1)), Ranking(7, (1,)), Ranking(7, (0, 1, 1))] * 50
-    first, again = scores_of(rankings), scores_of(rankings)
-    assert asked == [2]
-    assert first.recall.tolist() == again.recall.tolist()
+@given(st.lists(met_lists, min_size=1, max_size=5))
+def test_scores_are_those_of_ir_measures(lists: list[list[list[int]]]) -> None:
+    cutoffs = range(1, MAX_CUTOFF + 1)
+    measures = [RR, *(measure @ k for k in cutoffs for measure in (R, nDCG))]
+    qrels = {str(row): {f"e{n}": 1 for n in range(5)} for row in range(len(lists))}
+    scores = scores_of([ranking_of(met, 5) for met in lists])
+    for row, met in enumerate(lists):
+        names: dict[str, float] = {}
+        for place, indices in enumerate(met):
+            name = f"e{indices[0]}" if indices else f"unmet{place}"
+            names[f"again{place}" if name in names else name] = float(-place)
+        run = {str(row): names or {"none": 0.0}}
+        found = {
+            str(item.measure): item.value
+            for item in ir_measures.pytrec_eval.iter_calc(measures, qrels, run)
+            if item.query_id == str(row)
+        }
+        assert scores.recall[row, 1:] == pytest.approx([found[f"R@{k}"] for k in cutoffs])
+        assert scores.ndcg[row, 1:] == pytest.approx([found[f"nDCG@{k}"] for k in cutoffs])
+        assert scores.rr[row, MAX_CUTOFF] == pytest.approx(found["RR"])
 
 
 def test_a_ranking_cannot_meet_more_than_there_is() -> None:
