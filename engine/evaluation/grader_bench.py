@@ -1,7 +1,7 @@
 """How good a grader's verdicts are against labels: errors, ranking, calibration, agreement and noise.
 
 Formulas are scikit-learn's where it has them; importing it would take longer than all else that the page does.
-Unreadable verdicts are counted and left out of every figure. A figure that cannot be had is None, with the reason in
+Unreadable verdicts are left out of every figure. A figure that cannot be had is None, with the reason in
 ``missing``: one class alone has no curve, and nothing has no share.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -153,8 +153,6 @@ class GraderFigures:
     n: int
     """Labelled pairs with a readable verdict."""
     relevant_n: int
-    unreadable_n: int
-    """Labelled pairs whose verdict could not be read."""
     assumed_n: int
     """Of ``n``, pairs whose label is assumed."""
     cut: float
@@ -223,8 +221,7 @@ class GraderComparison:
 
 def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> GraderFigures:
     """The figures of ``graded`` where a verdict passes from P(relevant) = ``cut`` on."""
-    labelled = [pair for pair in graded if pair.label is not None]
-    usable = [pair for pair in labelled if pair.p_relevant is not None]
+    usable = _usable(graded)
     p, truth = _arrays(usable)
     passed = np.array([pair.passes(cut) for pair in usable], dtype=bool)
     confusion = Confusion(
@@ -233,29 +230,20 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
         int(np.sum(~passed & truth)),
         int(np.sum(~passed & ~truth)),
     )
-    values: dict[str, float | None] = {}
-    missing: dict[FigureName, Missing] = {}
-    _add_errors(values, missing, confusion, passed, truth)
-    _add_ranking(values, missing, p, truth)
     calibration = _bins(p, truth, bins)
+    found: dict[FigureName, float | Missing] = dict.fromkeys(get_args(FigureName), "no_pairs")
     if usable:
-        values["ece"] = sum(
-            item.n * abs(item.mean_p - item.relevant_share)
-            for item in calibration
-            if item.mean_p is not None and item.relevant_share is not None
-        ) / len(usable)
-    else:
-        missing["ece"] = "no_pairs"
+        found = {**_errors(confusion, passed, truth), **_ranking(p, truth), "ece": _distance_from_diagonal(calibration)}
+    values = {str(name): value for name, value in found.items() if not isinstance(value, str)}
     return GraderFigures(
         n=len(usable),
         relevant_n=int(truth.sum()),
-        unreadable_n=len(labelled) - len(usable),
         assumed_n=sum(pair.label_source == "assumed" for pair in usable),
         cut=cut,
         confusion=confusion,
         curve=_curve(_reaches(usable), truth) if truth.any() and not truth.all() else (),
         bins=calibration,
-        missing=missing,
+        missing={name: value for name, value in found.items() if isinstance(value, str)},
         **values,
     )
 
@@ -265,7 +253,7 @@ def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
 
     None where no cut does, or nothing is labelled relevant.
     """
-    usable = [pair for pair in graded if pair.label is not None and pair.p_relevant is not None]
+    usable = _usable(graded)
     _, truth = _arrays(usable)
     if not truth.any():
         return None
@@ -302,6 +290,11 @@ def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> 
     )
 
 
+def _usable(graded: Sequence[Pair]) -> list[Pair]:
+    """Labelled pairs with a readable verdict."""
+    return [pair for pair in graded if pair.label is not None and pair.p_relevant is not None]
+
+
 def _arrays(usable: Sequence[Pair]) -> tuple[FloatArray, BoolArray]:
     # Rounded as verdicts are when they are compared with a cut: 1 - 0.7 must not count as more than 0.3.
     p = np.array([round(pair.p_relevant or 0.0, 9) for pair in usable], dtype=np.float64)
@@ -313,50 +306,41 @@ def _reaches(usable: Sequence[Pair]) -> FloatArray:
     return np.array([pair.reach for pair in usable], dtype=np.float64)
 
 
-def _add_errors(
-    values: dict[str, float | None],
-    missing: dict[FigureName, Missing],
-    confusion: Confusion,
-    passed: BoolArray,
-    truth: BoolArray,
-) -> None:
-    if not len(truth):
-        missing.update(dict.fromkeys(("accuracy", "precision", "recall", "f1", "kappa"), "no_pairs"))
-        return
-    values["accuracy"] = (confusion.true_pass + confusion.true_drop) / confusion.n
-    passing, relevant = confusion.true_pass + confusion.false_pass, confusion.true_pass + confusion.false_drop
-    if passing:
-        values["precision"] = confusion.true_pass / passing
-    else:
-        missing["precision"] = "nothing_passes"
-    if relevant:
-        values["recall"] = confusion.true_pass / relevant
-        values["f1"] = 2 * confusion.true_pass / (passing + relevant)
-    else:
-        missing["recall"] = missing["f1"] = "nothing_relevant"
+def _errors(confusion: Confusion, passed: BoolArray, truth: BoolArray) -> dict[FigureName, float | Missing]:
+    right = confusion.true_pass
+    passing, relevant = right + confusion.false_pass, right + confusion.false_drop
     # Chance agreement is total where verdicts and labels are all alike, and kappa would be 0 / 0.
-    if len(set(passed.tolist()) | set(truth.tolist())) > 1:
-        values["kappa"] = _kappa(truth, passed)
-    else:
-        missing["kappa"] = "one_class"
+    alike = len(set(passed.tolist()) | set(truth.tolist())) < 2
+    return {
+        "accuracy": (right + confusion.true_drop) / confusion.n,
+        "precision": right / passing if passing else "nothing_passes",
+        "recall": right / relevant if relevant else "nothing_relevant",
+        "f1": 2 * right / (passing + relevant) if relevant else "nothing_relevant",
+        "kappa": "one_class" if alike else _kappa(truth, passed),
+    }
 
 
-def _add_ranking(
-    values: dict[str, float | None], missing: dict[FigureName, Missing], p: FloatArray, truth: BoolArray
-) -> None:
-    ranked: tuple[FigureName, ...] = ("auc", "average_precision", "curve")
-    if not len(truth):
-        missing.update(dict.fromkeys((*ranked, "brier"), "no_pairs"))
-        return
-    values["brier"] = float(np.mean((p - truth) ** 2))
+def _ranking(p: FloatArray, truth: BoolArray) -> dict[FigureName, float | Missing]:
+    brier = float(np.mean((p - truth) ** 2))
     if truth.all() or not truth.any():
-        missing.update(dict.fromkeys(ranked, "one_class"))
-        return
+        return {"brier": brier, "auc": "one_class", "average_precision": "one_class", "curve": "one_class"}
     _, right, wrong = _passing(p, truth)
     recall, before = right / right[-1], np.concatenate(([0], right[:-1]))
-    # Under the ROC curve: of two that are worth the same, one is half above the other.
-    values["auc"] = float(np.sum(np.diff(wrong, prepend=0) * (right + before) / 2) / (right[-1] * wrong[-1]))
-    values["average_precision"] = float(np.sum(np.diff(recall, prepend=0.0) * right / (right + wrong)))
+    return {
+        "brier": brier,
+        # Under the ROC curve: of two that are worth the same, one is half above the other.
+        "auc": float(np.sum(np.diff(wrong, prepend=0) * (right + before) / 2) / (right[-1] * wrong[-1])),
+        "average_precision": float(np.sum(np.diff(recall, prepend=0.0) * right / (right + wrong))),
+    }
+
+
+def _distance_from_diagonal(calibration: Sequence[Bin]) -> float:
+    distances = [
+        item.n * abs(item.mean_p - item.relevant_share)
+        for item in calibration
+        if item.mean_p is not None and item.relevant_share is not None
+    ]
+    return sum(distances) / sum(item.n for item in calibration)
 
 
 def _passing(p: FloatArray, truth: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -27,7 +27,6 @@ class PassageNoise:
     passage_id: PassageId
     n: int
     """Readable gradings."""
-    unreadable_n: int
     mean_p: float | None
     """None where no grading could be read."""
     sd: float | None
@@ -53,7 +52,7 @@ class Noise:
 
 
 def noise(gradings: Mapping[PassageId, Sequence[Verdict]], cut: float = 0.5) -> Noise:
-    """The scatter of repeated gradings, by passage and over all; unreadable ones are counted and left out."""
+    """The scatter of repeated gradings, by passage and over all; unreadable ones are left out."""
     passages = tuple(_of(passage_id, verdicts, cut) for passage_id, verdicts in gradings.items())
     repeated = [(item.n, item.sd) for item in passages if item.sd is not None]
     freedom = sum(n - 1 for n, _ in repeated)
@@ -84,7 +83,6 @@ def _of(passage_id: PassageId, verdicts: Sequence[Verdict], cut: float) -> Passa
     return PassageNoise(
         passage_id=passage_id,
         n=n,
-        unreadable_n=len(verdicts) - n,
         mean_p=fmean(values) if values else None,
         sd=variance(values) ** 0.5 if n > 1 else None,
         low=min(values, default=None),

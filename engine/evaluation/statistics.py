@@ -18,7 +18,6 @@ RESAMPLES = 2000
 SEED = 20250301
 
 Verdict = Literal["better", "worse", "not_distinguishable"]
-Statistic = Literal["mean", "median", "p90"]
 _PIECE = 4_000_000
 """Drawn values held at once: 32 MB."""
 
@@ -50,8 +49,8 @@ class PairedTest:
     """Mean of second minus first; None without questions."""
 
 
-def interval(values: FloatArray, statistic: Statistic = "mean", weights: FloatArray | None = None) -> Interval | None:
-    """The percentile bootstrap interval of a statistic of ``values`` [n]; NaN are left out, None where none is left.
+def interval(values: FloatArray, weights: FloatArray | None = None) -> Interval | None:
+    """The percentile bootstrap interval of the mean of ``values`` [n]; NaN are left out, None where none is left.
 
     ``weights`` [n] are what the values count in a mean: whole questions are resampled, each with its own. Shares
     that are all 0 or all 1 never vary when resampled, which would say that 10 of 10 is certain; for them it is
@@ -62,10 +61,10 @@ def interval(values: FloatArray, statistic: Statistic = "mean", weights: FloatAr
     n = len(known)
     if n == 0:
         return None
-    if statistic == "mean" and known[0] in (0.0, 1.0) and bool(np.all(known == known[0])):
+    if known[0] in (0.0, 1.0) and bool(np.all(known == known[0])):
         return _wilson(int(known.sum()), n)
-    value = float(_statistic(known, weights, np.arange(n), statistic))
-    drawn = _resampled(n, lambda places: _statistic(known, weights, places, statistic))
+    value = float(_mean(known, weights, np.arange(n)))
+    drawn = _resampled(n, lambda places: _mean(known, weights, places))
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Interval(value, float(low), float(high), n)
 
@@ -135,8 +134,8 @@ def _difference(
 
     def difference(places: IntArray) -> FloatArray:
         if weights is None:
-            return _statistic(second - first, None, places, "mean")
-        return _statistic(second, weights[1], places, "mean") - _statistic(first, weights[0], places, "mean")
+            return _mean(second - first, None, places)
+        return _mean(second, weights[1], places) - _mean(first, weights[0], places)
 
     drawn = _resampled(n, difference)
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
@@ -205,11 +204,9 @@ def _resampled(n: int, figure: Callable[[IntArray], FloatArray]) -> FloatArray:
     return np.concatenate(pieces)
 
 
-def _statistic(values: FloatArray, weights: FloatArray | None, places: IntArray, statistic: Statistic) -> FloatArray:
-    """Of the values at places, along their last axis; the mean is weighted where weights are given."""
+def _mean(values: FloatArray, weights: FloatArray | None, places: IntArray) -> FloatArray:
+    """Of the values at places, along their last axis, weighted where weights are given."""
     drawn = values[places]
-    if statistic != "mean":
-        return np.asarray(np.quantile(drawn, 0.5 if statistic == "median" else 0.9, axis=-1))
     if weights is None:
         return np.asarray(drawn.mean(axis=-1))
     weighed = weights[places]

@@ -45,7 +45,7 @@ def test_figures_are_those_worked_out_by_hand() -> None:
     made = figures(HAND_MADE, cut=0.5)
     confusion = made.confusion
     assert (confusion.true_pass, confusion.false_pass, confusion.false_drop, confusion.true_drop) == (2, 1, 1, 1)
-    assert (made.n, made.relevant_n, made.unreadable_n) == (5, 3, 1)
+    assert (made.n, made.relevant_n) == (5, 3)
     assert made.accuracy == pytest.approx(3 / 5)
     assert made.precision == made.recall == made.f1 == pytest.approx(2 / 3)
     # Agreement 0.6 against 3/5 * 3/5 + 2/5 * 2/5 = 0.52 by chance.
@@ -168,7 +168,7 @@ def test_noise_is_the_scatter_of_repeated_gradings() -> None:
     made = noise({PassageId("a"): steady, PassageId("b"): shaky, PassageId("c"): []})
     first, second, third = made.passages
     assert (first.flip_rate, first.sd, first.n) == (0.0, 0.0, 3)
-    assert (second.n, second.unreadable_n) == (3, 1)
+    assert second.n == 3
     assert [second.low, second.high] == pytest.approx([0.4, 0.6])
     assert second.flip_rate == pytest.approx(1 / 3)
     assert second.sd == pytest.approx(0.1)
