@@ -5,6 +5,7 @@ from __future__ import annotations
 from components.ask.what_if_text import BUILT_IN_CALLS, differences_to, ending_text, needed_text, rich, saving_parts
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
+from components.common.phrases import begun
 from engine.messages import N_
 from engine.model.values import RunRecord
 from engine.replay.values import WhatIf
@@ -33,7 +34,7 @@ def line_parts(found: WhatIf, record: RunRecord, words: Words) -> list[str]:
     ending = ending_text(found, words, whole=False)
     counted = [(things, number) for things, number in differences_to(found, record) if things != BUILT_IN_CALLS]
     saved = saving_parts(counted, words, sides=(N_("{parts} fewer"), N_("{parts} more")))
-    return [part for part in (ending[:1].upper() + ending[1:], saved, state) if part]
+    return [part for part in (begun(ending), saved, state) if part]
 
 
 def tune_hint(words: Words, *, key: str) -> None:

@@ -100,6 +100,11 @@ _SAID = frozenset({"found", "cause", "advice"})
 """Parameters of faults that are pieces of sentences: ours have a translation, those of a system have none."""
 
 
+def begun(text: str) -> str:
+    """A text as the beginning of a line: with a capital."""
+    return text[:1].upper() + text[1:]
+
+
 def duration_text(milliseconds: float) -> str:
     """A time with two figures in the unit that suits it: ``0.4 ms``, ``62 ms``, ``340 ms``, ``1.6 s``, ``75 s``."""
     if milliseconds < 0.05:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.markup import Node, node
-from components.common.phrases import duration_text, node_text
+from components.common.phrases import begun, duration_text, node_text
 from components.common.setting_words import setting_label, setting_text
 from components.labels.runs import ROLE_NAMES
 from engine.model.settings_difference import SettingDifference
@@ -43,7 +43,7 @@ def _call_row(item: RoleCalls, words: Words) -> Node:
         _calls("A", item.a_chat, item.a_built_in, item.a_cached, words),
         _calls("B", item.b_chat, item.b_built_in, item.b_cached, words),
     )
-    return node("div", "pair", node("span", "where", label[:1].upper() + label[1:]), *cells)
+    return node("div", "pair", node("span", "where", begun(label)), *cells)
 
 
 def _calls(name: str, chat: int, built_in: int, cached: int, words: Words) -> Node:

@@ -43,6 +43,9 @@ from engine.model.values import (
     Verdict,
 )
 
+Picture = RunRecord | SimpleNamespace
+"""A record as far as it has come; a namespace with its fields while many events are folded."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Event:
@@ -52,6 +55,10 @@ class _Event:
     """Since the run began."""
     stored: ClassVar[bool] = True
     """Whether the record keeps a row for it; token deltas are not rows."""
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        """New values of the fields of the record that it changes."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +80,9 @@ class Prepared(_Event):
     manifest: Mapping[str, str]
     kind: Literal["prepared"] = "prepared"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"manifest": {**record.manifest, **self.manifest}}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStarted(_Event):
@@ -81,11 +91,18 @@ class NodeStarted(_Event):
     visit: int
     kind: Literal["node_started"] = "node_started"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        execution = NodeExecution(node=self.node, round=self.round, visit=self.visit, start_ms=self.t_ms)
+        return {"nodes": (*record.nodes, execution)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFinished(_Event):
     execution: NodeExecution
     kind: Literal["node_finished"] = "node_finished"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"nodes": _with_finished(record.nodes, self.execution)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +141,9 @@ class Retrieved(_Event):
             graph=opened.graph,
         )
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"rounds": (*record.rounds, _opened(self))}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed(_Event):
@@ -142,6 +162,9 @@ class Fused(_Event):
     candidates: tuple[Candidate, ...]
     kind: Literal["fused"] = "fused"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"rounds": _with_round(record.rounds, self.round, candidates=self.candidates)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysed(_Event):
@@ -149,6 +172,9 @@ class Analysed(_Event):
 
     analysis: QueryAnalysis
     kind: Literal["analysed"] = "analysed"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"analysis": self.analysis}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +185,9 @@ class Reranked(_Event):
     order: tuple[PassageId, ...]
     kind: Literal["reranked"] = "reranked"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"rounds": _with_round(record.rounds, self.round, reranked=self.order)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityChecked(_Event):
@@ -166,11 +195,17 @@ class QualityChecked(_Event):
     check: QualityCheck
     kind: Literal["quality_checked"] = "quality_checked"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"rounds": _with_round(record.rounds, self.round, quality=self.check)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRecalled(_Event):
     recall: Recall
     kind: Literal["memory_recalled"] = "memory_recalled"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"recall": self.recall}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,17 +213,26 @@ class RouteChosen(_Event):
     choice: RouteChoice
     kind: Literal["route_chosen"] = "route_chosen"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"route": self.choice}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteTried(_Event):
     tried: TriedRoute
     kind: Literal["route_tried"] = "route_tried"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"tried_routes": (*record.tried_routes, self.tried)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryKept(_Event):
     memory: Memory
     kind: Literal["memory_kept"] = "memory_kept"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"remembered": self.memory}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +242,9 @@ class AnswerBegun(_Event):
     draft: int
     kind: Literal["answer_begun"] = "answer_begun"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"answer": "", "citations": (), "removed_markers": ()}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafted(_Event):
@@ -206,6 +253,9 @@ class Drafted(_Event):
     draft: Draft
     kind: Literal["drafted"] = "drafted"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"drafts": (*record.drafts, self.draft)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluated(_Event):
@@ -213,6 +263,9 @@ class Evaluated(_Event):
     evaluation: Evaluation
     seen: tuple[Excerpt, ...] = ()
     kind: Literal["evaluated"] = "evaluated"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"drafts": _with_evaluation(record.drafts, self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,11 +276,17 @@ class PassageGraded(_Event):
     reused: bool = False
     kind: Literal["passage_graded"] = "passage_graded"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"rounds": _with_verdict(record.rounds, self)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCalled(_Event):
     call: ModelCall
     kind: Literal["model_called"] = "model_called"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"model_calls": (*record.model_calls, self.call)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,11 +294,17 @@ class Decided(_Event):
     decision: Decision
     kind: Literal["decided"] = "decided"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"decisions": (*record.decisions, self.decision)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten(_Event):
     rewrite: Rewrite
     kind: Literal["rewritten"] = "rewritten"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"rewrites": (*record.rewrites, self.rewrite)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,12 +312,18 @@ class ContextAssembled(_Event):
     context: Context
     kind: Literal["context_assembled"] = "context_assembled"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"context": self.context}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenStreamed(_Event):
     text: str
     kind: Literal["token_streamed"] = "token_streamed"
     stored: ClassVar[bool] = False
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"answer": record.answer + self.text}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,11 +335,18 @@ class AnswerCompleted(_Event):
     unsupported: tuple[UnsupportedMarker, ...] = ()
     kind: Literal["answer_completed"] = "answer_completed"
 
+    def changes(self, record: Picture) -> dict[str, Any]:
+        names = ("answer", "citations", "removed_markers", "cell_citations", "unsupported")
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned(_Event):
     warning: Fault
     kind: Literal["warned"] = "warned"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        return {"warnings": (*record.warnings, self.warning)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,6 +356,10 @@ class RunFinished(_Event):
     error: Fault | None = None
     answer_note: AnswerNote = ""
     kind: Literal["run_finished"] = "run_finished"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        names = ("outcome", "reason", "error", "answer_note")
+        return {name: getattr(self, name) for name in names}
 
 
 Event = (
@@ -354,74 +436,11 @@ def fold_all(events: Iterable[Event]) -> RunRecord:
     return RunRecord(**vars(picture))
 
 
-def _changes(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]:
-    """New values of the fields that an event changes."""
-    changed = _told(record, event)
+def _changes(record: Picture, event: Event) -> dict[str, Any]:
+    changed = event.changes(record)
     changed["last_seq"] = event.seq
     changed["duration_ms"] = max(record.duration_ms, event.t_ms)
     return changed
-
-
-def _told(record: RunRecord | SimpleNamespace, event: Event) -> dict[str, Any]:  # noqa: PLR0912 - one case an event
-    match event:
-        case Prepared():
-            return {"manifest": {**record.manifest, **event.manifest}}
-        case NodeStarted():
-            execution = NodeExecution(node=event.node, round=event.round, visit=event.visit, start_ms=event.t_ms)
-            return {"nodes": (*record.nodes, execution)}
-        case NodeFinished():
-            return {"nodes": _with_finished(record.nodes, event.execution)}
-        case Retrieved():
-            return {"rounds": (*record.rounds, _opened(event))}
-        case PassageGraded():
-            return {"rounds": _with_verdict(record.rounds, event)}
-        case Fused():
-            return {"rounds": _with_round(record.rounds, event.round, candidates=event.candidates)}
-        case Analysed():
-            return {"analysis": event.analysis}
-        case Reranked():
-            return {"rounds": _with_round(record.rounds, event.round, reranked=event.order)}
-        case QualityChecked():
-            return {"rounds": _with_round(record.rounds, event.round, quality=event.check)}
-        case MemoryRecalled():
-            return {"recall": event.recall}
-        case RouteChosen():
-            return {"route": event.choice}
-        case RouteTried():
-            return {"tried_routes": (*record.tried_routes, event.tried)}
-        case MemoryKept():
-            return {"remembered": event.memory}
-        case AnswerBegun():
-            return {"answer": "", "citations": (), "removed_markers": ()}
-        case Drafted():
-            return {"drafts": (*record.drafts, event.draft)}
-        case Evaluated():
-            return {"drafts": _with_evaluation(record.drafts, event)}
-        case ModelCalled():
-            return {"model_calls": (*record.model_calls, event.call)}
-        case Decided():
-            return {"decisions": (*record.decisions, event.decision)}
-        case Rewritten():
-            return {"rewrites": (*record.rewrites, event.rewrite)}
-        case ContextAssembled():
-            return {"context": event.context}
-        case TokenStreamed():
-            return {"answer": record.answer + event.text}
-        case AnswerCompleted():
-            return {
-                "answer": event.answer,
-                "citations": event.citations,
-                "removed_markers": event.removed_markers,
-                "cell_citations": event.cell_citations,
-                "unsupported": event.unsupported,
-            }
-        case Warned():
-            return {"warnings": (*record.warnings, event.warning)}
-        case RunFinished():
-            ended = {"outcome": event.outcome, "reason": event.reason, "error": event.error}
-            return {**ended, "answer_note": event.answer_note}
-        case _:
-            return {}
 
 
 def _opened(event: Retrieved) -> Round:

@@ -85,10 +85,10 @@ class Workflow(Declaration):
     flow: Flow
     initial_state: Callable[[str], Mapping[str, Any]] = initial_state
     """What its state begins with, by the question."""
-    recursion_limit: Callable[[RunConfig], int] = field(default=lambda config: 2 + 20 * (config.max_rewrites + 2))
-    """Steps that a run can take at most (SC-13)."""
-    worst_case_calls: Callable[[RunConfig], int]
-    """Calls of chat models in the longest possible run, retries apart."""
+    most_steps: Callable[[RunConfig], int] | None = None
+    """Steps that a run can take at most, where :meth:`recursion_limit` cannot count them."""
+    most_calls: Callable[[RunConfig], int] | None = None
+    """Calls of chat models in the longest run, where :meth:`worst_case_calls` cannot count them."""
     ending: Callable[[RunRecord], Ending] = ending
     """Outcome and reason of a run whose graph came to its end."""
     make_roles: Callable[[Roles, Any], Awaitable[tuple[Roles, Mapping[str, str]]]] = no_own_roles
@@ -115,6 +115,40 @@ class Workflow(Declaration):
     """What a run costs at worst, by the prices of its steps."""
     warnings_before: Callable[[str, RunConfig, KindsOf], Coroutine[Any, Any, Sequence[WorkbenchError]]] = warned_of_gate
     """What is to be said before a run: that its settings ask for what cannot be met."""
+
+    def recursion_limit(self, config: RunConfig) -> int:
+        """Steps that a run can take at most: every node of a round, those of every answer, the rest, and one to spare.
+
+        (SC-13)
+        """
+        if self.most_steps is not None:
+            return self.most_steps(config)
+        flow, rounds = self.flow, self._rounds(config)
+        searched = [
+            name for name in flow.repeated if flow.gate and (name == flow.gate or flow.reaches(name, flow.gate))
+        ]
+        answered = len(flow.repeated) - len(searched)
+        rest = len(flow.nodes) - len(flow.repeated)
+        return len(searched) * rounds + answered * self.most_answers(config) + rest + 1
+
+    def worst_case_calls(self, config: RunConfig) -> int:
+        """Calls of chat models in the longest possible run, retries apart but for those of repeated queries."""
+        if self.most_calls is not None:
+            return self.most_calls(config)
+        flow, rounds, answers = self.flow, self._rounds(config), self.most_answers(config)
+        return chat_calls(
+            config,
+            {
+                "router": bool(flow.of_kind("route")) * (rounds if flow.of_kind("route") & flow.repeated else 1),
+                "grader": bool(flow.of_kind("grade")) * judged_a_round(config) * rounds,
+                "rewriter": 2 * (rounds - 1),
+                "generator": bool(flow.of_kind("answer")) * answers,
+                "evaluator": bool(flow.of_kind("evaluate")) * answers,
+            },
+        )
+
+    def _rounds(self, config: RunConfig) -> int:
+        return config.max_rewrites + 1 if self.flow.of_kind("rewrite") else 1
 
     @property
     def gate(self) -> str:

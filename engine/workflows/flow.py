@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from engine.running.context import RunContext, Step, visit
+from engine.workflows.steps.state import RunState
 
 END = "end"
 """Where a route leads that ends the run."""
@@ -45,13 +46,11 @@ class Node:
 class Flow:
     """The nodes of a workflow in the order of its drawing, and what comes after each."""
 
-    state: type
-    """The ``TypedDict`` that its steps share."""
     nodes: Mapping[str, Node]
     ways: Mapping[str, str | tuple[str, ...]]
     """By node: the one that always follows, or those that its decision chooses from; :data:`END` may stand for one."""
-    opening: frozenset[str]
-    """Nodes that work for the round to come, before it is there."""
+    state: type = RunState
+    """The ``TypedDict`` that its steps share."""
     gate: str = ""
     """The node that decides whether the passages of a round are enough; empty where none does."""
     routes: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
@@ -75,6 +74,11 @@ class Flow:
         """The round that a visit of a node belongs to, counted from 0."""
         done = len(state.get("rounds", ()))
         return done if name in self.opening else max(0, done - 1)
+
+    @cached_property
+    def opening(self) -> frozenset[str]:
+        """Nodes that work for the round to come, before it is there: those that search it, and a router within."""
+        return self.of_kind("search") | (self.of_kind("route") & self.repeated)
 
     def of_kind(self, *kinds: NodeKind) -> frozenset[str]:
         """The nodes that do one of these things."""
@@ -100,10 +104,14 @@ class Flow:
         return frozenset(name for name in self.nodes if self.reaches(name, name))
 
     @cached_property
+    def of_round(self) -> frozenset[str]:
+        """The nodes that every further round visits again."""
+        return frozenset(name for name in self.repeated if self.gate and self.reaches(name, self.gate))
+
+    @cached_property
     def judging(self) -> frozenset[str]:
         """The nodes that search and judge a round, up to its gate."""
-        before = {name for name in self.nodes if name == self.gate or self.reaches(name, self.gate)}
-        return frozenset(before & self.repeated) - self.of_kind("rewrite", "answer", "evaluate")
+        return self.of_round - self.of_kind("rewrite", "answer", "evaluate")
 
     def compile(self) -> Any:
         """The LangGraph graph; every choice has an explicit target map, so that a drawing of it is the truth."""

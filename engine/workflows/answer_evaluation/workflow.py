@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.messages import N_
-from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
 from engine.workflows.answer_evaluation.policy import outcome_of_answer
@@ -11,7 +10,7 @@ from engine.workflows.answer_evaluation.steps.eval_answer import eval_answer
 from engine.workflows.answer_evaluation.steps.generate_answer import generate_answer
 from engine.workflows.answer_evaluation.steps.prepare import after_preparing, prepare
 from engine.workflows.answer_evaluation.steps.state import AnswerState
-from engine.workflows.declaration import Workflow, chat_calls, judged_a_round, later
+from engine.workflows.declaration import Workflow, later
 from engine.workflows.flow import END, Flow, Node
 from engine.workflows.steps import nodes
 from engine.workflows.steps.grade import grade_step
@@ -34,20 +33,6 @@ def initial_state(question: str) -> AnswerState:
         final_answer="",
         retrieved_nodes_score=(),
         writer_failed=False,
-    )
-
-
-def worst_case_calls(config: RunConfig) -> int:
-    """Gradings, rewrites with the one retry that a repeated query gets, answers and their evaluations."""
-    answers = gener_epoch(config)
-    return chat_calls(
-        config,
-        {
-            "grader": judged_a_round(config) * (config.max_rewrites + 1),
-            "rewriter": 2 * config.max_rewrites,
-            "generator": answers,
-            "evaluator": answers,
-        },
     )
 
 
@@ -121,14 +106,10 @@ WORKFLOW = Workflow(
             "generate_answer": "eval_answer",
             "eval_answer": ("generate_answer", END),
         },
-        opening=frozenset({"retrieve"}),
         gate="grade",
         routes={"prepare": after_preparing},
     ),
     initial_state=initial_state,
-    # Three steps a round, preparing, two an answer, and one to spare.
-    recursion_limit=lambda config: 3 * (config.max_rewrites + 1) + 1 + 2 * gener_epoch(config) + 1,
-    worst_case_calls=worst_case_calls,
     ending=ending,
     make_roles=later("engine.workflows.answer_evaluation.making:answer_roles"),
     prompts={"generator": "engine.llm.writer_prompts:WRITER_PROMPT_VERSION"},

@@ -43,7 +43,7 @@ def initial_state(question: str) -> DualState:
     )
 
 
-def recursion_limit(config: RunConfig) -> int:
+def most_steps(config: RunConfig) -> int:
     """Steps a run can take at most: two before the loops, in each pass a rewrite, every strategy, answer and judgement.
 
     One for remembering and one to spare (SC-13, DL-04).
@@ -52,7 +52,7 @@ def recursion_limit(config: RunConfig) -> int:
     return 2 + per_pass * (dual_options(config).max_corrections + 1) + 2
 
 
-def worst_case_calls(config: RunConfig) -> int:
+def most_calls(config: RunConfig) -> int:
     """Chat-model calls of the longest possible run, retries apart but for the rewriter's own."""
     options, models = dual_options(config), config.models
     passes = options.max_corrections + 1
@@ -215,12 +215,11 @@ WORKFLOW = Workflow(
             "grade_relevance": ("consolidate_memory", "rewrite_query"),
             "consolidate_memory": END,
         },
-        opening=frozenset({"retrieve_documents"}),
         gate="grade_documents",
     ),
     initial_state=initial_state,
-    recursion_limit=recursion_limit,
-    worst_case_calls=worst_case_calls,
+    most_steps=most_steps,
+    most_calls=most_calls,
     ending=ending,
     make_roles=later("engine.workflows.dual_loop.making:dual_roles"),
     prompts={"rewriter": "engine.llm.dual_rewriter:DUAL_REWRITER_PROMPT_VERSION"},

@@ -24,7 +24,7 @@ from engine.workflows.graph_hybrid.steps.state import GraphState
 from engine.workflows.steps import nodes
 
 
-def worst_case_calls(config: RunConfig) -> int:
+def most_calls(config: RunConfig) -> int:
     """Analysis, scores, judgements, rewrites with the one retry that a repeated query gets, and the answer."""
     rounds, options = config.max_rewrites + 1, graph_options(config)
     graded = _probed(config) if config.grade_probe else config.top_k
@@ -145,12 +145,9 @@ WORKFLOW = Workflow(
             "refine_query": "retrieve",
             "generate_answer": END,
         },
-        opening=frozenset({"retrieve"}),
         gate="grade_documents",
     ),
-    # Two steps before the rounds, three a round, one generation, and one to spare.
-    recursion_limit=lambda config: 2 + 3 * (config.max_rewrites + 1) + 2,
-    worst_case_calls=worst_case_calls,
+    most_calls=most_calls,
     ending=ending,
     make_roles=later("engine.workflows.graph_hybrid.making:graph_roles"),
     prompts={

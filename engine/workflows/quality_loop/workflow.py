@@ -60,7 +60,7 @@ def initial_state(question: str) -> QualityState:
     )
 
 
-def worst_case_calls(config: RunConfig) -> int:
+def most_calls(config: RunConfig) -> int:
     """Routings, judgements, rewrites with the one retry that a repeated query gets, and the answer."""
     rounds = config.max_rewrites + 1
     judged = config.fetch_k * len(SOURCE_KINDS) if config.grade_probe else config.top_k
@@ -159,13 +159,10 @@ WORKFLOW = Workflow(
             "rewrite": "question_router",
             "generate": END,
         },
-        opening=frozenset({"question_router", "retrieve"}),
         gate="grade_documents",
     ),
     initial_state=initial_state,
-    # Six steps a round, one generation, and one to spare.
-    recursion_limit=lambda config: 6 * (config.max_rewrites + 1) + 2,
-    worst_case_calls=worst_case_calls,
+    most_calls=most_calls,
     ending=ending,
     make_roles=later("engine.workflows.quality_loop.making:quality_roles"),
     prompts={

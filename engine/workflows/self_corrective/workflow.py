@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from engine.messages import N_
-from engine.model.config import RunConfig
-from engine.workflows.declaration import Workflow, chat_calls, judged_a_round
+from engine.workflows.declaration import Workflow
 from engine.workflows.flow import END, Flow
 from engine.workflows.steps import nodes
 from engine.workflows.steps.grade import grade
-from engine.workflows.steps.state import RunState
-
-
-def worst_case_calls(config: RunConfig) -> int:
-    """Gradings of every round, rewrites with the one retry that a repeated query gets, and the answer."""
-    rounds = config.max_rewrites + 1
-    return chat_calls(
-        config,
-        {"grader": judged_a_round(config) * rounds, "rewriter": 2 * config.max_rewrites, "generator": 1},
-    )
-
 
 WORKFLOW = Workflow(
     id="self_corrective",
@@ -36,7 +24,6 @@ WORKFLOW = Workflow(
     on_grid=True,
     plain_gate=True,
     flow=Flow(
-        state=RunState,
         nodes={
             "retrieve": nodes.RETRIEVE,
             "grade": nodes.grade(grade),
@@ -44,10 +31,6 @@ WORKFLOW = Workflow(
             "generate": nodes.GENERATE,
         },
         ways={"retrieve": "grade", "grade": ("rewrite", "generate", END), "rewrite": "retrieve", "generate": END},
-        opening=frozenset({"retrieve"}),
         gate="grade",
     ),
-    # Three steps a round, one generation, and one to spare.
-    recursion_limit=lambda config: 3 * (config.max_rewrites + 1) + 2,
-    worst_case_calls=worst_case_calls,
 )
