@@ -9,7 +9,8 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.phrases import duration_text, node_text, place_text
-from components.labels.runs import MESSAGE_ROLES, ROLE_NAMES
+from components.labels.runs import MESSAGE_ROLES
+from engine.model.config import ROLES
 from engine.model.values import ModelCall, RunRecord
 
 
@@ -39,7 +40,7 @@ def call_row(place: int, call: ModelCall, record: RunRecord, words: Words) -> di
     """One line of the table, by translated column."""
     return {
         words("#"): place,
-        words("Role"): words(ROLE_NAMES[call.role]),
+        words("Role"): words(ROLES[call.role]),
         words("Model"): words("built-in") if call.built_in else call.model,
         words("Round"): f"r{call.round}",
         words("Passage"): _passage(call, record, words),
@@ -79,7 +80,7 @@ def _note(call: ModelCall, words: Words) -> str:
 def _details(call: ModelCall, words: Words, key: str) -> None:
     with st.container(border=True, key=f"{key}_call"):
         st.caption(
-            words("Call of the {role} in {node}", role=words(ROLE_NAMES[call.role]), node=node_text(call.node, words))
+            words("Call of the {role} in {node}", role=words(ROLES[call.role]), node=node_text(call.node, words))
         )
         if call.error:
             st.text(f"✗ {call.error}")

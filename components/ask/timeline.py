@@ -11,7 +11,8 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.phrases import duration_text, node_text
 from components.common.plotly_theme import themed
-from components.labels.runs import ROLE_NAMES, SPAN_NAMES
+from components.labels.runs import SPAN_NAMES
+from engine.model.config import ROLES
 from engine.model.values import ModelCall, NodeExecution, RunRecord
 
 SpanKind = Literal["visit", "rewrite", "chat", "built_in", "cached", "fault"]
@@ -157,7 +158,7 @@ def _call(call: ModelCall, row: int, words: Words) -> Span:
         "round {round} · {time}, from {start}", round=call.round, time=time, start=duration_text(call.start_ms)
     )
     model = words("built-in") if call.built_in else call.model
-    label = _plain(f"{words(ROLE_NAMES[call.role])} · {model}")
+    label = _plain(f"{words(ROLES[call.role])} · {model}")
     return Span(call.node, kind, call.start_ms, call.duration_ms, row, label, detail + _error(call.error))
 
 

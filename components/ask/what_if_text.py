@@ -8,12 +8,12 @@ from typing import Any
 
 from components.common.i18n import Words
 from components.common.markup import Node, node
-from components.common.phrases import duration_text, probability_text, reason_text
+from components.common.phrases import begun, duration_text, probability_text, reason_text
 from components.common.setting_words import setting_text
 from components.common.settings_of import ALL_ROLES, differing, setting_of_config
-from components.labels.settings import MODEL_ROLES, name_of
+from components.labels.settings import name_of
 from engine.messages import N_, NC_, NN_
-from engine.model.config import BUILTIN, RunConfig
+from engine.model.config import BUILTIN, ROLES, RunConfig
 from engine.model.cost import Cost
 from engine.model.values import Outcome, Reason, Recall, RunRecord
 from engine.replay.values import Gap, WhatIf
@@ -93,7 +93,7 @@ _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 def setting_name(name: str, words: Words) -> str:
     """The name of a setting, or of a role, as the panel writes it."""
-    return words(MODEL_ROLES[name]) if name in ALL_ROLES else words(name_of(name))
+    return begun(words(ROLES[name])) if name in ALL_ROLES else words(name_of(name))
 
 
 def collection_text(name: str, words: Words) -> str:

@@ -32,7 +32,6 @@ from components.common.widgets import (
     slider,
     warning,
 )
-from components.labels.runs import ROLE_NAMES
 from components.labels.settings import choices_of, help_of
 from engine.messages import N_
 from engine.model.config import (
@@ -40,6 +39,7 @@ from engine.model.config import (
     MODEL_PARAMETERS,
     OLD_GATE,
     PARAMETERS,
+    ROLES,
     SETTINGS,
     USUAL,
     GatePolicy,
@@ -307,7 +307,7 @@ def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
         st.caption(
             words(
                 "In this workflow the {role} on a chat model is asked at temperature {value} where this is 0.",
-                role=words(ROLE_NAMES[role]),
+                role=words(ROLES[role]),
                 value=f"{warmth:.2f}",
             )
         )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.phrases import begun
-from components.labels.runs import ROLE_NAMES
 from components.labels.settings import choices_of, name_of
-from engine.model.config import BUILTIN, number_of
+from engine.model.config import BUILTIN, ROLES, number_of
 
 
 def setting_label(name: str, words: Words) -> str:
     """``top_k`` → *Top-k*, ``models.grader.seed`` → *Grader · seed*; what has no words keeps its own name."""
     if name.startswith("models."):
         _, role, *rest = name.split(".")
-        parts = [words(ROLE_NAMES[role]), *(_own(item, words) for item in rest)]
+        parts = [words(ROLES[role]), *(_own(item, words) for item in rest)]
         return " · ".join(begun(part) for part in parts[:1]) + "".join(f" · {item}" for item in parts[1:])
     return _own(name, words)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 from engine.model.config import RoleName, RunConfig, WorkflowName, declared, every_setting, settings_of
 
-ALL_ROLES: tuple[RoleName, ...] = ("grader", "rewriter", "generator", "evaluator", "router", "reranker")
-"""Roles that the panel has a model for, in its order."""
+ALL_ROLES: tuple[RoleName, ...] = tuple(role for role in get_args(RoleName) if role not in ("extractor", "vision"))
+"""Roles that the panel has a model for, in its order: those that read sources and images are not of a run."""
 
 _CHAT = ("num_ctx", "temperature")
 

@@ -11,9 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
 from components.common.markup import draw, node
+from components.common.phrases import begun
 from components.common.url_state import put_into_url, take_from_url
-from components.labels.settings import MODEL_ROLES, PRESET_NAMES, help_of, name_of
-from engine.model.config import BUILTIN, PRESETS, SETTINGS, Parameter, Setting
+from components.labels.settings import PRESET_NAMES, help_of, name_of
+from engine.model.config import BUILTIN, PRESETS, ROLES, SETTINGS, Parameter, Setting
 
 _LONGEST_MODEL = 200
 _SEARCHES = tuple(SETTINGS["search"].choices)
@@ -220,7 +221,7 @@ def model_picker(words: Words, role: str, installed: Sequence[str], usual: str =
     typed = str(st.session_state[role])
     relabel(words, role)
     chosen = st.selectbox(
-        words(MODEL_ROLES[role]),
+        begun(words(ROLES[role])),
         list(dict.fromkeys((BUILTIN, usual, *(f"ollama:{name}" for name in installed), typed))),
         format_func=lambda model: words("built-in") if model == BUILTIN else str(model),
         key=role,

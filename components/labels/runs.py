@@ -22,17 +22,6 @@ SIDE_NAMES = {
     "b": N_("Run B"),
 }
 
-ROLE_NAMES = {
-    "grader": N_("grader"),
-    "rewriter": N_("rewriter"),
-    "generator": N_("generator"),
-    "evaluator": N_("evaluator"),
-    "router": N_("router"),
-    "extractor": N_("extractor"),
-    "vision": N_("image reader"),
-    "reranker": N_("reranker"),
-}
-
 GATE_STEPS = {
     "kept": NC_("life-line", "kept"),
     "below_threshold": N_("dropped: threshold"),

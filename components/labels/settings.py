@@ -46,15 +46,6 @@ def choices_of(name: str) -> Mapping[str, str]:
     return declared.choices if declared else {}
 
 
-MODEL_ROLES = {
-    "grader": N_("Grader"),
-    "rewriter": N_("Rewriter"),
-    "generator": N_("Generator"),
-    "evaluator": N_("Evaluator"),
-    "router": N_("Router"),
-    "reranker": N_("Reranker"),
-}
-
 PRESET_NAMES = {
     "lenient": N_("Lenient"),
     "balanced": N_("Balanced"),

@@ -6,7 +6,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, node
 from components.common.phrases import begun, duration_text, node_text
 from components.common.setting_words import setting_label, setting_text
-from components.labels.runs import ROLE_NAMES
+from engine.model.config import ROLES
 from engine.model.settings_difference import SettingDifference
 from engine.replay.difference import NodeTimes, RoleCalls, RunDifference
 
@@ -38,7 +38,7 @@ def _time_row(label: str, item: NodeTimes, longest: float, words: Words) -> Node
 
 
 def _call_row(item: RoleCalls, words: Words) -> Node:
-    label = words(ROLE_NAMES[item.role])
+    label = words(ROLES[item.role])
     cells = (
         _calls("A", item.a_chat, item.a_built_in, item.a_cached, words),
         _calls("B", item.b_chat, item.b_built_in, item.b_cached, words),

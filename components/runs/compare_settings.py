@@ -9,9 +9,19 @@ from typing import Any, Literal, cast, get_args
 import streamlit as st
 
 from components.common.i18n import Words
+from components.common.phrases import begun
 from components.common.setting_words import setting_label
-from components.labels.settings import MODEL_ROLES, choices_of, help_of, name_of
-from engine.model.config import BUILTIN, PARAMETERS, ContextPolicy, GatePolicy, RoleModel, RunConfig, SearchMethod
+from components.labels.settings import choices_of, help_of, name_of
+from engine.model.config import (
+    BUILTIN,
+    PARAMETERS,
+    ROLES,
+    ContextPolicy,
+    GatePolicy,
+    RoleModel,
+    RunConfig,
+    SearchMethod,
+)
 from engine.model.settings_difference import settings_difference
 
 _SLIDERS = ("top_k", "similarity_threshold", "max_rewrites", "min_confidence")
@@ -89,7 +99,7 @@ def _one_of(name: str, options: Sequence[str], start: str, words: Words, key: st
 def _model(role: str, start: RoleModel, models: Sequence[str], words: Words, key: str) -> RoleModel:
     options = list(dict.fromkeys((start.model, BUILTIN, *models)))
     model = st.selectbox(
-        words(MODEL_ROLES[role]),
+        begun(words(ROLES[role])),
         options,
         format_func=lambda name: model_label(name, words),
         key=f"{key}_{role}",

@@ -21,14 +21,14 @@ from components.common.phrases import (
     reason_text,
 )
 from components.common.setting_words import setting_label, setting_text
-from components.labels.runs import MESSAGE_ROLES, ROLE_NAMES
+from components.labels.runs import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
 from components.picture.picture import PASSED
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.workflows.report_graph import graph_sections
 from components.workflows.report_loop import loop_sections, loop_sheets
-from engine.model.config import RunConfig, declared
+from engine.model.config import ROLES, RunConfig, declared
 from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 from engine.workflows.graph import WorkflowGraph
 
@@ -251,7 +251,7 @@ def _call(place: int, call: ModelCall, words: Words) -> Node:
     marks = [chip("fault", f"✗ {call.error}")] if call.error else []
     head = (
         node("span", "rank num", str(place)),
-        node("strong", "", words(ROLE_NAMES[call.role]), " · ", node("bdi", "", model)),
+        node("strong", "", words(ROLES[call.role]), " · ", node("bdi", "", model)),
     )
     summary = node("summary", "", *head, node("span", "muted small", " · ".join(facts)), *marks)
     parts = [(words(MESSAGE_ROLES[item.role]), item.content) for item in call.messages]

@@ -9,11 +9,10 @@ from components.common.amounts import count_text, size_text, span_text
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, node
 from components.common.phrases import duration_text, fault_text
-from components.labels.runs import ROLE_NAMES
 from components.system.draw import command, draw_system, fault_nodes
 from engine.host.values import Health, PartHealth, PartName
 from engine.messages import N_, NN_
-from engine.model.config import BUILTIN
+from engine.model.config import BUILTIN, ROLES
 
 _VERDICT = {
     "warning": NN_("Everything works; one part deserves a look.", "Everything works; {n} parts deserve a look."),
@@ -202,7 +201,7 @@ def _measures(item: PartHealth, words: Words) -> list[str]:
     if detail.get("state") == "opening":
         found.append(words("being opened"))
     if detail.get("roles"):
-        names = words(", ").join(words(ROLE_NAMES[role]) for role in detail["roles"].split(","))
+        names = words(", ").join(words(ROLES[role]) for role in detail["roles"].split(","))
         found.append(words("needed: it plays {roles}", roles=names))
     elif detail.get("needed_by"):
         found.append(words(_NEEDED[detail["needed_by"]]))

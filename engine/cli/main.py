@@ -28,6 +28,7 @@ from engine.messages import CONTEXT_END
 from engine.model.config import (
     MODEL_PARAMETERS,
     OLD_GATE,
+    ROLES,
     SETTINGS,
     USUAL,
     WORKFLOWS,
@@ -57,7 +58,7 @@ request that it cannot read; data sets and measures.
 """
 _ROOT = Path(__file__).resolve().parents[2]
 _OF_MODELS = ("temperature", "num_ctx")
-_ROLES = ("grader", "rewriter", "generator", "evaluator", "router", "reranker", "vision")
+_ROLES = tuple(role for role in ROLES if role != "extractor")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

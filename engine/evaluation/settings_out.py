@@ -64,7 +64,7 @@ def as_python(config: RunConfig, question: str = QUESTION) -> str:
     imports = []
     if options:
         made = type(config.options).__name__
-        imports.append(f"from engine.model.config import {made}")
+        imports.append(f"from {type(config.options).__module__} import {made}")
         lines.append(f"    options={made}({', '.join(f'{name}={value!r}' for name, value in options.items())}),")
     if models:
         lines.append("    models=RoleModels(")

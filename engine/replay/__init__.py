@@ -24,4 +24,9 @@ def what_if(record: RunRecord, config: RunConfig) -> WhatIf:
 
 def replay_of(record: RunRecord, config: RunConfig) -> Any:
     """The :class:`engine.replay.replay.Replay` of a record under ``config``, made by its workflow."""
+    if record.workflow != config.workflow:
+        # Nothing of its path is known, and what only one of the two has is not asked for.
+        from engine.replay.replay import Replay
+
+        return Replay(record, config)
     return workflow(record.workflow).replay(record, config)

@@ -124,12 +124,9 @@ class Workflow(Declaration):
         if self.most_steps is not None:
             return self.most_steps(config)
         flow, rounds = self.flow, self._rounds(config)
-        searched = [
-            name for name in flow.repeated if flow.gate and (name == flow.gate or flow.reaches(name, flow.gate))
-        ]
-        answered = len(flow.repeated) - len(searched)
+        answered = len(flow.repeated - flow.of_round)
         rest = len(flow.nodes) - len(flow.repeated)
-        return len(searched) * rounds + answered * self.most_answers(config) + rest + 1
+        return len(flow.of_round) * rounds + answered * self.most_answers(config) + rest + 1
 
     def worst_case_calls(self, config: RunConfig) -> int:
         """Calls of chat models in the longest possible run, retries apart but for those of repeated queries."""

@@ -22,9 +22,8 @@ from components.common.phrases import (
     reason_text,
     verdict_reason,
 )
-from components.labels.runs import ROLE_NAMES
 from engine.messages import NC_
-from engine.model.config import RoleName
+from engine.model.config import ROLES, RoleName
 from engine.model.values import QUANTITIES, AnswerKind, Comparison, Decision, Gate, Outcome, Quantity, Reason, Verdict
 from engine.replay.gate_cost import GateWaste
 
@@ -41,7 +40,7 @@ def test_every_code_of_a_run_has_words() -> None:
     assert set(get_args(Quantity)) <= QUANTITIES.keys()
     assert set(get_args(Gate)) <= GATES.keys()
     assert set(get_args(AnswerKind)) <= WANTED.keys()
-    assert set(get_args(RoleName)) <= ROLE_NAMES.keys()
+    assert set(get_args(RoleName)) <= ROLES.keys()
 
 
 def test_english_shows_a_message_without_its_context_and_loads_no_catalogue() -> None:

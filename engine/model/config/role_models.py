@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
 
 from engine.errors import InvalidConfig
+from engine.messages import N_
 from engine.model.config.parameters import BUILTIN, MODEL_PARAMETERS, RoleName
 from engine.model.config.setting import checked
 
@@ -39,19 +43,24 @@ class RoleModel:
         return self.model == BUILTIN
 
 
+def _role(name: str) -> Any:
+    """Declare a role by the message that names it."""
+    return field(default=RoleModel(), metadata={"name": name})
+
+
 @dataclass(frozen=True, slots=True)
 class RoleModels:
     """The model of every role of a run."""
 
-    grader: RoleModel = RoleModel()
-    rewriter: RoleModel = RoleModel()
-    generator: RoleModel = RoleModel()
-    evaluator: RoleModel = RoleModel()
-    router: RoleModel = RoleModel()
-    reranker: RoleModel = RoleModel()
+    grader: RoleModel = _role(N_("grader"))
+    rewriter: RoleModel = _role(N_("rewriter"))
+    generator: RoleModel = _role(N_("generator"))
+    evaluator: RoleModel = _role(N_("evaluator"))
+    router: RoleModel = _role(N_("router"))
+    reranker: RoleModel = _role(N_("reranker"))
     """Built in: the calibrated grader; ``cross_encoder:NAME`` where its package is installed; or a chat model."""
-    extractor: RoleModel = RoleModel()
-    vision: RoleModel = RoleModel()
+    extractor: RoleModel = _role(N_("extractor"))
+    vision: RoleModel = _role(N_("image reader"))
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -68,3 +77,7 @@ class RoleModels:
         """The chat model that both writes and evaluates answers; None where two do, or a built-in one (AE-05)."""
         same = self.evaluator.model == self.generator.model and not self.evaluator.built_in
         return self.evaluator.model if same else None
+
+
+ROLES: Mapping[str, str] = MappingProxyType({item.name: item.metadata["name"] for item in fields(RoleModels)})
+"""The message that names each role."""
