@@ -14,10 +14,14 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from components.common.catalogue import Untranslated
 from tests.support import neo4j_server
 
 if TYPE_CHECKING:
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs
+
+# A message without a translation fails the test that shows it.
+Untranslated.strict = True
 
 # A time limit an example would make tests fail on a busy machine, which says nothing about the code.
 hypothesis_settings.register_profile(

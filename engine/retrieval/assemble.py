@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.model.config import RunConfig
+from engine.model.config import RunConfig, declared
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.values import WEAK_POINT, Context, Passage, PassageId, Round
 
@@ -26,11 +26,12 @@ def assemble(
     """Passed passages of all rounds (``union``) or the last one, by P(relevant), best similarity, id (SC-07).
 
     Cut at ``token_budget`` tokens, the best passage always given. With nothing passed the context is empty, unless
-    ``answer_unverified`` lets the best unverified passages in; ``verified`` then is false.
+    ``answer_unverified`` lets the best unverified passages in; ``verified`` then is false. In a workflow that judges no
+    passages they are all unverified.
     """
     considered = rounds if config.context == "union" else rounds[-1:]
     passed = _best([(current, passed_ids(current, config)) for current in considered])
-    if passed or not config.answer_unverified:
+    if passed or (declared(config.workflow).grades and not config.answer_unverified):
         return _within(passed, token_budget, count_tokens, verified=True)
     kept = [(current, [item.id for item in kept_passages(current, config)]) for current in considered]
     return _within(_best(kept)[: config.top_k], token_budget, count_tokens, verified=False)

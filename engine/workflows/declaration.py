@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from engine.errors import WorkbenchError
 from engine.model.config import RoleName, RunConfig
@@ -19,9 +19,19 @@ from engine.model.decide import outcome_of
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.running.context import Roles
 from engine.running.gate_reach import gate_warnings
-from engine.workflows.flow import Flow
+from engine.workflows.flow import Flow, NodeKind
 
 Ending = tuple[Outcome, str]
+_ASKED: Mapping[NodeKind, RoleName] = {
+    "grade": "grader",
+    "rewrite": "rewriter",
+    "answer": "generator",
+    "evaluate": "evaluator",
+    "route": "router",
+}
+"""The role that a node of a kind asks."""
+_OF_GATE = ("gate", "grade_pass_threshold", "min_relevant")
+_OF_GRADING = ("min_confidence", "answer_unverified", "grade_probe", "ignore_cache")
 
 
 class KindsOf(Protocol):
@@ -149,5 +159,21 @@ class Workflow(Declaration):
 
     @property
     def gate(self) -> str:
-        """The node that decides whether the passages of a round are enough; empty where none does."""
         return self.flow.gate
+
+    @property
+    def grades(self) -> bool:
+        return bool(self.flow.of_kind("grade"))
+
+    @property
+    def roles(self) -> tuple[RoleName, ...]:
+        asked = {_ASKED[node.kind] for node in self.flow.nodes.values() if node.kind in _ASKED} | {*self.more_roles}
+        return tuple(role for role in get_args(RoleName) if role in asked)
+
+    @property
+    def idle(self) -> frozenset[str]:
+        idle = {*self.unused}
+        idle |= set() if self.in_modes else {"mode"}
+        idle |= set() if self.grades else {*_OF_GRADING, *_OF_GATE}
+        idle |= set() if self.gate else {*_OF_GATE}
+        return frozenset(idle if self.flow.of_kind("rewrite") else idle | {"max_rewrites", "context"})

@@ -39,16 +39,18 @@ class Declaration:
     """One sentence under the picker."""
     introduction: str = ""
     """What a reader is told who has not asked anything yet; left out, ``summary``."""
-    unused: tuple[str, ...] = ("mode",)
-    """The settings of ``RunConfig`` that count for nothing in it."""
+    unused: tuple[str, ...] = ()
+    """Settings of ``RunConfig`` that count for nothing in it, though its nodes let one expect otherwise."""
+    in_modes: bool = False
+    """Whether it searches in one of several modes."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Where they have other defaults."""
     options: type[Options] = Options
     """The settings that it alone has."""
     options_heading: str = ""
     """What stands above them in the panel."""
-    roles: tuple[RoleName, ...] = ("grader", "rewriter", "generator")
-    """The model roles that it asks."""
+    more_roles: tuple[RoleName, ...] = ()
+    """The model roles that it asks besides those of its nodes."""
     temperatures: Mapping[RoleName, float] = field(default_factory=dict)
     """At what a chat model is asked where a config says 0."""
     samples: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
@@ -79,15 +81,32 @@ class Declaration:
         """Its own settings by name."""
         return settings_in(cast(Hashable, self.options))
 
+    # What the nodes say: a workflow knows them.
+
     @property
     def gate(self) -> str:
         """The node that decides whether the passages of a round are enough; empty where none does."""
-        return ""
+        raise NotImplementedError
+
+    @property
+    def grades(self) -> bool:
+        """Whether passages are judged before they are given to the generator."""
+        raise NotImplementedError
+
+    @property
+    def roles(self) -> tuple[RoleName, ...]:
+        """The model roles that it asks."""
+        raise NotImplementedError
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """The settings of ``RunConfig`` that count for nothing in it."""
+        raise NotImplementedError
 
     @property
     def gated(self) -> bool:
         """Whether a pass rate or a count of relevant passages leads to its answer."""
-        return "gate" not in self.unused
+        return "gate" not in self.idle
 
 
 @cache

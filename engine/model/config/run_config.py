@@ -328,8 +328,8 @@ PARAMETERS: Mapping[str, Parameter] = numbers_in(RunConfig)
 @cache
 def settings_of(workflow: WorkflowName) -> tuple[str, ...]:
     """The fields of a config that count for anything in a workflow; its own options come besides."""
-    unused = declared(workflow).unused
-    return ("collection", *(name for name in SETTINGS if name not in unused))
+    idle = declared(workflow).idle
+    return ("collection", *(name for name in SETTINGS if name not in idle))
 
 
 @cache

@@ -54,7 +54,6 @@ WORKFLOW = Workflow(
     ),
     options=AnswerEvaluationOptions,
     options_heading=N_("Answers"),
-    roles=("grader", "rewriter", "generator", "evaluator"),
     samples={
         "en": (("dc-en-01", ""), ("dm-en-05", ""), ("dc-en-11", ""), ("dc-en-03", ""), ("dc-en-17", "")),
         "zh": (("dc-zh-01", ""), ("dm-zh-03", ""), ("dc-zh-10", ""), ("dc-zh-05", ""), ("dc-zh-17", "")),

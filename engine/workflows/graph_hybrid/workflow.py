@@ -71,10 +71,10 @@ WORKFLOW = Workflow(
         "communities are searched, made one list, reranked and graded. The answer comes from the graph, the tables "
         "and the passages that passed."
     ),
-    unused=(),
+    in_modes=True,
     defaults={"mode": "mix"},
     options=GraphOptions,
-    roles=("grader", "rewriter", "generator", "router", "reranker"),
+    more_roles=("reranker",),
     samples={
         "en": (
             ("mh-en-16", ""),
