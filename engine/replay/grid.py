@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -119,7 +120,6 @@ class _Sweep:
         self.passing: Words = np.take(table.by_confidence, level, axis=1)
         self.active = np.ones(size, dtype=np.bool_)
         self.as_recorded = np.ones(size, dtype=np.bool_)
-        self.same_context = np.ones(size, dtype=np.bool_)
         self.read: Words = np.zeros(shape, dtype=np.uint64)
         self.graded: Words = np.zeros(shape, dtype=np.uint64)
         self.union: Words = np.zeros(shape, dtype=np.uint64)
@@ -159,7 +159,6 @@ class _Sweep:
             np.copyto(target, value, where=sure)
         np.copyto(out.passed, self._least(judged), where=sure)
         self.union = self.union | judged.passed
-        self._same_context_so_far(index, judged)
         self._end(sure & (route == _END))
         self._generate(index, judged, reason, sure & (route == _GENERATE))
         self._rewrite(recorded, judged, sure & (route == _REWRITE))
@@ -346,7 +345,7 @@ class _Sweep:
         np.copyto(out.context, context, where=settled)
         np.copyto(out.context_known, True, where=settled)
         np.copyto(out.gap, GAPS.index("answer"), where=verified)
-        self._standing(verified & self._same_context(index, judged, context, verified))
+        self._standing(verified & self._same_context(index, context, verified))
         self._unverified(index, settled & ~given)
         out.generations[:] += where & (out.outcome != OUTCOMES.index("abstained"))
         self.active = self.active & ~where
@@ -358,55 +357,44 @@ class _Sweep:
 
     # -- what the generator sees --------------------------------------------------------------------------------
 
-    def _same_context_so_far(self, index: int, judged: _Judged) -> None:
-        if self.table.considered:
-            self.same_context &= (judged.passed == column(self.table.considered[index])).all(axis=0)
-
-    def _same_context(self, index: int, judged: _Judged, context: Words, where: BoolArray) -> BoolArray:
+    def _same_context(self, index: int, context: Words, where: BoolArray) -> BoolArray:
         """Where the context is the recorded one: made of the same passages, each as the same round saw it."""
         table = self.table
         same = np.zeros(len(self.grid), dtype=np.bool_)
         if not (table.answered and self.same_generator and table.verified and table.context):
             return same
-        if table.considered:
-            later = any(mask.any() for mask in table.considered[index + 1 :])
-            others = later or any(mask.any() for mask in table.considered[:index])
-            here = (judged.passed == column(table.considered[index])).all(axis=0)
-            same = self.same_context & (not later)
-            if self.last_rounds:
-                same = np.where(self.grid.last_round, here & (not others), same)
         recorded = mask_of([*(place for place, _ in table.context), *table.cut], table.words)
-        unsure = where & ~same & (context == column(recorded)).all(axis=0)
-        seen: dict[bytes, bool] = {}
-        for place in np.flatnonzero(unsure):
-            rounds = self._considered(index, int(place))
-            key = b"".join(self.judged[item].passed[:, place].tobytes() for item in rounds) + bytes(rounds)
-            if key not in seen:
-                chosen = [(item, self.judged[item].passed[:, place]) for item in rounds]
-                seen[key] = is_recorded(table, ordered(table, [(item, mask, mask) for item, mask in chosen]))
-            same[place] = seen[key]
+        unsure = np.flatnonzero(where & (context == column(recorded)).all(axis=0))
+        for place, alike in self._groups(unsure, [item.passed for item in self.judged]):
+            passed = [(item, self.judged[item].passed[:, place]) for item in self._considered(index, place)]
+            same[alike] = is_recorded(table, ordered(table, [(item, mask, mask) for item, mask in passed]))
         return same
 
     def _unverified(self, index: int, where: BoolArray) -> None:
         """Where nothing passed, and settings let the best of what was kept in all the same."""
         if not self.base.answer_unverified:
             return
-        out = self.out
-        seen: dict[bytes, list[tuple[int, int]]] = {}
-        for place in np.flatnonzero(where):
-            top_k, rounds = int(self.grid.top_k[place]), self._considered(index, int(place))
-            masks = [(self.judged[i].kept[:, place], self.judged[i].readable[:, place]) for i in rounds]
-            key = b"".join(kept.tobytes() + read.tobytes() for kept, read in masks) + bytes([top_k, *rounds])
-            if key not in seen:
-                chosen = [(item, kept, read) for item, (kept, read) in zip(rounds, masks, strict=True)]
-                seen[key] = ordered(self.table, chosen)[:top_k]
-            if seen[key]:
-                stands = self.table.answered and self.same_generator and not self.table.verified
-                stands = stands and is_recorded(self.table, seen[key])
-                out.outcome[place] = OUTCOMES.index("answered_unverified")
-                out.state[place] = _KNOWN if stands else _GENERATION
-                out.gap[place] = -1 if stands else GAPS.index("answer")
-                out.context[:, place] = mask_of([item for item, _ in seen[key]], self.table.words)
+        out, table = self.out, self.table
+        masks = [mask for item in self.judged for mask in (item.kept, item.readable)]
+        for place, alike in self._groups(np.flatnonzero(where), [self.grid.top_k[None], *masks]):
+            judged = [(item, self.judged[item]) for item in self._considered(index, place)]
+            offered = ordered(table, [(item, own.kept[:, place], own.readable[:, place]) for item, own in judged])
+            given = offered[: int(self.grid.top_k[place])]
+            if given:
+                stands = table.answered and self.same_generator and not table.verified and is_recorded(table, given)
+                out.outcome[alike] = OUTCOMES.index("answered_unverified")
+                out.state[alike] = _KNOWN if stands else _GENERATION
+                out.gap[alike] = -1 if stands else GAPS.index("answer")
+                out.context[:, alike] = column(mask_of([item for item, _ in given], table.words))
+
+    def _groups(self, places: IntArray, rows: list[Any]) -> Iterator[tuple[int, IntArray]]:
+        """Settings that are alike in all of ``rows`` [.., S] and in which rounds count, each group with one of them."""
+        told = np.vstack([self.grid.last_round[None, places], *(row[:, places] for row in rows)])
+        left = np.arange(len(places))
+        while len(left):
+            alike = (told[:, left] == told[:, left[:1]]).all(axis=0)
+            yield int(places[left[0]]), places[left[alike]]
+            left = left[~alike]
 
     def _considered(self, index: int, place: int) -> list[int]:
         return [index] if self.grid.last_round[place] else list(range(index + 1))

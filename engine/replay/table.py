@@ -12,16 +12,13 @@ import numpy as np
 
 from engine.model.config import RunConfig, declared
 from engine.model.decide import kept_passages, passed_ids
-from engine.model.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict, contents
+from engine.model.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict
 from engine.replay.clock import RecordedClock
 from engine.replay.cost import cost_model
 from engine.replay.masks import FloatArray, IntArray, Words, by_level, mask_of, places, words_for, words_of
-from engine.retrieval.assemble import assemble
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles.rewrite_input import failed_passages, rewrite_request
 
-NO_LIMIT = 10**12
-"""Tokens: what the budget cuts does not change what the generator is offered."""
 ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
 
 
@@ -102,8 +99,6 @@ class RunTable:
     """What the generator was given: passage and version; empty where nothing was."""
     cut: tuple[int, ...]
     verified: bool
-    considered: tuple[Words, ...]
-    """By round: the passed passages that the context was made of; empty where it was not made of those alone."""
     answered: bool
     outcome: Outcome | None
     last_round: int
@@ -153,7 +148,7 @@ def run_table(
     levels, by_confidence = by_level(reach, np.flatnonzero(~np.isnan(reach)).tolist())
     layout = _Layout(record, place, verdicts, _versions(record))
     prices = cost_model(record, record.config)
-    context, cut, considered = layout.context()
+    context, cut = layout.context()
     return RunTable(
         run_id=record.id,
         config=record.config,
@@ -169,7 +164,6 @@ def run_table(
         context=context,
         cut=cut,
         verified=record.context.verified if record.context else True,
-        considered=considered,
         answered=record.outcome in ANSWERED and record.context is not None,
         outcome=record.outcome,
         last_round=len(record.rounds) - 1,
@@ -242,27 +236,20 @@ class _Layout:
             goes_on=len(self.record.rounds) > index + 1,
         )
 
-    def context(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[Words, ...]]:
-        """The recorded context as places and versions, what was cut, and the passed passages it was made of."""
-        given, rounds = self.record.context, self.record.rounds
-        if given is None or not rounds or any(name not in self.place for name in given.cut):
-            return (), (), ()
-        versions = dict(self._numbered())
+    def context(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+        """The recorded context as places and versions, and what was cut."""
+        given = self.record.context
+        if given is None or any(name not in self.place for name in given.cut):
+            return (), ()
+        versions = {
+            item.passage.content: own[item.passage.id]
+            for current, own in zip(self.record.rounds, self.versions, strict=True)
+            for item in current.candidates
+        }
         if any(passage.content not in versions for passage in given.passages):
-            return (), (), ()
+            return (), ()
         shown = tuple((self.place[passage.id], versions[passage.content]) for passage in given.passages)
-        cut = tuple(self.place[name] for name in given.cut)
-        again = assemble(rounds, self.record.config, NO_LIMIT, len)
-        count = len(given.passages)
-        same = contents(again.passages[:count]) == contents(given.passages)
-        same = same and tuple(i.id for i in again.passages[count:]) == given.cut
-        if not same or not again.verified or not given.verified:
-            return shown, cut, ()
-        union = self.record.config.context == "union"
-        considered = [
-            passed_ids(current, self.record.config) if union or current is rounds[-1] else [] for current in rounds
-        ]
-        return shown, cut, tuple(self._mask(names) for names in considered)
+        return shown, tuple(self.place[name] for name in given.cut)
 
     def plain(self) -> bool:
         """Whether the evidence is what one unbranched run under one config leaves: one readable verdict a passage."""
@@ -321,13 +308,6 @@ class _Layout:
             mask |= 1 << self.place[item.passage.id]
             masks.append(mask)
         return np.stack([words_of(item, self.words) for item in masks], axis=1)
-
-    def _numbered(self) -> list[tuple[Content, int]]:
-        return [
-            (item.passage.content, self.versions[index][item.passage.id])
-            for index, current in enumerate(self.record.rounds)
-            for item in current.candidates
-        ]
 
     def _mask(self, names: Iterable[PassageId]) -> Words:
         return mask_of((self.place[name] for name in names), self.words)
