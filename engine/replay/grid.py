@@ -96,10 +96,10 @@ class _Judged:
     n_passed: IntArray
     n_kept: IntArray
     """What is unseen included."""
-    n_unreadable: IntArray | None
-    unknown: IntArray | None
-    """Ungraded and unseen passages; None where no setting has any."""
-    unseen: IntArray | None
+    n_unreadable: IntArray
+    unknown: IntArray
+    """Ungraded and unseen passages."""
+    unseen: IntArray
 
 
 class _Sweep:
@@ -147,13 +147,10 @@ class _Sweep:
         self._first_given(index, judged)
         self._count_gradings(recorded, judged)
         reason, agreed = self._decide(index, recorded, judged)
-        sure = active if agreed is None else active & agreed
-        if agreed is not None:
-            self._stop(active & ~sure, _unknown_gap(judged))
+        self._stop(active & ~agreed, np.where(judged.unseen > 0, GAPS.index("candidates"), GAPS.index("verdicts")))
         late = self._time_matters(recorded, judged, reason)
-        if late is not None:
-            self._stop(sure & late, GAPS.index("time"))
-            sure = sure & ~late
+        self._stop(active & agreed & late, GAPS.index("time"))
+        sure = active & agreed & ~late
         route = _ROUTE_OF[reason]
         for target, value in ((out.route, route), (out.reason, reason), (out.kept, judged.n_kept)):
             np.copyto(target, value, where=sure)
@@ -170,50 +167,44 @@ class _Sweep:
         best = np.take(recorded.by_rank, np.minimum(grid.top_k, recorded.depth), axis=1)
         level = np.searchsorted(recorded.levels, grid.similarity_threshold)
         kept = best & np.take(recorded.by_similarity, level, axis=1)
-        n_kept, unseen = counted(kept), self._unseen(recorded)
+        unseen = self._unseen(recorded)
         self._still_as_recorded(recorded, kept, unseen)
-        readable = kept & (self.read | column(recorded.readable)) if self._asks(recorded) else kept & self.read
-        unread: Words | None = None
-        if self._asks(recorded) and recorded.unreadable.any():
-            unread = kept & column(recorded.unreadable) & ~readable
-        ungraded = kept & ~readable if recorded.searched else None
-        if ungraded is not None and unread is not None:
-            ungraded &= ~unread
-        if ungraded is not None and not recorded.complete:
+        asks = recorded.searched and self.same_grader
+        nothing: Words = np.zeros_like(kept)
+        # Verdicts of this round are known beyond those that earlier rounds of the path gave.
+        readable = kept & (self.read | column(recorded.readable)) if asks else kept & self.read
+        unread: Words = kept & column(recorded.unreadable) & ~readable if asks else nothing
+        ungraded: Words = kept & ~readable & ~unread if recorded.searched else nothing
+        if recorded.searched and not recorded.complete:
             # What was left undone in a round that stands as recorded is part of the recording.
             own = column(recorded.judged)
             readable = np.where(self.as_recorded, readable & own, readable)
-            unread = None if unread is None else np.where(self.as_recorded, unread & own, unread)
+            unread = np.where(self.as_recorded, unread & own, unread)
             ungraded = np.where(self.as_recorded, np.uint64(0), ungraded)
-        unknown = None if ungraded is None else counted(ungraded)
-        if unseen is not None:
-            unknown = unseen if unknown is None else unknown + unseen
-            n_kept = n_kept + unseen
-        if unknown is not None and not (unknown > 0).any():
-            unknown = None
         passed = readable & self.passing
         self.read = self.read | readable
-        n_unread = None if unread is None else counted(unread)
-        return _Judged(kept, readable, passed, counted(passed), n_kept, n_unread, unknown, unseen)
+        return _Judged(
+            kept=kept,
+            readable=readable,
+            passed=passed,
+            n_passed=counted(passed),
+            n_kept=counted(kept) + unseen,
+            n_unreadable=counted(unread),
+            unknown=counted(ungraded) + unseen,
+            unseen=unseen,
+        )
 
-    def _asks(self, recorded: RoundTable) -> bool:
-        """Whether verdicts of this round are known beyond those that earlier rounds of the path gave."""
-        return recorded.searched and self.same_grader
-
-    def _unseen(self, recorded: RoundTable) -> IntArray | None:
-        if recorded.exhausted:
-            return None
+    def _unseen(self, recorded: RoundTable) -> IntArray:
+        """Passages below the recorded depth that might be kept."""
         deeper = self.grid.top_k - recorded.depth
-        might = (deeper > 0) & (recorded.below >= self.grid.similarity_threshold)
-        return np.where(might, deeper, 0) if might.any() else None
+        might = (deeper > 0) & (recorded.below >= self.grid.similarity_threshold) & (not recorded.exhausted)
+        return np.where(might, deeper, 0)
 
-    def _still_as_recorded(self, recorded: RoundTable, kept: Words, unseen: IntArray | None) -> None:
+    def _still_as_recorded(self, recorded: RoundTable, kept: Words, unseen: IntArray) -> None:
         if not (self.same_grader and recorded.decided):
             self.as_recorded = np.zeros_like(self.as_recorded)
             return
-        same = self.as_recorded & (kept == column(recorded.kept)).all(axis=0)
-        if unseen is not None:
-            same &= unseen == 0
+        same: BoolArray = self.as_recorded & (kept == column(recorded.kept)).all(axis=0) & (unseen == 0)
         if recorded.unreached:
             same &= any_of(self.union)
         self.as_recorded = same
@@ -240,23 +231,19 @@ class _Sweep:
 
     # -- one decision -------------------------------------------------------------------------------------------
 
-    def _decide(self, index: int, recorded: RoundTable, judged: _Judged) -> tuple[IntArray, BoolArray | None]:
+    def _decide(self, index: int, recorded: RoundTable, judged: _Judged) -> tuple[IntArray, BoolArray]:
         """The reason with everything unknown counted as failed, and where any other count gives the same one."""
-        otherwise = self._otherwise(index, recorded)
-        unread = judged.n_unreadable
+        otherwise, unread = self._otherwise(index, recorded), judged.n_unreadable
         first = self._reason(judged, self._least(judged), unread, otherwise)
-        if judged.unknown is None:
-            return first, None
-        agreed = np.equal(first, self._reason(judged, judged.n_passed + judged.unknown, unread, otherwise))
-        if not self.base.models.grader.built_in:
-            all_unread = judged.unknown if unread is None else unread + judged.unknown
-            agreed &= np.equal(first, self._reason(judged, judged.n_passed, all_unread, otherwise))
+        agreed = np.ones(len(first), dtype=np.bool_)
+        if (judged.unknown > 0).any():
+            agreed = np.equal(first, self._reason(judged, judged.n_passed + judged.unknown, unread, otherwise))
+            if not self.base.models.grader.built_in:
+                agreed &= np.equal(first, self._reason(judged, judged.n_passed, unread + judged.unknown, otherwise))
         return first, agreed
 
     def _least(self, judged: _Judged) -> IntArray:
         """Passed passages with a plain no for everything unknown; at a bar of 0 even that one passes."""
-        if judged.unknown is None:
-            return judged.n_passed
         return judged.n_passed + np.where(self.grid.min_confidence <= 0, judged.unknown, 0)
 
     def _otherwise(self, index: int, recorded: RoundTable) -> IntArray:
@@ -272,9 +259,7 @@ class _Sweep:
             reason = np.where(self.as_recorded, _DEADLINE, reason)
         return np.where(self.as_recorded, _UNREACHED, reason) if recorded.unreached else reason
 
-    def _reason(
-        self, judged: _Judged, n_passed: IntArray, n_unreadable: IntArray | None, otherwise: IntArray
-    ) -> IntArray:
+    def _reason(self, judged: _Judged, n_passed: IntArray, n_unreadable: IntArray, otherwise: IntArray) -> IntArray:
         met = n_passed / np.maximum(judged.n_kept, 1) >= self.grid.grade_pass_threshold
         if self.counts_relevant:
             distinct = counted(self.union | judged.passed) + (n_passed - judged.n_passed)
@@ -282,19 +267,17 @@ class _Sweep:
                 distinct = np.where(self.grid.last_round, n_passed, distinct)
             met = np.where(self.grid.by_count, distinct >= self.grid.min_relevant, met)
         reason = np.where(met, _PASSED, otherwise)
-        if n_unreadable is None:
-            return reason
         return np.where((n_unreadable == judged.n_kept) & (judged.n_kept > 0), _FAILED, reason)
 
-    def _time_matters(self, recorded: RoundTable, judged: _Judged, reason: IntArray) -> BoolArray | None:
-        """Where the clock might have decided otherwise; None where it never does."""
+    def _time_matters(self, recorded: RoundTable, judged: _Judged, reason: IntArray) -> BoolArray:
+        """Where the clock might have decided otherwise."""
         if not (recorded.over or recorded.left_out or recorded.ended_s >= self.base.budget_s):
-            return None
+            return np.zeros(len(reason), dtype=np.bool_)
         if self.other_budget:
             return np.ones(len(reason), dtype=np.bool_)
         decided = REASONS.index(recorded.reason) if recorded.reason else -1
-        late: BoolArray = np.not_equal(reason, _PASSED) & np.not_equal(reason, decided)
-        return late if judged.unknown is None else late | (judged.unknown > 0)
+        late: BoolArray = np.not_equal(reason, _PASSED) & np.not_equal(reason, decided) | (judged.unknown > 0)
+        return late
 
     # -- where a walk ends --------------------------------------------------------------------------------------
 
@@ -319,8 +302,7 @@ class _Sweep:
         # The rewriter saw what failed; in the same round that is enough to know that it saw the same.
         other = ((judged.readable & ~judged.passed) != column(recorded.failed)).any(axis=0)
         gap = np.where(other, GAPS.index("rewrite"), -1 if recorded.goes_on else GAPS.index("unrecorded"))
-        if judged.unknown is not None:
-            gap = np.where(judged.unknown > 0, GAPS.index("verdicts"), gap)
+        gap = np.where(judged.unknown > 0, GAPS.index("verdicts"), gap)
         self._stop(where & (gap >= 0), gap)
         self.out.paid_rewrites[:] += self.active & where
 
@@ -331,14 +313,12 @@ class _Sweep:
         context = np.where(self.grid.last_round, judged.passed, self.union) if self.last_rounds else self.union
         given = any_of(context)
         answered = np.where(reason == _PASSED, OUTCOMES.index("answered"), OUTCOMES.index("answered_forced"))
-        bounded = where & (judged.unknown > 0) if judged.unknown is not None else None
-        if bounded is not None:
-            # With nothing known to pass, an answer and its absence are both possible.
-            sure = given | (self.grid.min_confidence <= 0) if self.base.models.grader.built_in else given
-            np.copyto(out.outcome, np.where(sure, answered, -1), where=bounded)
-            np.copyto(out.gap, GAPS.index("verdicts"), where=bounded)
-            np.copyto(out.state, _GENERATION, where=bounded)
-        settled = where if bounded is None else where & ~bounded
+        bounded, settled = where & (judged.unknown > 0), where & (judged.unknown == 0)
+        # With nothing known to pass, an answer and its absence are both possible.
+        sure = given | (self.grid.min_confidence <= 0) if self.base.models.grader.built_in else given
+        np.copyto(out.outcome, np.where(sure, answered, -1), where=bounded)
+        np.copyto(out.gap, GAPS.index("verdicts"), where=bounded)
+        np.copyto(out.state, _GENERATION, where=bounded)
         verified = settled & given
         np.copyto(out.outcome, np.where(given, answered, OUTCOMES.index("abstained")), where=settled)
         np.copyto(out.state, np.where(given, _GENERATION, _KNOWN), where=settled)
@@ -419,12 +399,6 @@ class _Sweep:
             out.given[:, place] = any_of(out.context & meets)
             out.found[:, place] = any_of(out.kept_last & meets)
         return out
-
-
-def _unknown_gap(judged: _Judged) -> IntArray | int:
-    if judged.unseen is None:
-        return GAPS.index("verdicts")
-    return np.where(judged.unseen > 0, GAPS.index("candidates"), GAPS.index("verdicts"))
 
 
 def _taken(count: IntArray, each_s: float) -> FloatArray:
