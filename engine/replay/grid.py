@@ -115,7 +115,6 @@ class _Sweep:
         self.other_budget = self.base.budget_s != recorded.budget_s
         self.fetch_k = np.maximum(grid.top_k, self.base.probe_k)
         self.counts_relevant = bool(grid.by_count.any())
-        self.last_rounds = bool(grid.last_round.any())
         level = np.searchsorted(table.levels, grid.min_confidence)
         self.passing: Words = np.take(table.by_confidence, level, axis=1)
         self.active = np.ones(size, dtype=np.bool_)
@@ -263,9 +262,8 @@ class _Sweep:
         met = n_passed / np.maximum(judged.n_kept, 1) >= self.grid.grade_pass_threshold
         if self.counts_relevant:
             distinct = counted(self.union | judged.passed) + (n_passed - judged.n_passed)
-            if self.last_rounds:
-                distinct = np.where(self.grid.last_round, n_passed, distinct)
-            met = np.where(self.grid.by_count, distinct >= self.grid.min_relevant, met)
+            enough = np.where(self.grid.last_round, n_passed, distinct) >= self.grid.min_relevant
+            met = np.where(self.grid.by_count, enough, met)
         reason = np.where(met, _PASSED, otherwise)
         return np.where((n_unreadable == judged.n_kept) & (judged.n_kept > 0), _FAILED, reason)
 
@@ -310,7 +308,7 @@ class _Sweep:
         if not where.any():
             return
         out = self.out
-        context = np.where(self.grid.last_round, judged.passed, self.union) if self.last_rounds else self.union
+        context = np.where(self.grid.last_round, judged.passed, self.union)
         given = any_of(context)
         answered = np.where(reason == _PASSED, OUTCOMES.index("answered"), OUTCOMES.index("answered_forced"))
         bounded, settled = where & (judged.unknown > 0), where & (judged.unknown == 0)

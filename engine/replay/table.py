@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.model.config import RunConfig, declared
-from engine.model.decide import kept_passages, passed_ids
+from engine.model.decide import kept_passages
 from engine.model.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict
 from engine.replay.clock import RecordedClock
 from engine.replay.cost import cost_model
@@ -45,7 +45,6 @@ class RoundTable:
     """As recorded."""
     failed: Words
     """As recorded: kept, read, and not passed. The rewriter sees these."""
-    passed: Words
     left: Words
     """Passages that were to be judged and have no verdict."""
     judged: Words
@@ -100,8 +99,6 @@ class RunTable:
     cut: tuple[int, ...]
     verified: bool
     answered: bool
-    outcome: Outcome | None
-    last_round: int
     met: tuple[tuple[int, ...], ...]
     """By passage: the expectations that it meets."""
     expectations: int
@@ -165,8 +162,6 @@ def run_table(
         cut=cut,
         verified=record.context.verified if record.context else True,
         answered=record.outcome in ANSWERED and record.context is not None,
-        outcome=record.outcome,
-        last_round=len(record.rounds) - 1,
         met=by_passage,
         expectations=expectations,
         met_by=_met_by(by_passage, expectations),
@@ -216,7 +211,6 @@ class _Layout:
             by_similarity=by_similarity,
             kept=self._mask(kept),
             failed=self._mask(item.id for item in failed_passages(current, config)),
-            passed=self._mask(passed_ids(current, config)),
             left=self._mask(name for name in to_judge if name not in current.verdicts),
             judged=self._mask(name for name in current.verdicts if name in self.place),
             readable=self._mask(readable),
