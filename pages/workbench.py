@@ -20,7 +20,6 @@ from components.common.panel import (
 )
 from components.common.settings_of import names_settings, roles_of
 from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
-from components.labels.workflows import WORKFLOW_INTRODUCTIONS
 from components.picture.live_run import live_run
 from engine.errors import WorkbenchError
 from engine.messages import N_
@@ -78,7 +77,8 @@ def before_a_run(config: RunConfig) -> None:
     with st.container(key="before"):
         beside = st.columns(ANSWER_AND_WHAT_IF, gap="medium")
         with beside[0]:
-            st.caption(words(WORKFLOW_INTRODUCTIONS[config.workflow]))
+            own = declared(config.workflow)
+            st.caption(words(own.introduction or own.summary))
             follow(config, *examples(config, None, words))
         with beside[1]:
             budget_note(words, config, worst_case(prices(config, None), config), key="budget")

@@ -9,6 +9,7 @@ from components.common.i18n import Words
 from components.labels.workflows import NODE_NAMES
 from engine.errors import message_of
 from engine.messages import N_
+from engine.model.config import WORKFLOWS, declared
 from engine.model.values import (
     BY_HAND,
     QUANTITIES,
@@ -149,6 +150,11 @@ def decision_text(decision: Decision, words: Words) -> str:
 def node_text(node: str, words: Words) -> str:
     """The name of a node; one that has no translation keeps its own."""
     return words(NODE_NAMES[node]) if node in NODE_NAMES else node
+
+
+def workflow_text(workflow: str, words: Words) -> str:
+    """The short name of a workflow; a record of a later version may name one that is not here."""
+    return words(declared(workflow).name) if workflow in WORKFLOWS else workflow
 
 
 def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:

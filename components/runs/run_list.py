@@ -10,9 +10,9 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import script
-from components.common.phrases import duration_text, outcome_text
-from components.labels.workflows import WORKFLOW_NAMES
+from components.common.phrases import duration_text, outcome_text, workflow_text
 from engine.messages import N_, NC_
+from engine.model.config import USUAL
 from engine.model.values import AnswerNote, Outcome, RunId
 
 _BADGE = {
@@ -85,7 +85,7 @@ class RunLine:
     pinned: bool = False
     batch: bool = False
     """Made by a batch."""
-    workflow: str = "self_corrective"
+    workflow: str = USUAL
     parent: str = ""
     """The run that this one was forked from; empty for one that began by itself."""
     note: str = ""
@@ -173,8 +173,8 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
     badges = [{"look": "accent", "text": item.note, "tip": ""}] if item.note else []
     if item.damaged:
         badges.append(_badge("damaged", "fault", words))
-    if item.workflow != "self_corrective":
-        badges.append({"look": "plain", "text": _workflow(item, words), "tip": ""})
+    if item.workflow != USUAL:
+        badges.append({"look": "plain", "text": workflow_text(item.workflow, words), "tip": ""})
     if item.collection:
         badges.append({"look": "plain", "text": item.collection, "tip": words("The collection that it searched")})
     if item.parent:
@@ -182,11 +182,6 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
     if item.batch:
         badges.append(_badge("batch", "plain", words))
     return badges
-
-
-def _workflow(item: RunLine, words: Words) -> str:
-    # A later version may have workflows that this one has no word for.
-    return words(WORKFLOW_NAMES[item.workflow]) if item.workflow in WORKFLOW_NAMES else item.workflow
 
 
 def _badge(name: str, look: str, words: Words, **params: str) -> dict[str, str]:

@@ -20,9 +20,9 @@ from components.common.phrases import (
     outcome_text,
     reason_text,
     section_text,
+    workflow_text,
 )
 from components.common.run_link import run_link
-from components.labels.workflows import WORKFLOW_NAMES
 from engine.messages import N_, NC_
 from engine.model.values import Decision, Passage, PassageId, RunRecord
 from engine.replay.side_by_side import Lane, SideBySide, shared_time
@@ -82,7 +82,7 @@ def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tu
 
 
 def _verdict(found: SideBySide, words: Words) -> Node:
-    names = words(", ").join(words(WORKFLOW_NAMES[name]) for name in found.better)
+    names = words(", ").join(workflow_text(name, words) for name in found.better)
     searched = _searched([lane.record for lane in found.lanes], words)
     said = words(_ENOUGH[_finding(found)], workflows=names, collection=searched)
     good = found.enough in _GOOD
@@ -114,7 +114,7 @@ def _finding(found: SideBySide) -> str:
 def _lane(lane: Lane, words: Words, base: str) -> Node:
     record = lane.record
     head = node(
-        "div", "head", node("strong", "heading", words(WORKFLOW_NAMES[record.workflow])), _outcome(record, words)
+        "div", "head", node("strong", "heading", workflow_text(record.workflow, words)), _outcome(record, words)
     )
     link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
     parts = (_now(record, words), _numbers(lane, words), _answer(record, words), _path(record, words))
@@ -211,7 +211,7 @@ def _sources(found: SideBySide, words: Words) -> Node:
         return node("section", "card", heading, node("p", "muted", words("No answer cites a passage.")))
     names = [lane.record.workflow for lane in found.lanes]
     head = node("tr", "", node("th", "", words("Passage")),
-                *(node("th", "", words(WORKFLOW_NAMES[name])) for name in names))  # fmt: skip
+                *(node("th", "", workflow_text(name, words)) for name in names))  # fmt: skip
     rows = [_source_row(passage_id, found.lanes, words) for passage_id in found.cited]
     table = node("table", "shared", node("thead", "", head), node("tbody", "", *rows))
     return node("section", "card", heading, node("div", "scroll", table))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from components.common.html_text import html_of
 from components.common.i18n import Words
 from components.common.markup import Node
-from components.labels.workflows import LOOP_TABS
 from components.runs.report_still import still
 from components.workflows.loop_tab import LOOP_WORKFLOWS, loop_nodes
+from engine.model.config import declared
 from engine.model.values import RunRecord
 
 
@@ -16,7 +16,7 @@ def loop_sections(record: RunRecord, words: Words) -> list[str]:
     drawn = [html_of(still(item)) for item in loop_nodes(record, words)]
     if not drawn:
         return []
-    title = html_of(Node("h2", {}, (words(LOOP_TABS[record.workflow]),)))
+    title = html_of(Node("h2", {}, (words(declared(record.workflow).tab),)))
     return [f'<section class="wb loop">{title}{"".join(drawn)}</section>']
 
 

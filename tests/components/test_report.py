@@ -15,10 +15,10 @@ from components.common.html_text import html_of, safe_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import node
 from components.common.phrases import OUTCOMES
-from components.labels.workflows import LOOP_TABS
 from components.runs.report import report_html
 from components.runs.report_charts import ReportMap
 from components.workflows.loop_tab import loop_nodes
+from engine.model.config import declared
 from engine.model.events import fold_all
 from engine.model.values import Candidate, RunRecord
 from engine.workflows import compiled
@@ -227,7 +227,7 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
     words = words_for(language)
     document = report_html(record, graph_of(compiled(record.workflow)), words)
     read = Read(document)
-    assert words(LOOP_TABS[record.workflow]) in read.texts
+    assert words(declared(record.workflow).tab) in read.texts
     assert "button" not in read.tags
     # The same words as in the tab, no matter what else stands between them.
     shown = set(" ".join(read.texts).split())

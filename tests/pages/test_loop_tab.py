@@ -8,10 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.labels.workflows import LOOP_TABS
 from components.workflows.loop_tab import LOOP_WORKFLOWS
 from engine.engine import Engine
-from engine.model.config import RunConfig, WorkflowName
+from engine.model.config import RunConfig, WorkflowName, declared
 from tests.pages.driving import inline, opened, visible
 
 QUESTION = {"en": "What are the main symptoms of diabetes?", "zh": "糖尿病的主要症状是什么？"}
@@ -27,7 +26,7 @@ def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, workflow: Workf
     words = words_for(language)
     record = engine.run(QUESTION[language], RunConfig(workflow=workflow))
     app = opened(language=language, run=record.id)
-    assert labels(app)[0] == words(LOOP_TABS[workflow])
+    assert labels(app)[0] == words(declared(workflow).tab)
     said = {
         "quality_loop": words(
             "The setting “grade on” says which of the two numbers decides the route; the other one is shown to compare."

@@ -12,9 +12,17 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_link import settings_in_url
 from components.common.settings_of import differing, option_names, roles_of
-from components.labels.workflows import WORKFLOW_INTRODUCTIONS, WORKFLOW_SUMMARIES
 from engine.engine import Engine
-from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName, default_of, settings_of
+from engine.model.config import (
+    WORKFLOWS,
+    RoleModel,
+    RoleModels,
+    RunConfig,
+    WorkflowName,
+    declared,
+    default_of,
+    settings_of,
+)
 from engine.running.process import use_engine
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
@@ -48,8 +56,8 @@ def test_the_page_shows_the_chosen_workflow_before_a_run(
     assert setting(app, "workflow").value == workflow
     assert len(boxes(app)) == NODES[workflow]
     captions = [item.value for item in app.caption]
-    assert words(WORKFLOW_SUMMARIES[workflow]) in captions
-    assert words(WORKFLOW_INTRODUCTIONS[workflow]) in captions
+    assert words(declared(workflow).summary) in captions
+    assert words(declared(workflow).introduction) in captions
     assert len([item for item in app.button if str(item.key).startswith("sample_")]) == 5
     assert not re.search(r"\{[a-z_]+\}", visible(app))
 

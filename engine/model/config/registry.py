@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -115,6 +115,11 @@ def declared(name: WorkflowName) -> Declaration:
     if name not in WORKFLOWS:
         raise InvalidConfig.not_one_of(field="workflow", allowed=tuple(WORKFLOWS))
     return cast(Declaration, importlib.import_module(WORKFLOWS[name]).WORKFLOW)
+
+
+def first_that(fits: Callable[[Declaration], bool]) -> WorkflowName:
+    """The first workflow that can do something, by what it declares; raises ``StopIteration`` where none can."""
+    return next(name for name, own in declarations().items() if fits(own))
 
 
 def declarations() -> Mapping[WorkflowName, Declaration]:

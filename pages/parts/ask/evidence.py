@@ -26,15 +26,15 @@ from components.common.i18n import Words
 from components.common.phrases import node_text
 from components.common.settings_of import differing
 from components.common.url_state import base_path
-from components.labels.workflows import LOOP_TABS, WORKFLOW_TITLES
+from components.labels.settings import choices_of
 from components.picture.export import decision_path_dot, workflow_svg
 from components.picture.live_run import clear_selection, live_run
-from components.workflows.loop_tab import LOOP_WORKFLOWS, loop_tab
+from components.workflows.loop_tab import loop_tab
 from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_
-from engine.model.config import RunConfig
+from engine.model.config import RunConfig, declared
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_waste
@@ -126,7 +126,7 @@ def line(record: RunRecord, found: WhatIf | None, chosen: RunConfig, words: Word
         st.caption(
             words(
                 "The run below is one of the workflow “{run}”; press Run to ask the one chosen at the left.",
-                run=words(WORKFLOW_TITLES[record.workflow]),
+                run=words(choices_of("workflow")[record.workflow]),
             )
         )
     elif differing(chosen, record.config):
@@ -270,8 +270,8 @@ def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
     for tab in _TABS:
         if tab != "loop":
             names[tab] = words(_TAB_NAMES[tab], n=counts.get(tab, ""))
-        elif record.workflow in LOOP_WORKFLOWS:
-            names[tab] = words(LOOP_TABS[record.workflow])
+        elif own := declared(record.workflow).tab:
+            names[tab] = words(own)
     return names
 
 

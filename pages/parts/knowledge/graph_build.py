@@ -13,7 +13,7 @@ from engine.errors import WorkbenchError
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
 from engine.messages import NC_
-from engine.model.config import BUILTIN, RunConfig
+from engine.model.config import BUILTIN, RunConfig, first_that
 from engine.roles import CollectionInfo
 from pages.parts.knowledge.jobs import card, shape
 from pages.parts.knowledge.state import attempt, go_to
@@ -141,7 +141,7 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
 def _use(info: CollectionInfo, words: Words) -> None:
     """What the graph is for."""
     if st.button(words("Ask with the graph"), icon=":material/account_tree:", type="primary", key="kg_ask"):
-        chosen = settings_in_url(RunConfig(workflow="graph_hybrid"))
+        chosen = settings_in_url(RunConfig(workflow=first_that(lambda own: own.in_modes)))
         query = {"collection": info.name, "lang": words.language, **chosen}
         st.switch_page("workbench.py", query_params=query)
     if st.button(words("Mode race"), icon=":material/sports_score:", key="kg_race"):

@@ -11,7 +11,7 @@ from components.common.run_link import settings_in_url
 from components.knowledge.job_list import JobEvent, failed_csv, job_list
 from engine.engine import Engine
 from engine.library.values import JobStatus
-from engine.model.config import RunConfig
+from engine.model.config import RunConfig, first_that
 from pages.parts.knowledge.state import attempt, go_to
 
 _WATCH_S = 0.5
@@ -107,7 +107,9 @@ def act(engine: Engine, job: JobStatus, event: JobEvent) -> None:
         case "discard":
             attempt(lambda: engine.ingestions.discard(job.id))
         case "ask":
-            how = settings_in_url(RunConfig(workflow="graph_hybrid")) if job.kind == "graph" else {}
+            how = (
+                settings_in_url(RunConfig(workflow=first_that(lambda own: own.in_modes))) if job.kind == "graph" else {}
+            )
             st.switch_page("workbench.py", query_params={"collection": job.collection, **how})
         case "look":
             go_to("graph" if job.kind == "graph" else "collections", job.collection)

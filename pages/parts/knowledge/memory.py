@@ -16,6 +16,7 @@ from components.knowledge.memory_recalls import recall_list, recalled_by
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_, NN_
+from engine.model.config import Declaration, first_that
 from engine.model.values import Fault, Memory, RunRecord
 from pages.parts.common.last_press import fault_key, note_deleted, say_last_press
 from pages.parts.common.stored_runs import finished_record
@@ -91,8 +92,13 @@ def said(words: Words) -> None:
 
 def recent(engine: Engine) -> list[RunRecord]:
     """The newest finished runs of the dual loop that got as far as asking memory."""
-    found = (finished_record(engine, item.id) for item in engine.runs(_NEWEST, workflow="dual_loop") if item.outcome)
+    summaries = engine.runs(_NEWEST, workflow=first_that(_remembers))
+    found = (finished_record(engine, item.id) for item in summaries if item.outcome)
     return [record for record in found if record is not None and record.recall is not None]
+
+
+def _remembers(own: Declaration) -> bool:
+    return own.remembers
 
 
 def nothing(words: Words) -> None:
@@ -108,7 +114,7 @@ def nothing(words: Words) -> None:
             "workbench.py",
             label=words("Ask a question"),
             icon=":material/account_tree:",
-            query_params={"workflow": "dual_loop"},
+            query_params={"workflow": first_that(_remembers)},
         )
         switch(words)
 

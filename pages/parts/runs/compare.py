@@ -9,10 +9,9 @@ import streamlit as st
 from components.ask.what_if_text import collection_mark
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.phrases import node_text
+from components.common.phrases import node_text, workflow_text
 from components.common.url_state import put_into_url, take_from_url
 from components.labels.runs import SIDE_NAMES
-from components.labels.workflows import WORKFLOW_NAMES
 from components.runs.compare import SHOW_SAME, comparison
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -116,11 +115,10 @@ def searched(engine: Engine, words: Words, run_id: str) -> None:
     record = record_of(engine, words, run_id, "a", quiet=True)
     if record is None:
         return
-    loop = words(WORKFLOW_NAMES[record.workflow]) if record.workflow in WORKFLOW_NAMES else record.workflow
     st.caption(
         words(
             "{workflow} · collection {collection}",
-            workflow=loop,
+            workflow=workflow_text(record.workflow, words),
             collection=collection_mark(record.config.collection, words),
         )
     )

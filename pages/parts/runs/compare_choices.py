@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from components.common.i18n import Words
-from components.common.phrases import ended_text, outcome_text
-from components.labels.workflows import WORKFLOW_NAMES
+from components.common.phrases import ended_text, outcome_text, workflow_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.config import RunConfig
+from engine.model.config import USUAL
 from engine.samples.demos import all_demos
 
 _MOST = 200
@@ -78,8 +77,7 @@ def _choice(
     """Named by what a reader remembers of it; the usual workflow goes unsaid, as in the list of runs."""
     short = " ".join(question.split())
     short = short if len(short) <= _LONGEST_QUESTION else f"{short[:_LONGEST_QUESTION]}…"
-    known = workflow != RunConfig().workflow and workflow in WORKFLOW_NAMES
-    loop = words(WORKFLOW_NAMES[workflow]) if known else ""
+    loop = workflow_text(workflow, words) if workflow != USUAL else ""
     parts = (short, loop, ended, _clock(started), run_id[:8], note)
     return RunChoice(run_id, " · ".join(part for part in parts if part))
 

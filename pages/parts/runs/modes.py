@@ -12,7 +12,7 @@ from components.common.url_state import base_path, put_into_url, take_from_url
 from components.runs.mode_race import mode_race_view, mode_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.config import Mode, RunConfig, declared
+from engine.model.config import Mode, RunConfig, declared, first_that
 from engine.model.values import Fault, RunRecord
 from engine.running.mode_race import MODES, mode_race
 from engine.samples import multi_hop_questions
@@ -75,7 +75,7 @@ def _opened(engine: Engine, words: Words) -> list[RunRecord]:
         except WorkbenchError:
             st.warning(words("A run of this link no longer exists."), icon=":material/search_off:")
             continue
-        if record.workflow == "graph_hybrid":
+        if declared(record.workflow).in_modes:
             found.append(record)
     return found
 
@@ -165,8 +165,9 @@ def _begin(engine: Engine, question: str, modes: list[Mode], collection: str) ->
 
 def config_of(mode: Mode, collection: str) -> RunConfig:
     """The workflow's own defaults in one mode, with the models of the workbench."""
-    models = models_played(declared("graph_hybrid").roles)
-    return RunConfig(workflow="graph_hybrid", mode=mode, collection=collection, models=models)
+    workflow = first_that(lambda own: own.in_modes)
+    models = models_played(declared(workflow).roles)
+    return RunConfig(workflow=workflow, mode=mode, collection=collection, models=models)
 
 
 def _columns(engine: Engine, ids: list[str], words: Words, *, active: bool) -> None:

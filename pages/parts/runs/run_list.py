@@ -13,10 +13,9 @@ from components.ask.what_if_text import collection_text
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.panel import COLLECTION_NAME
-from components.common.phrases import outcome_text
+from components.common.phrases import outcome_text, workflow_text
 from components.common.url_state import base_path, put_into_url, take_from_url
 from components.labels.runs import DEMO_NAMES
-from components.labels.workflows import WORKFLOW_NAMES
 from components.runs.run_differences import told_apart
 from components.runs.run_list import RunLine, RunListEvent, run_list
 from engine.engine import Engine
@@ -134,7 +133,7 @@ def _outcome_label(words: Words, outcome: str) -> str:
 
 
 def _workflow_label(words: Words, workflow: str) -> str:
-    return words(WORKFLOW_NAMES[workflow]) if workflow else words("Any workflow")
+    return workflow_text(workflow, words) if workflow else words("Any workflow")
 
 
 def _tag_label(words: Words, counts: dict[str, int], tag: str) -> str:

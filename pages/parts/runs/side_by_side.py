@@ -8,9 +8,9 @@ import streamlit as st
 
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.phrases import workflow_text
 from components.common.sample_questions import sample_buttons
 from components.common.url_state import base_path, put_into_url, take_from_url
-from components.labels.workflows import WORKFLOW_NAMES
 from components.runs.side_by_side import side_by_side_view
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -128,7 +128,7 @@ def ask(engine: Engine, words: Words, records: list[RunRecord], collection: str)
                 tuple(WORKFLOWS),
                 selection_mode="multi",
                 default=list(WORKFLOWS),
-                format_func=lambda name: words(WORKFLOW_NAMES[name]),
+                format_func=lambda name: workflow_text(name, words),
                 key="side_workflows",
             )
             pressed = st.form_submit_button(

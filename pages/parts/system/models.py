@@ -12,7 +12,7 @@ from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.settings_of import roles_of
 from components.common.widgets import model_name, model_picker
-from components.labels.workflows import WORKFLOW_TITLES
+from components.labels.settings import choices_of
 from components.system.models import (
     ModelEvent,
     chats,
@@ -92,7 +92,7 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
             words(
                 "These are the settings of the panel at the left of the page Ask, for the workflow {workflow}: what "
                 "is chosen here counts there too.",
-                workflow=words(WORKFLOW_TITLES[workflow]),
+                workflow=words(choices_of("workflow")[workflow]),
             )
         )
         roles = roles_of(workflow)
