@@ -7,17 +7,15 @@ rarity, their types are hardly known, and most relationships say only that two n
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Literal
 
-from engine.builtin.graph_terms import Candidate, Span, candidates, spans
+from engine.builtin.graph_terms import TOLD, Candidate, Span, candidates, spans
 from engine.builtin.terms import is_han
 from engine.knowledge.chunk import tokens
 from engine.model.config import BUILTIN
@@ -144,8 +142,9 @@ def _verb(between: str, language: Language) -> tuple[str, bool] | None:
 @lru_cache(maxsize=2)
 def _verbs(language: Language) -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
     """Longer wordings first, so that "is caused by" is not read as "caused"."""
-    told = json.loads(Path(__file__).with_name("relations.json").read_text(encoding="utf-8"))["relations"]
-    made = [(item["type"], bool(item.get("reverse")), wording) for item in told for wording in item[language]]
+    made = [
+        (item["type"], bool(item.get("reverse")), wording) for item in TOLD["relations"] for wording in item[language]
+    ]
     made.sort(key=lambda entry: -len(entry[2]))
     wrapped = r"\b(?:{})\b" if language == "en" else "(?:{})"
     return tuple((kind, reverse, _around(kind, wrapped.format(wording), language)) for kind, reverse, wording in made)

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engine.errors import (
@@ -57,16 +57,6 @@ class Said:
     prompt_tokens: int | None
     reply_tokens: int | None
     truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What one call is, for its record."""
-
-    attempt: int
-    passage_id: PassageId | None
-    warmer: bool = False
-    fault_of: Callable[[str], str] | None = None
 
 
 class _Reception:
@@ -169,16 +159,16 @@ class ChatModel:
         def read(text: str, cut: bool) -> ReplyT | None:
             return read_reply(text, shape) or (read_cut_reply(text, shape) if cut else None)
 
-        told = _Told(attempt, passage_id, warmer)
+        call = partial(self._call, messages, trace, read, attempt=attempt, passage_id=passage_id, warmer=warmer)
         if self._takes_schema:
             try:
-                return await self._call(messages, trace, read, told, schema=schema)
+                return await call(schema=schema)
             except ModelRefused as refused:
                 if self.provider == "ollama" or int(refused.params.get("status", 0)) not in _NO_SCHEMA_STATUS:
                     raise
                 # This model takes no schema; the prompt asks for the same JSON.
                 self._takes_schema = False
-        return await self._call(messages, trace, read, told, schema=None)
+        return await call()
 
     async def say(
         self,
@@ -194,8 +184,9 @@ class ChatModel:
 
         ``fault_of`` names what is wrong with a whole text that will not be taken, for the record of the call.
         """
-        told = _Told(attempt, None, warmer, fault_of)
-        _, said = await self._call(messages, trace, lambda text, cut: None, told, schema=None, hear=hear)
+        _, said = await self._call(
+            messages, trace, lambda text, cut: None, attempt=attempt, warmer=warmer, hear=hear, fault_of=fault_of
+        )
         return said
 
     def prompt_tokens(self, messages: Sequence[Message]) -> int:
@@ -207,13 +198,16 @@ class ChatModel:
         messages: Sequence[Message],
         trace: Trace,
         read: Callable[[str, bool], ReplyT | None],
-        told: _Told,
         *,
-        schema: Schema | None,
+        attempt: int,
+        passage_id: PassageId | None = None,
+        warmer: bool,
+        schema: Schema | None = None,
         hear: Callable[[str], None] | None = None,
+        fault_of: Callable[[str], str] | None = None,
     ) -> tuple[ReplyT | None, Said]:
         self._check_size(messages)
-        temperature = min(1.0, self.model.temperature + _WARMER) if told.warmer else self.model.temperature
+        temperature = min(1.0, self.model.temperature + _WARMER) if warmer else self.model.temperature
         client = await self._client(temperature)
         patience = _patience(self._address, self.name)
         by_hand = "call_timeout_s" in self._settings.model_fields_set
@@ -231,8 +225,8 @@ class ChatModel:
             said = reception.said()
             value = read(said.text, reception.truncated)
             error = "" if hear or value is not None else "unreadable"
-            if told.fault_of is not None and said.text and not said.truncated:
-                error = told.fault_of(said.text)
+            if fault_of is not None and said.text and not said.truncated:
+                error = fault_of(said.text)
             return value, said
         except asyncio.CancelledError:
             error = "cancelled"
@@ -251,16 +245,16 @@ class ChatModel:
                     messages=tuple(messages),
                     reply=said.text,
                     parsed=parsed(value),
-                    passage_id=told.passage_id,
+                    passage_id=passage_id,
                     prompt_tokens=said.prompt_tokens,
                     reply_tokens=said.reply_tokens,
                     start_ms=start_ms,
                     duration_ms=(time.perf_counter() - began) * 1000.0,
-                    attempt=told.attempt,
+                    attempt=attempt,
                     truncated=reception.truncated,
                     error=error,
                     thinking=said.thinking,
-                    temperature=temperature if told.warmer else None,
+                    temperature=temperature if warmer else None,
                 )
             )
 
