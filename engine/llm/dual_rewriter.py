@@ -81,7 +81,7 @@ def dual_rewriter_messages(
     """
     language = language_of(request.question)
     first = initial(request)
-    form = in_language(_FORM, language).replace("__EXAMPLE__", rewrite_example(language))
+    form = in_language(_FORM, language, rewrite_example(language))
     rules = (_INITIAL if first else _CORRECTIVE) + "\n" + form
     went_wrong = [] if first else _what_went_wrong(request, token_budget)
     parts = [fenced("question", request.question), *went_wrong, "Your query as JSON:"]

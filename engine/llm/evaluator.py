@@ -13,7 +13,6 @@ from engine.llm import examples
 from engine.llm.examples import given_back
 from engine.llm.parsing import Part, Reply, called, plain_text, read_by, yes_or_no
 from engine.llm.prompts import (
-    as_json,
     fenced,
     free_text,
     in_language,
@@ -201,7 +200,7 @@ class ChatEvaluator(ChatRole):
 def evaluator_messages(request: EvaluationRequest, former: str | None = None) -> tuple[Message, ...]:
     """The prompt for one evaluation; with ``former``, the reply that could not be used, that of the second try."""
     language = language_of(request.question)
-    form = in_language(_FORM, language).replace("__EXAMPLE__", _example(request, language))
+    form = in_language(_FORM, language, _example(request, language))
     rules = _TASK + (_BOTH if request.aim == "answer" else _RELEVANCE) + form
     parts = [numbered(number, passage) for number, passage in enumerate(request.passages, start=1)]
     if request.unseen:
@@ -218,15 +217,14 @@ def evaluator_messages(request: EvaluationRequest, former: str | None = None) ->
     return prompt(rules, parts, former, _AGAIN)
 
 
-def _example(request: EvaluationRequest, language: Language) -> str:
-    name = "zh" if language == "zh" else "en"
+def _example(request: EvaluationRequest, language: Language) -> dict[str, Any]:
     dimension = "evidence_marking" if request.aim == "answer" else "reasonableness"
     suggestion = {
         "dimension": dimension,
-        "suggestion": examples.SUGGESTED[name],
-        "quote": examples.CRITICISED[name],
+        "suggestion": examples.SUGGESTED[language],
+        "quote": examples.CRITICISED[language],
     }
-    return as_json({"passed": False, "suggestions": [suggestion]})
+    return {"passed": False, "suggestions": [suggestion]}
 
 
 def _evaluation(request: EvaluationRequest, reply: EvaluationReply) -> Evaluation | None:

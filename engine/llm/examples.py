@@ -8,21 +8,28 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from difflib import SequenceMatcher
-from typing import Final
+from typing import TypeVar
 
-QUERY: Final = {"en": "lighthouse year of construction", "zh": "灯塔 建成年份"}
-KEYWORDS: Final = {"en": ["lighthouse", "construction"], "zh": ["灯塔", "建成"]}
-REWRITTEN: Final = {
-    "en": "The results were about the harbour, so I named the lighthouse first.",
-    "zh": "结果讲的是港口，所以把灯塔放在最前面。",
-}
-CHOSEN: Final = {"en": "It asks for one year of one lighthouse.", "zh": "它问的是一座灯塔的一个年份。"}
-SUGGESTED: Final = {
-    "en": "Give a source for the year of the lighthouse.",
-    "zh": "请给灯塔建成年份这句话注明来源。",
-}
-CRITICISED: Final = {"en": "The lighthouse was built in 1868.", "zh": "这座灯塔建于1868年。"}
+from engine.model.values import Language
+
+T = TypeVar("T")
+
+
+def _written(en: T, zh: T) -> Mapping[Language, T]:
+    """A text in Chinese, and in English for every other language."""
+    return {"en": en, "zh": zh, "other": en}
+
+
+QUERY = _written("lighthouse year of construction", "灯塔 建成年份")
+KEYWORDS = _written(["lighthouse", "construction"], ["灯塔", "建成"])
+REWRITTEN = _written(
+    "The results were about the harbour, so I named the lighthouse first.", "结果讲的是港口，所以把灯塔放在最前面。"
+)
+CHOSEN = _written("It asks for one year of one lighthouse.", "它问的是一座灯塔的一个年份。")
+SUGGESTED = _written("Give a source for the year of the lighthouse.", "请给灯塔建成年份这句话注明来源。")
+CRITICISED = _written("The lighthouse was built in 1868.", "这座灯塔建于1868年。")
 
 _INSTRUCTIONS = (
     "one short sentence",

@@ -210,21 +210,18 @@ def rewriter_messages(request: RewriteRequest, token_budget: int, former: str | 
     if not request.failed:
         parts.append("No passage was close enough to the query to be judged.")
     parts.append(f"Your new query as JSON, in {LANGUAGE_NAMES[language]}:")
-    rules = in_language(_REWRITER, language).replace("__EXAMPLE__", rewrite_example(language))
+    rules = in_language(_REWRITER, language, rewrite_example(language))
     return prompt(rules, parts, former, rewrite_correction(language))
 
 
-def rewrite_example(language: Language) -> str:
+def rewrite_example(language: Language) -> Mapping[str, Any]:
     """A rewrite as it is wanted, about something that no collection of ours is about."""
-    name = "zh" if language == "zh" else "en"
-    return as_json(
-        {
-            "query": examples.QUERY[name],
-            "reason": examples.REWRITTEN[name],
-            "keywords": examples.KEYWORDS[name],
-            "strategy": "emphasise",
-        }
-    )
+    return {
+        "query": examples.QUERY[language],
+        "reason": examples.REWRITTEN[language],
+        "keywords": examples.KEYWORDS[language],
+        "strategy": "emphasise",
+    }
 
 
 def rewrite_correction(language: Language) -> str:
@@ -283,13 +280,11 @@ def again(former: str, correction: str) -> tuple[Message, Message]:
     return Message("assistant", former[:_LONGEST_ECHO].strip() or "(nothing)"), Message("user", correction)
 
 
-def as_json(example: Mapping[str, Any]) -> str:
-    return json.dumps(example, ensure_ascii=False)
-
-
-def in_language(rules: str, language: Language) -> str:
-    """A text of ours with the name of the language in its place."""
-    return rules.replace("__LANGUAGE__", LANGUAGE_NAMES[language])
+def in_language(rules: str, language: Language, example: Mapping[str, Any] | None = None) -> str:
+    """A text of ours with the name of the language in its place, and with an example of the reply where it has one."""
+    return rules.replace("__LANGUAGE__", LANGUAGE_NAMES[language]).replace(
+        "__EXAMPLE__", json.dumps(example, ensure_ascii=False)
+    )
 
 
 def within(parts: Iterable[str], token_budget: int) -> list[str]:

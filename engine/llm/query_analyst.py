@@ -10,7 +10,6 @@ from engine.llm.parsing import ReasonedReply, called, listed, name_text, read_by
 from engine.llm.prompts import (
     LONGEST_REASON,
     Schema,
-    as_json,
     fenced,
     free_text,
     in_language,
@@ -119,15 +118,14 @@ def analysis_messages(request: AnalysisRequest, former: str | None = None) -> tu
     """The prompt for one query; with ``former``, the reply that could not be used, that of the second try."""
     modes = offered(request)
     language = language_of(request.query)
-    name = "zh" if language == "zh" else "en"
     example = {
         "complexity": "single",
-        "entities": examples.KEYWORDS[name][:1],
+        "entities": examples.KEYWORDS[language][:1],
         "mode": modes[0],
-        "reason": examples.CHOSEN[name],
+        "reason": examples.CHOSEN[language],
     }
     shown = "\n".join(f"- {mode}: {_MODES[mode]}" for mode in modes if mode in _MODES)
-    rules = in_language(_RULES.replace("__MODES__", shown), language).replace("__EXAMPLE__", as_json(example))
+    rules = in_language(_RULES.replace("__MODES__", shown), language, example)
     known = [fenced("known", "\n".join(request.entities))] if request.entities else []
     parts = [fenced("question", request.query), *known, "Your analysis as JSON:"]
     return prompt(rules, parts, former, _AGAIN.replace("__NAMES__", ", ".join(modes)))

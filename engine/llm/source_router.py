@@ -17,7 +17,6 @@ from engine.llm.prompts import (
     LONGEST_QUERY,
     LONGEST_REASON,
     Schema,
-    as_json,
     fenced,
     free_text,
     in_language,
@@ -147,16 +146,14 @@ def routing_schema(kinds: Sequence[SourceKind], short: bool = False) -> Schema:
 def source_router_messages(request: RoutingRequest, former: str | None = None) -> tuple[Message, ...]:
     """The prompt for one routing; with ``former``, the reply that could not be used, the prompt of the second try."""
     language = language_of(request.question)
-    name = "zh" if language == "zh" else "en"
     example = {
-        "query": examples.QUERY[name],
+        "query": examples.QUERY[language],
         "shares": {kind: 1 if place else _WHOLE - 2 for place, kind in enumerate(request.kinds)},
-        "why": examples.CHOSEN[name],
+        "why": examples.CHOSEN[language],
         "wide": False,
     }
     kinds = "\n".join(f'- "{kind}": {_KINDS[kind]}' for kind in request.kinds)
-    rules = _ROUTER.replace("__KINDS__", kinds).replace("__WHOLE__", str(_WHOLE))
-    rules = in_language(rules.replace("__EXAMPLE__", as_json(example)), language)
+    rules = in_language(_ROUTER.replace("__KINDS__", kinds).replace("__WHOLE__", str(_WHOLE)), language, example)
     parts = [fenced("question", request.question), fenced("query", request.query), "Your routing as JSON:"]
     return prompt(rules, parts, former, _AGAIN.replace("__NAMES__", ", ".join(request.kinds)))
 

@@ -11,7 +11,6 @@ from engine.llm.parsing import ReasonedReply, called, name_text, read_by
 from engine.llm.prompts import (
     LONGEST_REASON,
     Schema,
-    as_json,
     fenced,
     free_text,
     in_language,
@@ -111,12 +110,11 @@ def strategy_messages(request: StrategyRequest, former: str | None = None) -> tu
     routes = [_DIRECT.replace("__OR_REMEMBERED__", remembered)]
     routes += [f"- {name}: {_SEARCHES[name]}" for name in request.strategies]
     language = language_of(request.question)
-    why = examples.CHOSEN["zh" if language == "zh" else "en"]
-    example = {"code": "specific", "route": _plain_search(request), "why": why}
-    rules = in_language(_RULES.replace("__ROUTES__", "\n".join(routes)), language)
+    example = {"code": "specific", "route": _plain_search(request), "why": examples.CHOSEN[language]}
+    rules = in_language(_RULES.replace("__ROUTES__", "\n".join(routes)), language, example)
     parts = [fenced("question", request.question), *map(remembered_part, request.memories), "Your choice as JSON:"]
     correction = _AGAIN.replace("__NAMES__", ", ".join((*request.strategies, "direct")))
-    return prompt(rules.replace("__EXAMPLE__", as_json(example)), parts, former, correction)
+    return prompt(rules, parts, former, correction)
 
 
 def _plain_search(request: StrategyRequest) -> str:
