@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import Node, chip, fold, node, script
+from components.common.markup import Drawer, Node, chip, fold, node
 from engine.attachments.admission import LONGEST_TEXT, MOST_COLUMNS, MOST_ROWS
 from engine.builtin.cells import column_letters
 from engine.messages import N_
@@ -29,12 +29,7 @@ _CUT = {
     "tables": N_("The file has further tables or sheets, which are left out."),
 }
 
-_component = st.components.v2.component(
-    "workbench_attached",
-    html='<div class="wb attached-to"></div>',
-    css=script("tokens.css", "markup.css", "loops.css", "attachments.css"),
-    js=script("dom.js", "answer_live.js", "markup.js"),
-)
+_draw = Drawer("attached", "loops.css", "attachments.css", look="attached-to")
 
 _TEXT_HEIGHT = 190
 _GRID_HEIGHT = 280
@@ -48,7 +43,7 @@ def attached_card(attachments: Sequence[Attachment], cited: Sequence[CellCitatio
     if attachments:
         head = node("div", "head", node("strong", "heading", words("Attached to the question")))
         card = node("section", "card", head, *attached_nodes(attachments, cited, words))
-        _component(key=key, data={"lang": words.html_language, "nodes": [card.plain()]})
+        _draw((card,), words, key=key)
 
 
 def attached_nodes(attachments: Sequence[Attachment], cited: Sequence[CellCitation], words: Words) -> list[Node]:
@@ -78,38 +73,23 @@ def facts(item: Attachment, words: Words) -> str:
             "{rows} rows × {columns} columns", rows=len(item.rows), columns=len(item.rows[0]) if item.rows else 0
         )
     by = words(_BY[item.read_by or "typed"]) if item.read_by in ("", "ocr") else item.read_by
-    limit = MOST_ROWS if item.cut == "rows" else MOST_COLUMNS
-    cut = []
+    parts = [by, size]
+    if item.edited and item.read_by:
+        parts.append(words("corrected by hand"))
     if item.cut in _CUT:
-        cut.append(words(_CUT[item.cut], n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS))
-    return " · ".join(
-        [
-            by,
-            size,
-            *([words("corrected by hand")] if item.edited and item.read_by else []),
-            *cut,
-        ]
-    )
+        limit = MOST_ROWS if item.cut == "rows" else MOST_COLUMNS
+        parts.append(words(_CUT[item.cut], n=limit, rows=MOST_ROWS, columns=MOST_COLUMNS))
+    return " · ".join(parts)
 
 
 def attachment_head(item: Attachment, table: int, words: Words, *, key: str) -> bool:
     """What it is, its name and its facts on one line; whether its button to remove it was pressed."""
     name = node("span", "own-name", item.name)
     about = node("span", "muted small grow", facts(item, words))
-    remove = Node(
-        "button",
-        {
-            "class": "button quiet",
-            "data-action": "remove",
-            "aria-label": words("Remove {name}", name=item.name[:_SHORT]),
-        },
-        (f"✕ {words('Remove')}",),
-    )
+    named = words("Remove {name}", name=item.name[:_SHORT])
+    remove = node("button", "button quiet", f"✕ {words('Remove')}", data_action="remove", aria_label=named)
     head = node("div", "head", chip("plain", title(item, table, words)), name, about, remove)
-    result = _component(
-        key=key, data={"lang": words.html_language, "nodes": [head.plain()]}, on_action_change=lambda: None
-    )
-    return isinstance(result.action, Mapping)
+    return _draw((head,), words, key=key) == "remove"
 
 
 def image_editor(item: Attachment, words: Words, *, key: str) -> Attachment:

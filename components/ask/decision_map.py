@@ -13,7 +13,7 @@ from typing import Literal
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import script
+from components.common.markup import nothing, script
 from engine.messages import N_, NC_
 
 _LEGEND = {
@@ -115,8 +115,8 @@ def decision_map_card(
                 "file": file_name,
             },
         },
-        on_pick_change=lambda: None,
-        on_axes_change=lambda: None,
+        on_pick_change=nothing,
+        on_axes_change=nothing,
     )
     picked, axes = result.pick, result.axes
     return MapEvent(

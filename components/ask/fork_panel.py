@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from components.ask.what_if_text import price_text
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, draw, node
+from components.common.markup import Node, box, button, chip, draw, node
 from components.common.phrases import (
     decision_text,
     ended_text,
@@ -106,9 +106,7 @@ def branch_note(
     said = words(", ").join(changes)
     changed = words("Changed: {changes}", changes=said) if said else words("Nothing was changed.")
     parts = [node("div", "head", *head), node("p", "", changed), *_became(record, found, words)]
-    icon = node("span", "icon", "↳", aria_hidden="true")
-    box = node("div", "box plain", icon, node("div", "grow", *parts), role="status")
-    return draw((box,), words, key=key) == "parent"
+    return draw((box("plain", "↳", *parts),), words, key=key) == "parent"
 
 
 def changes_of(fork: Fork, settings: Sequence[str], record: RunRecord, words: Words) -> list[str]:

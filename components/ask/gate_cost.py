@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from components.common.i18n import Words
-from components.common.markup import button, draw, node
+from components.common.markup import box, button, draw, node
 from components.common.phrases import duration_text
 from engine.replay.gate_cost import GateWaste
 
 
 def gate_waste_note(waste: GateWaste, words: Words, *, key: str) -> bool:
     """Draw the note; true when the reader wants the other gate."""
-    icon = node("span", "icon", "!", aria_hidden="true")
-    text = node("div", "grow", node("p", "", waste_text(waste, words)))
-    action = button(words("Use that gate"), "use", "button")
-    return draw((node("div", "box warn", icon, text, action, role="status"),), words, key=key) == "use"
+    text = node("p", "", waste_text(waste, words))
+    return draw((box("warn", "!", text, beside=(button(words("Use that gate"), "use"),)),), words, key=key) == "use"
 
 
 def waste_text(waste: GateWaste, words: Words) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.common.i18n import Words
-from components.common.markup import button, draw, node
+from components.common.markup import box, button, draw, node
 
 
 def marking_box(words: Words, *, refused: bool, key: str) -> bool:
@@ -11,12 +11,7 @@ def marking_box(words: Words, *, refused: bool, key: str) -> bool:
     why = words("One judgement makes the diagnosis exact: it then says where that passage was lost.")
     if refused:
         why = words.joined((why, words("If none does, the refusal was right.")))
-    text = node(
-        "div",
-        "grow",
-        node("strong", "", words("Which passage should have answered? Mark it.")),
-        node("p", "muted small", why),
-    )
-    icon = node("span", "icon", "?", aria_hidden="true")
-    action = button(words("Mark a passage"), "mark", "button")
-    return draw((node("div", "box plain", icon, text, action, role="note"),), words, key=key) == "mark"
+    asked = node("strong", "", words("Which passage should have answered? Mark it."))
+    mark = button(words("Mark a passage"), "mark")
+    drawn = box("plain", "?", asked, node("p", "muted small", why), beside=(mark,), role="note")
+    return draw((drawn,), words, key=key) == "mark"

@@ -13,7 +13,7 @@ from components.ask.passage_stages import cut_text, moves_text, names_of, scores
 from components.ask.search_ranks import found_in_both, ranks_text, ranks_tip
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine, Sighting, life_lines
-from components.common.markup import script
+from components.common.markup import nothing, script
 from components.common.phrases import (
     bar_text,
     probability_text,
@@ -34,7 +34,6 @@ _CSV = {
     "rank": N_("rank"),
     "source": N_("source"),
     "section": N_("section"),
-    "kind": N_("kind of source"),
     "similarity": N_("similarity"),
     "raw": N_("raw score"),
     "floor": N_("floor"),
@@ -43,6 +42,7 @@ _CSV = {
     "verdict": N_("verdict"),
     "confidence": N_("P(relevant)"),
     "reason": N_("reason"),
+    "kind": N_("kind of source"),
     "marker": N_("marker"),
     "vector_rank": N_("rank by meaning"),
     "text_rank": N_("rank by words"),
@@ -66,11 +66,6 @@ _KIND_PLACES = {
 
 _SNIPPET = 220
 _DROPPED = ("below_threshold", "below_graph", "below_rerank", "beyond_top_k")
-_COLUMNS = (
-    *("round", "rank", "source", "section", "similarity", "raw", "floor"),
-    *("gate", "margin", "verdict", "confidence", "reason", "kind", "marker"),
-    *("vector_rank", "text_rank", "text_score", "text"),
-)
 _LABELS = {
     "rank": N_("Rank"),
     "passage": N_("Passage"),
@@ -205,7 +200,7 @@ def passages_table(
             "asked": time.time_ns() if opened else 0,
             "words": _labels(words),
         },
-        on_label_change=lambda: None,
+        on_label_change=nothing,
     )
     if not record.active:
         # While the run is in progress, each change would replace the file behind the button.
@@ -246,7 +241,7 @@ def _given_label(sent: Any) -> PassageLabel | None:
 def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> bytes:
     """One row per passage and round, UTF-8 with a byte order mark; cells cannot start a formula."""
     rows = (_cells(line, seen, config, words) for line in lines for seen in line.sightings)
-    return table_csv([words(_CSV[name]) for name in _COLUMNS], rows)
+    return table_csv([words(text) for text in _CSV.values()], rows)
 
 
 def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> list[str]:

@@ -14,7 +14,7 @@ import streamlit as st
 
 from components.ask.presenter_sentences import bar_text, sentence, what_if_sentence
 from components.common.i18n import Words
-from components.common.markup import script
+from components.common.markup import nothing, script
 from components.common.phrases import section_text
 from components.labels.runs import DEMO_NAMES
 from components.picture.drawing import Paint, painted, shapes_of
@@ -116,7 +116,7 @@ def presenter(
             "start": start,
             "labels": labels,
         },
-        on_step_change=lambda: None,
+        on_step_change=nothing,
     )
     shown = result.step
     if isinstance(shown, Mapping) and shown.get("run") == record.id and isinstance(shown.get("step"), int):

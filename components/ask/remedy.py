@@ -6,7 +6,7 @@ from components.ask.flips import flip_text
 from components.ask.pinned import ALL_UNKNOWN
 from components.ask.what_if_text import rich
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, draw, node
+from components.common.markup import Node, box, button, chip, draw, node
 from components.common.phrases import probability_text
 from engine.messages import N_, NC_
 from engine.model.wording import apart
@@ -67,12 +67,10 @@ def remedy_box(found: Diagnosis, change: Flip | None, effect: PinnedEffect | Non
     """Draw label, evidence and change, with what the change does to pinned runs; true when it is to be tried."""
     by = chip("grey", words("by labels" if found.labelled else "by what the run shows"))
     head = node("div", "head", node("strong", "heading", title(found, words)), by)
-    text = node(
-        "div", "grow", head, node("p", "small", why_text(found, words)), *_mending(found, change, effect, words)
-    )
+    said = (head, node("p", "small", why_text(found, words)), *_mending(found, change, effect, words))
     actions = (button(words(NC_("remedy", "Try it")), "try", "button primary"),) if change is not None else ()
-    icon = node("span", "icon", "!" if change is None else "✓", aria_hidden="true")
-    return draw((node("div", "box plain remedy", icon, text, *actions, role="status"),), words, key=key) == "try"
+    drawn = box("plain remedy", "!" if change is None else "✓", *said, beside=actions)
+    return draw((drawn,), words, key=key) == "try"
 
 
 def title(found: Diagnosis, words: Words) -> str:
@@ -130,18 +128,10 @@ def effect_text(effect: PinnedEffect | None, words: Words) -> str:
         said = words.count(
             "It does not break the run on the watch list.", "It breaks none of {n} runs on the watch list.", told
         )
-    return (
-        words.joined(
-            (
-                said,
-                words.count(
-                    "1 cannot be told without calls.", "{n} cannot be told without calls.", len(effect.unknown)
-                ),
-            )
-        )
-        if effect.unknown
-        else said
-    )
+    if not effect.unknown:
+        return said
+    unknown = words.count("1 cannot be told without calls.", "{n} cannot be told without calls.", len(effect.unknown))
+    return words.joined((said, unknown))
 
 
 def _mending(found: Diagnosis, change: Flip | None, effect: PinnedEffect | None, words: Words) -> list[Node]:
@@ -152,19 +142,8 @@ def _mending(found: Diagnosis, change: Flip | None, effect: PinnedEffect | None,
             else "No single change of a setting is known to mend it."
         )
         return [node("p", "muted small", said)]
-    return [
-        node(
-            "p",
-            "change",
-            *rich(
-                words(
-                    "The smallest change that the record confirms to help: **{change}**.",
-                    change=flip_text(change, words),
-                )
-            ),
-        ),
-        node("p", "muted small", effect_text(effect, words)),
-    ]
+    said = words("The smallest change that the record confirms to help: **{change}**.", change=flip_text(change, words))
+    return [node("p", "change", *rich(said)), node("p", "muted small", effect_text(effect, words))]
 
 
 def _figure(name: str, value: float) -> str:

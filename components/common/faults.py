@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from components.common.i18n import Words
-from components.common.markup import Node, button, copy_button, draw, node
+from components.common.markup import Node, box, button, command, draw, node
 from components.common.phrases import fault_text, node_text
 from engine.model.values import Fault
 
@@ -24,22 +24,20 @@ def fault_box(
     A command among the fault's parameters gets a line of its own with a copy button.
     """
     fact, remedy = fault_text(fault, words)
-    command = fault.params.get("command", "")
+    typed = fault.params.get("command", "")
     where = f"{node_text(fault.node, words)} · {fault.code}" if fault.node else fault.code
     parts = [
         node("div", "head", node("strong", "", fact), node("span", "muted small grow far", where)),
         node("p", "", *with_code(remedy)),
     ]
-    if command:
-        parts.append(node("div", "command", node("code", "", command), copy_button(words, command)))
+    if typed:
+        parts.append(command(typed, words))
     if actions:
         looks = ("button primary", *("button" for _ in actions[1:]))
         made = (button(label, name, look) for (name, label), look in zip(actions, looks, strict=True))
         parts.append(node("div", "actions", *made))
-    icon = node("span", "icon", "✗" if severity == "error" else "!", aria_hidden="true")
-    look = "fault" if severity == "error" else "warn"
-    box = node("div", f"box {look}", icon, node("div", "grow", *parts), role="alert" if look == "fault" else "status")
-    return draw((box,), words, key=key)
+    look, sign = ("fault", "✗") if severity == "error" else ("warn", "!")
+    return draw((box(look, sign, *parts),), words, key=key)
 
 
 def with_code(text: str) -> list[Node | str]:

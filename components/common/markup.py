@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,26 +58,92 @@ def fold(name: str, label: Node | str, *kids: Node | str, look: str = "") -> Nod
     return node("details", f"fold {look}".strip(), node("summary", "", label), *kids, data_fold=name)
 
 
+def figure(label: str, value: str, note: str = "", *, look: str = "", note_look: str = "", title: str = "") -> Node:
+    """One of the figures of a row: what it is, the number, and what to make of it."""
+    return node(
+        "div",
+        "figure",
+        node("div", "label", label),
+        node("div", f"value num {look}".strip(), value),
+        node("div", f"note {note_look}".strip(), note),
+        title=title,
+    )
+
+
+def box(look: str, sign: str, *said: Node | str, beside: Sequence[Node] = (), role: str = "") -> Node:
+    """A box that says something; looks: ``pass``, ``warn``, ``fault``, ``plain``. Without a ``sign`` it has no icon."""
+    icon = node("span", "icon", sign, aria_hidden="true") if sign else ""
+    role = role or ("alert" if look == "fault" else "status")
+    return node("div", f"box {look}", icon, node("div", "grow", *said), *beside, role=role)
+
+
+def table(look: str, head: Sequence[str], rows: Iterable[Sequence[Node | str]], numbers: Collection[int] = ()) -> Node:
+    """A table whose rows become cards on a narrow page; an empty heading leaves a cell of a card without a label.
+
+    ``numbers`` are the places of columns that hold numbers.
+    """
+    columns = [(title, "num" if place in numbers else "") for place, title in enumerate(head)]
+    lines = (
+        node("tr", "", *(node("td", of, kid, data_label=title) for (title, of), kid in zip(columns, row, strict=True)))
+        for row in rows
+    )
+    heads = node("tr", "", *(node("th", "", title, scope="col") for title in head))
+    return node("table", look, node("thead", "", heads), node("tbody", "", *lines))
+
+
+def gauge(share: float, label: str, *, moving: bool = False, look: str = "meter") -> Node:
+    """A bar of progress; ``moving`` where no one knows how much there is to do."""
+    percent = 100 * min(1.0, max(0.0, share))
+    return node(
+        "div",
+        f"{look} moving" if moving else look,
+        node("i", "", data_fill=f"{percent:.1f}%"),
+        role="progressbar",
+        aria_valuemin="0",
+        aria_valuemax="100",
+        aria_valuenow="" if moving else f"{percent:.0f}",
+        aria_label=label,
+    )
+
+
+def command(text: str, words: Words, label: str = "") -> Node:
+    """A line to type, with a button that copies it; ``label`` says where or what for."""
+    line = node("div", "command", node("code", "", text), copy_button(words, text))
+    return node("div", "step", node("div", "small muted", label), line) if label else line
+
+
 def script(*names: str) -> str:
     """Files of ``components/assets`` joined in order: the source of an inline component."""
     return "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
 
 
-_component = st.components.v2.component(
-    "workbench_markup",
-    html='<div class="wb"></div>',
-    css=script("tokens.css", "markup.css", "loops.css"),
-    js=script("dom.js", "answer_live.js", "markup.js"),
-)
+class Drawer:
+    """Draws trees one below the other, with style sheets besides those of every page; ``look`` is a class of all."""
+
+    def __init__(self, name: str, *sheets: str, look: str = "") -> None:
+        self._component = st.components.v2.component(
+            f"workbench_{name}",
+            html=f'<div class="{f"wb {look}".strip()}"></div>',
+            css=script("tokens.css", "markup.css", *sheets),
+            js=script("dom.js", "answer_live.js", "markup.js"),
+        )
+
+    def __call__(self, nodes: Sequence[Node], words: Words, *, key: str) -> str | None:
+        """Draw the trees; returns the action of the button pressed in this rerun, if any."""
+        data = {"lang": words.html_language, "nodes": [item.plain() for item in nodes]}
+        action = self._component(key=key, data=data, on_action_change=nothing).action
+        if not isinstance(action, Mapping):
+            return None
+        # A press counts once, however often it is delivered; its serial number tells it from the next one.
+        last = f"{key}_serial"
+        if st.session_state.get(last) == action.get("serial"):
+            return None
+        st.session_state[last] = action.get("serial")
+        return str(action["name"])
 
 
-def draw(nodes: Sequence[Node], words: Words, *, key: str) -> str | None:
-    """Draw the trees one below the other; returns the action of the button pressed in this rerun, if any."""
-    result = _component(
-        key=key,
-        data={"lang": words.html_language, "nodes": [item.plain() for item in nodes]},
-        on_action_change=lambda: None,
-    )
-    action = result.action
-    # A trigger carries a serial number besides: the same button pressed twice must be two events.
-    return str(action["name"]) if isinstance(action, Mapping) else None
+def nothing() -> None:
+    """A value or a trigger exists on a component's result only where a callback is named."""
+
+
+draw = Drawer("markup", "loops.css")

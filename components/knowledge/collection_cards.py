@@ -21,7 +21,6 @@ _COLUMN = {
     "sources": N_("Sources"),
     "model": N_("Embedding model"),
     "search": N_("Search"),
-    "store": N_("Store"),
     "built": N_("Built"),
 }
 
@@ -54,7 +53,6 @@ _FACT = {
 
 SAMPLES = "samples"
 _OPEN = "open:"
-_COLUMNS = ("collection", "passages", "sources", "model", "search", "built")
 
 
 def matching(collections: Sequence[CollectionInfo], text: str) -> list[CollectionInfo]:
@@ -80,12 +78,8 @@ def collection_table(
     ``unusable`` names those whose embedding model is not at hand. Names and descriptions may be another program's
     words, and are drawn as text.
     """
-    head = node(
-        "div",
-        "line top",
-        *(node("span", name, words(_COLUMN[name])) for name in _COLUMNS),
-        aria_hidden="true",
-    )
+    heads = (node("span", name, words(text)) for name, text in _COLUMN.items())
+    head = node("div", "line top", *heads, aria_hidden="true")
     rows = [
         _row(number, info, info.name == chosen, info.name in unusable, words) for number, info in enumerate(collections)
     ]

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.common.embedding_facts import model_name
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, copy_button, draw, node
+from components.common.markup import Node, box, button, chip, command, draw, node
 from components.common.phrases import fault_text, probability_text
 from components.common.terms import query_terms
 from components.knowledge.draw import draw_knowledge, note_box
@@ -165,8 +165,7 @@ def model_note(model: str, proposal: ProposedModel | None, dim: int, words: Word
     why = proposal.why if proposal else "typed"
     parts = [node("div", "muted small", words(_WHY[why], dim=dim))]
     if proposal is not None and not proposal.available and model.startswith(_OLLAMA):
-        command = f"ollama pull {model.removeprefix(_OLLAMA)}"
-        parts.append(node("div", "command", node("code", "", command), copy_button(words, command)))
+        parts.append(command(f"ollama pull {model.removeprefix(_OLLAMA)}", words))
     draw(parts, words, key=key)
 
 
@@ -213,9 +212,7 @@ def self_search_note(result: SelfSearch, metric: str, words: Words, *, key: str)
             node("p", "small", text),
             node("div", "actions", button(words("Take these prefixes"), "take", "button primary")),
         ]
-    icon = node("span", "icon", sign, aria_hidden="true")
-    box = node("div", f"box {look}", icon, node("div", "grow", *parts), role="status")
-    return draw_knowledge((box,), words, key=key) == "take"
+    return draw_knowledge((box(look, sign, *parts, role="status"),), words, key=key) == "take"
 
 
 def probe_results(probed: Sequence[ProbedQuestion], words: Words, *, key: str) -> None:

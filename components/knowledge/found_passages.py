@@ -38,10 +38,6 @@ _LISTS = {
 }
 
 _SNIPPET = 420
-_COLUMNS = (
-    *("rank", "source", "section", "ordinal", "similarity", "cosine"),
-    *("vector_rank", "text_rank", "text_score", "text"),
-)
 
 
 def found_passages(
@@ -54,8 +50,9 @@ def found_passages(
 
 def found_csv(found: Sequence[FoundPassage], words: Words) -> bytes:
     """One row a passage, UTF-8 with a byte order mark."""
-    head = [words(_CSV[name]) for name in _COLUMNS]
-    return table_csv(head, (_cells(rank, item, words) for rank, item in enumerate(found, 1)))
+    return table_csv(
+        [words(text) for text in _CSV.values()], (_cells(rank, item, words) for rank, item in enumerate(found, 1))
+    )
 
 
 def _cells(rank: int, item: FoundPassage, words: Words) -> list[str]:

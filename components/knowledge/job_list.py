@@ -8,7 +8,7 @@ from typing import Literal, cast
 
 from components.common.amounts import count_text, span_text
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, fold, node
+from components.common.markup import Node, box, button, chip, fold, gauge, node
 from components.common.phrases import fault_text
 from components.common.spreadsheet import table_csv
 from components.knowledge.draw import draw_knowledge
@@ -84,7 +84,7 @@ def job_list(jobs: Sequence[JobStatus], words: Words, *, key: str) -> JobEvent |
 
 def failed_csv(failed: Sequence[tuple[str, Fault]], words: Words) -> bytes:
     """Files that were left out, one a row with code, reason and remedy; UTF-8 with a byte order mark."""
-    head = [words(_CSV[name]) for name in ("name", "code", "fact", "remedy")]
+    head = [words(text) for text in _CSV.values()]
     return table_csv(head, ((name, fault.code, *fault_text(fault, words)) for name, fault in failed))
 
 
@@ -107,18 +107,9 @@ def _card(job: JobStatus, words: Words) -> Node:
 
 def _way(job: JobStatus, words: Words) -> list[Node]:
     """How far it has come: a bar, figures, the file being worked on."""
-    share = min(1.0, job.done / job.total) if job.total else 0.0
+    share = job.done / job.total if job.total else 0.0
     unknown = not job.total and not job.over and job.state != "waiting"
-    bar = node(
-        "div",
-        f"bar{' moving' if unknown else ''}",
-        node("i", "", data_fill=f"{100 * share:.1f}%"),
-        role="progressbar",
-        aria_valuemin="0",
-        aria_valuemax="100",
-        aria_valuenow="" if unknown else f"{100 * share:.0f}",
-        aria_label=words(JOB_STATES[job.state]),
-    )
+    bar = gauge(share, words(JOB_STATES[job.state]), moving=unknown, look="bar")
     now = (node("div", "muted small clip", job.source, title=job.source),) if job.source and not job.over else ()
     return [bar, node("div", "small num", _figures(job, words)), *now]
 
@@ -169,8 +160,8 @@ def _outcome(job: JobStatus, words: Words) -> list[Node]:
     parts: list[Node] = []
     if job.fault is not None:
         fact, remedy = fault_text(job.fault, words)
-        said = node("div", "grow", node("strong", "", fact), " ", node("span", "", remedy))
-        parts.append(node("div", "box fault", said, node("span", "muted small", job.fault.code), role="alert"))
+        code = node("span", "muted small", job.fault.code)
+        parts.append(box("fault", "", node("strong", "", fact), " ", node("span", "", remedy), beside=(code,)))
     if job.state in ("stopped", "interrupted"):
         note = (
             N_("What was read is in the graph: resuming continues from here and reads nothing twice.")
@@ -215,16 +206,10 @@ def _counts(job: JobStatus, words: Words) -> list[Node]:
         ("warn", "✗", "failed", len(job.failed)),
     )
     chips = [chip(look, f"{sign} {words(_COUNT[name], n=n)}") for look, sign, name, n in named if n]
-    return (
-        [
-            *chips,
-            chip(
-                "warn", f"✗ {words.count('1 reply could not be read', '{n} replies could not be read', job.unreadable)}"
-            ),
-        ]
-        if job.unreadable
-        else chips
-    )
+    if job.unreadable:
+        said = words.count("1 reply could not be read", "{n} replies could not be read", job.unreadable)
+        chips.append(chip("warn", f"✗ {said}"))
+    return chips
 
 
 def _report(job: JobStatus, words: Words) -> list[Node]:

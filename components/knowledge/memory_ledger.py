@@ -7,18 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.common.i18n import Words
-from components.common.markup import Node, chip, fold, node
+from components.common.markup import Node, chip, figure, fold, node
 from components.common.spreadsheet import table_csv
 from components.knowledge.memory_recalls import beginning, draw_memory, effect_of, moment, run_address
 from engine.messages import N_, NC_
 from engine.model.values import Memory, RunRecord
-
-_FIGURE = {
-    "passed": N_("Remembered"),
-    "failed": N_("Kept apart"),
-    "recalled": N_("Recalled"),
-    "changed": N_("Changed the route"),
-}
 
 _CSV = {
     "id": N_("id"),
@@ -42,7 +35,6 @@ _STATE_TIPS = {
 }
 
 _BEGINNING = 220
-_COLUMNS = ("id", "passed", "question", "answer", "collection", "kept_at", "run", "sources")
 _DELETE = "delete:"
 Kind = Literal["all", "passed", "failed"]
 
@@ -71,22 +63,14 @@ class MemoryFigures:
 def memory_figures(found: MemoryFigures, words: Words, *, key: str) -> None:
     """Draw the four figures."""
     newest = words.count("of the newest run", "of the newest {n} runs", found.runs)
-    notes = {
-        "passed": words("answers that passed"),
-        "failed": words("never recalled"),
-        "recalled": newest if found.runs else words("no run of the dual loop yet"),
-        "changed": words("runs that went another way for it"),
-    }
-    parts = [
-        node(
-            "div",
-            "figure",
-            node("div", "label", words(_FIGURE[name])),
-            node("div", f"value {'accent' if name == 'changed' and found.changed else ''}", str(getattr(found, name))),
-            node("div", "note", note),
-        )
-        for name, note in notes.items()
-    ]
+    newest = newest if found.runs else words("no run of the dual loop yet")
+    look = "accent" if found.changed else ""
+    parts = (
+        figure(words("Remembered"), str(found.passed), words("answers that passed")),
+        figure(words("Kept apart"), str(found.failed), words("never recalled")),
+        figure(words("Recalled"), str(found.recalled), newest),
+        figure(words("Changed the route"), str(found.changed), words("runs that went another way for it"), look=look),
+    )
     draw_memory([node("div", "figures four", *parts)], words, key=key)
 
 
@@ -134,7 +118,7 @@ def ledger_csv(memories: Sequence[Memory], words: Words) -> bytes:
         )
         for item in memories
     )
-    return table_csv([words(_CSV[name]) for name in _COLUMNS], rows)
+    return table_csv([words(text) for text in _CSV.values()], rows)
 
 
 def _card(item: Memory, recalled: int, words: Words, base: str) -> Node:

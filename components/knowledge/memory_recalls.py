@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 from urllib.parse import urlencode
 
-import streamlit as st
-
 from components.common.i18n import Words
-from components.common.markup import Node, chip, node, script
+from components.common.markup import Drawer, Node, chip, node
 from components.common.phrases import probability_text
 from components.labels.workflows import STRATEGY_NAMES
 from engine.messages import N_
@@ -37,23 +35,7 @@ _LOOKS: Mapping[Effect, str] = {
 }
 _BEGINNING = 60
 
-_component = st.components.v2.component(
-    "workbench_memory",
-    html='<div class="wb"></div>',
-    css=script("tokens.css", "markup.css", "loops.css", "memory.css"),
-    js=script("dom.js", "answer_live.js", "markup.js"),
-)
-
-
-def draw_memory(nodes: Sequence[Node], words: Words, *, key: str) -> str | None:
-    """Draw trees with the looks of this page; returns the action of the button pressed in this rerun, if any."""
-    result = _component(
-        key=key,
-        data={"lang": words.html_language, "nodes": [item.plain() for item in nodes]},
-        on_action_change=lambda: None,
-    )
-    action = result.action
-    return str(action["name"]) if isinstance(action, Mapping) else None
+draw_memory = Drawer("memory", "loops.css", "memory.css")
 
 
 def effect_of(record: RunRecord) -> Effect:

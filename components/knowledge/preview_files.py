@@ -8,21 +8,13 @@ from typing import Literal
 
 from components.common.amounts import count_text, size_text, span_text
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, node
+from components.common.markup import Node, button, chip, figure, node
 from components.common.phrases import fault_text
 from components.knowledge.draw import draw_knowledge
 from components.labels.runs import SOURCE_KIND_NAMES
 from engine.library.values import Preview, PreviewedSource, SourceNote
 from engine.messages import N_
 from engine.model.values import Fault
-
-_TOTAL = {
-    "files": N_("Files"),
-    "passages": N_("Passages"),
-    "tokens": N_("Tokens"),
-    "time": N_("Time"),
-    "failed": N_("Cannot be used"),
-}
 
 _STATES = {
     "new": N_("new"),
@@ -86,14 +78,14 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
         time = span if preview.measured else words("about {span}", span=span)
         note = N_("to embed on this machine") if preview.measured else N_("on a common machine, not timed here yet")
     figures = [
-        _figure("files", count_text(files), words("{n} will go in", n=count_text(len(used))), words),
-        _figure("passages", count_text(preview.passages), words("to be embedded"), words),
-        _figure("tokens", count_text(tokens), words("estimated · {mean} a passage", mean=mean), words),
-        _figure("time", time, words(note), words),
+        figure(words("Files"), count_text(files), words("{n} will go in", n=count_text(len(used)))),
+        figure(words("Passages"), count_text(preview.passages), words("to be embedded")),
+        figure(words("Tokens"), count_text(tokens), words("estimated · {mean} a passage", mean=mean)),
+        figure(words("Time"), time, words(note)),
     ]
     if preview.failed:
         number = count_text(len(preview.failed))
-        figures.append(_figure("failed", number, words("with reason and remedy below"), words, look="warn"))
+        figures.append(figure(words("Cannot be used"), number, words("with reason and remedy below"), look="warn"))
     draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
 
 
@@ -118,16 +110,6 @@ def preview_files(files: Sequence[PreviewedFile], words: Words, *, key: str, ope
     action = draw_knowledge([node("div", "lines files", *rows)], words, key=key)
     number = int(action.removeprefix(_OPEN)) if action and action.startswith(_OPEN) else -1
     return files[number].name if 0 <= number < len(files) else None
-
-
-def _figure(name: str, value: str, note: str, words: Words, *, look: str = "") -> Node:
-    return node(
-        "div",
-        "figure",
-        node("div", "label", words(_TOTAL[name])),
-        node("div", f"value num {look}".strip(), value),
-        node("div", "note", note),
-    )
 
 
 def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.common.amounts import count_text
 from components.common.i18n import Words
-from components.common.markup import Node, chip, node, script
+from components.common.markup import Node, chip, node, nothing, script
 from components.common.phrases import section_text
 from components.knowledge.draw import draw_knowledge
 from components.labels.runs import SOURCE_KIND_NAMES
@@ -70,8 +70,8 @@ def source_list(
                 "open": words("Show its passages"),
             },
         },
-        on_press_change=_nothing,
-        on_selected_change=_nothing,
+        on_press_change=nothing,
+        on_selected_change=nothing,
     )
     shown = {item.source for item in sources}
     pressed = str(result.press.get("source", "")) if isinstance(result.press, Mapping) else ""
@@ -122,7 +122,3 @@ def lines_text(passage: StoredPassage, words: Words) -> str:
     if last:
         return words("lines {first}–{last}", first=first, last=last)
     return words("line {n}", n=first) if first else ""
-
-
-def _nothing() -> None:
-    """A value or a trigger exists on the result only where a callback is named."""

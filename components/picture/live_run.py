@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import script
+from components.common.markup import nothing, script
 from components.picture.drawing import painted, shapes_of
 from components.picture.export import darkened, workflow_svg
 from components.picture.layout import Layout
@@ -111,8 +111,8 @@ def live_run(
             "base": base,
             "svg": drawings,
         },
-        on_selected_change=_nothing,
-        on_finished_change=_nothing,
+        on_selected_change=nothing,
+        on_finished_change=nothing,
     )
     selected = result.selected if result.selected in graph.nodes else None
     return LiveRunResult(selected, result.finished)
@@ -128,7 +128,3 @@ def clear_selection(key: str) -> None:
     """Choose no node in the picture drawn under ``key``, in the next run of the whole page."""
     # The choice is the browser's: it is asked to forget it, and says so in a rerun of its own.
     st.session_state[f"{key}_cleared"] = st.session_state.get(f"{key}_cleared", 0) + 1
-
-
-def _nothing() -> None:
-    """A value or a trigger exists on the result only where a callback is named."""

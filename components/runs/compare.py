@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from components.ask.figures import Figure, figures_of, measured, shared_measures
 from components.common.i18n import Words
-from components.common.markup import Node, chip, node, script
+from components.common.markup import Drawer, Node, box, chip, node
 from components.common.phrases import (
     duration_text,
     ended_text,
@@ -41,23 +39,12 @@ _OUTCOMES = {
     "interrupted": "fault",
 }
 
-_component = st.components.v2.component(
-    "workbench_compare",
-    html='<div class="wb compare"></div>',
-    css=script("tokens.css", "markup.css", "compare.css"),
-    js=script("dom.js", "answer_live.js", "markup.js"),
-)
+_draw = Drawer("compare", "compare.css", look="compare")
 
 
 def comparison(found: RunDifference, words: Words, *, key: str, all_passages: bool = False) -> str | None:
     """Draw the comparison; returns :data:`SHOW_SAME` in the rerun where the reader asked for all passages."""
-    nodes = comparison_nodes(found, words, all_passages=all_passages)
-    result = _component(
-        key=key,
-        data={"lang": words.html_language, "nodes": [item.plain() for item in nodes]},
-        on_action_change=lambda: None,
-    )
-    return str(result.action["name"]) if result.action else None
+    return _draw(comparison_nodes(found, words, all_passages=all_passages), words, key=key)
 
 
 def comparison_nodes(found: RunDifference, words: Words, *, all_passages: bool = False) -> tuple[Node, ...]:
@@ -85,8 +72,7 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
         lines.append(words("These runs asked different questions, so differences come from that too."))
     look, sign = ("pass", "=") if alike else ("plain", "≠")
     said = [node("strong" if place == 0 else "p", "", line) for place, line in enumerate(lines)]
-    icon = node("span", "icon", sign, aria_hidden="true")
-    return node("div", f"box {look}", icon, node("div", "grow", *said), role="status")
+    return box(look, sign, *said)
 
 
 def parting_text(found: RunDifference, words: Words) -> str:
@@ -144,7 +130,7 @@ def _fault(name: str, fault: Fault, words: Words) -> Node:
     said = node(
         "div", "head", node("span", "ab", name), node("strong", "grow", fact), node("span", "muted small", fault.code)
     )
-    return node("div", "box fault", node("span", "icon", "✗", aria_hidden="true"), node("div", "grow", said))
+    return box("fault", "✗", said)
 
 
 def _figures(found: RunDifference, words: Words) -> Node:

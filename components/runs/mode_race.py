@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-import streamlit as st
-
 from components.ask.answer import answer_badge
 from components.ask.answer_text import answer_prose, still_markers
 from components.common.i18n import Words
-from components.common.markup import Node, chip, fold, node, script
+from components.common.markup import Drawer, Node, box, chip, fold, node
 from components.common.phrases import duration_text, ended_text, fault_text, node_text, reason_text, section_text
 from components.common.run_link import run_link
 from components.labels.settings import choices_of
@@ -53,21 +51,12 @@ _NAMED = 6
 """Entities that a column names; a search that begins from passages may begin from dozens."""
 """Characters of an answer that stand open in a column as narrow as these."""
 
-_component = st.components.v2.component(
-    "workbench_mode_race",
-    html='<div class="wb side race"></div>',
-    css=script("tokens.css", "markup.css", "loops.css", "side_by_side.css", "mode_race.css"),
-    js=script("dom.js", "answer_live.js", "markup.js"),
-)
+_draw = Drawer("mode_race", "loops.css", "side_by_side.css", "mode_race.css", look="side race")
 
 
 def mode_race_view(race: ModeRace, words: Words, *, key: str, base: str = "") -> None:
     """Draw what the race showed, a column for each mode, and the passages by mode; ``base`` begins the links."""
-    _component(
-        key=key,
-        data={"lang": words.html_language, "nodes": [item.plain() for item in mode_race_nodes(race, words, base=base)]},
-        on_action_change=lambda: None,
-    )
+    _draw(mode_race_nodes(race, words, base=base), words, key=key)
 
 
 def mode_race_nodes(race: ModeRace, words: Words, *, base: str = "") -> tuple[Node, ...]:
@@ -90,8 +79,7 @@ def _finding(race: ModeRace, words: Words) -> Node:
         names = words(", ").join(mode_text(mode, words) for mode in race.unable)
         said.append(node("p", "warn-ink", f"! {words('Could not do their own work: {modes}.', modes=names)}"))
     said.append(notes_on([lane.record for lane in race.lanes], words))
-    return node("div", f"box {look}", node("span", "icon", sign, aria_hidden="true"), node("div", "grow", *said),
-                role="status")  # fmt: skip
+    return box(look, sign, *said)
 
 
 def finding_text(race: ModeRace, words: Words) -> str:

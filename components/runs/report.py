@@ -11,7 +11,7 @@ from components.ask.figures import figures_of
 from components.ask.rewrites import rewrite_why, word_diff
 from components.common.html_text import html_of, safe_text
 from components.common.i18n import Words
-from components.common.markup import Node, chip, node, script
+from components.common.markup import Node, chip, figure, node, script
 from components.common.phrases import (
     duration_text,
     ended_text,
@@ -108,16 +108,10 @@ def _head(record: RunRecord, words: Words) -> Node:
 
 
 def _figures(record: RunRecord, words: Words) -> Node:
-    cards = [
-        node(
-            "div",
-            "figure",
-            node("div", "label", item.label),
-            node("div", f"value num {item.look}", item.value),
-            node("div", f"note num {item.note_look}", item.note),
-        )
+    cards = (
+        figure(item.label, item.value, item.note, look=item.look, note_look=f"num {item.note_look}")
         for item in figures_of(record, words)
-    ]
+    )
     return node("div", "figures", *cards)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import script
+from components.common.markup import nothing, script
 from components.common.phrases import duration_text, outcome_text, workflow_text
 from engine.messages import N_, NC_
 from engine.model.config import USUAL
@@ -127,8 +127,8 @@ def run_list(runs: Sequence[RunLine], words: Words, *, key: str, base: str = "",
             "fixed": fixed,
             "words": {name: words(text) for name, text in _LABELS.items()},
         },
-        on_press_change=_nothing,
-        on_selected_change=_nothing,
+        on_press_change=nothing,
+        on_selected_change=nothing,
     )
     pressed: Mapping[str, Any] = result.press if isinstance(result.press, Mapping) else {}
     shown = {item.id for item in runs}
@@ -186,7 +186,3 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
 
 def _badge(name: str, look: str, words: Words, **params: str) -> dict[str, str]:
     return {"look": look, "text": words(_BADGE[name]), "tip": words(_BADGE_TIP[name], **params)}
-
-
-def _nothing() -> None:
-    """A value or a trigger exists on the result only where a callback is named."""

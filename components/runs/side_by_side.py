@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from components.ask.answer import answer_badge
 from components.ask.answer_text import answer_prose, still_markers
 from components.ask.what_if_text import COMPLETE, collection_text
 from components.common.i18n import Words
-from components.common.markup import Node, chip, node, script
+from components.common.markup import Drawer, Node, box, chip, node
 from components.common.phrases import (
     duration_text,
     ended_text,
@@ -53,22 +51,12 @@ _LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancel
 _GOOD = ("enough", "only_it")
 _SNIPPET = 120
 
-_component = st.components.v2.component(
-    "workbench_side_by_side",
-    html='<div class="wb side"></div>',
-    css=script("tokens.css", "markup.css", "side_by_side.css"),
-    js=script("dom.js", "answer_live.js", "markup.js"),
-)
+_draw = Drawer("side_by_side", "side_by_side.css", look="side")
 
 
 def side_by_side_view(found: SideBySide, words: Words, *, key: str, base: str = "") -> None:
     """Draw the verdict, a column for each run, and which passages their answers share; ``base`` begins the links."""
-    nodes = side_by_side_nodes(found, words, base=base)
-    _component(
-        key=key,
-        data={"lang": words.html_language, "nodes": [item.plain() for item in nodes]},
-        on_action_change=lambda: None,
-    )
+    _draw(side_by_side_nodes(found, words, base=base), words, key=key)
 
 
 def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tuple[Node, ...]:
@@ -85,10 +73,8 @@ def _verdict(found: SideBySide, words: Words) -> Node:
     names = words(", ").join(workflow_text(name, words) for name in found.better)
     searched = _searched([lane.record for lane in found.lanes], words)
     said = words(_ENOUGH[_finding(found)], workflows=names, collection=searched)
-    good = found.enough in _GOOD
-    icon = node("span", "icon", "✓" if good else "→", aria_hidden="true")
-    text = node("div", "grow", node("strong", "", said), notes_on([lane.record for lane in found.lanes], words))
-    return node("div", f"box {'pass' if good else 'plain'}", icon, text, role="status")
+    look, sign = ("pass", "✓") if found.enough in _GOOD else ("plain", "→")
+    return box(look, sign, node("strong", "", said), notes_on([lane.record for lane in found.lanes], words))
 
 
 def notes_on(records: Sequence[RunRecord], words: Words) -> Node:

@@ -7,9 +7,9 @@ from typing import get_args
 
 from components.common.amounts import count_text, size_text, span_text
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, node
+from components.common.markup import Node, box, button, chip, command, node
 from components.common.phrases import duration_text, fault_text
-from components.system.draw import command, draw_system, fault_nodes
+from components.system.draw import draw_system, fault_nodes
 from engine.host.values import Health, PartHealth, PartName
 from engine.messages import N_, NN_
 from engine.model.config import BUILTIN, ROLES
@@ -135,14 +135,8 @@ def verdict(parts: Sequence[PartHealth], words: Words) -> str:
 def health_view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
     """Draw the verdict and the parts; returns what was pressed: :data:`MODELS`. ``note`` stands beside the verdict."""
     look, sign = _LOOKS[worst(parts)]
-    head = node(
-        "div",
-        f"box {look}",
-        node("span", "icon", sign, aria_hidden="true"),
-        node("div", "grow", node("strong", "", verdict(parts, words))),
-        node("span", "muted small", note) if note else "",
-        role="alert" if look == "fault" else "status",
-    )
+    beside = (node("span", "muted small", note),) if note else ()
+    head = box(look, sign, node("strong", "", verdict(parts, words)), beside=beside)
     ordered = sorted(parts, key=lambda item: (_ORDER.index(item.health), _PARTS.index(item.part)))
     listed = node("ul", "parts card", *(_part(item, words) for item in ordered))
     return draw_system((head, listed), words, key=key)

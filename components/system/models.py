@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from components.common.amounts import count_text, size_text, span_text
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, copy_button, node
+from components.common.markup import Node, box, button, chip, command, gauge, node, table
 from components.common.phrases import duration_text
-from components.system.draw import command, draw_system, fault_nodes, gauge, table
+from components.system.draw import draw_system, fault_nodes
 from engine.host.values import ModelDetails, ModelTrial, Provider, PullStatus
 from engine.messages import N_, NC_
 
@@ -54,7 +54,6 @@ _STATE = {
     "failed": NC_("system", "✗ failed"),
 }
 
-_HEAD = ("name", "can", "size", "context", "digest", "disk", "state", "actions")
 _DIGEST = 12
 _FIRST = ("qwen3:1.7b", "qwen3:8b")
 """Models that a newcomer is offered: a small one and a better one."""
@@ -77,7 +76,7 @@ def model_table(models: Sequence[ModelDetails], address: str, words: Words, *, k
     note = node(
         "p", "small muted", words.count("1 model at {address}", "{n} models at {address}", len(models), address=address)
     )
-    listed = table([words(_MODEL[name]) for name in _HEAD], rows, "models")
+    listed = table("sheet models", [words(text) for text in _MODEL.values()], rows)
     return _event(draw_system((note, listed), words, key=key))
 
 
@@ -94,43 +93,23 @@ def ollama_missing(address: str, words: Words, *, key: str) -> ModelEvent | None
         ("pull", f"ollama pull {_FIRST[1]}"),
         ("elsewhere", "WORKBENCH_OLLAMA_URL=http://192.168.1.20:11434"),
     )
-    box = node(
-        "div",
-        "box plain",
-        node("span", "icon", "–", aria_hidden="true"),
-        node(
-            "div",
-            "grow",
-            node("strong", "", words("No Ollama answers at {address}.", address=address)),
-            node(
-                "p",
-                "muted",
-                words(
-                    "Nothing is broken: the built-in roles work without it. With it, language models grade, rewrite "
-                    "and answer."
-                ),
-            ),
-        ),
-        role="status",
+    sound = words(
+        "Nothing is broken: the built-in roles work without it. With it, language models grade, rewrite and answer."
     )
-    made = node("div", "card", *(command(line, words, words(_STEP[name])) for name, line in steps))
+    missing = node("strong", "", words("No Ollama answers at {address}.", address=address))
+    said = box("plain", "–", missing, node("p", "muted", sound))
+    made = (command(line, words, words(_STEP[name])) for name, line in steps)
     again = node("div", "actions", button(words("Check again"), "again:", "button primary"))
-    return _event(draw_system((box, node("div", "card steps", *made.kids, again)), words, key=key))
+    return _event(draw_system((said, node("div", "card steps", *made, again)), words, key=key))
 
 
 def no_models(words: Words, *, key: str) -> ModelEvent | None:
     """What to do where Ollama has no model yet; returns which one to pull."""
     offered = (button(words("Pull") + f" {name}", f"pull:{name}", "button") for name in _FIRST)
-    said = (
-        node("strong", "", words("Ollama answers and has no model yet.")),
-        node(
-            "p",
-            "muted",
-            words("Pull one: the small one needs about 1 GB, the other answers better and needs about 5 GB."),
-        ),
-    )
-    box = node("div", "box plain", node("div", "grow", *said, node("div", "actions", *offered)), role="status")
-    return _event(draw_system((box,), words, key=key))
+    said = words("Pull one: the small one needs about 1 GB, the other answers better and needs about 5 GB.")
+    none = node("strong", "", words("Ollama answers and has no model yet."))
+    drawn = box("plain", "", none, node("p", "muted", said), node("div", "actions", *offered))
+    return _event(draw_system((drawn,), words, key=key))
 
 
 def pull_list(pulls: Sequence[PullStatus], words: Words, *, key: str) -> ModelEvent | None:
@@ -140,7 +119,7 @@ def pull_list(pulls: Sequence[PullStatus], words: Words, *, key: str) -> ModelEv
 
 def provider_table(providers: Sequence[Provider], words: Words, *, key: str) -> ModelEvent | None:
     """Draw the providers with what each lacks; returns ``list`` with the provider whose models are wanted."""
-    head = [words(_PROVIDER[name]) for name in ("name", "package", "key")] + [""]
+    head = [*(words(text) for text in _PROVIDER.values()), ""]
     rows = [_provider(item, words) for item in providers]
     note = node(
         "p",
@@ -150,15 +129,14 @@ def provider_table(providers: Sequence[Provider], words: Words, *, key: str) -> 
         ),
     )
     local = command("WORKBENCH_OPENAI_URL=http://127.0.0.1:1234/v1", words)
-    return _event(draw_system((table(head, rows, "providers"), note, local), words, key=key))
+    return _event(draw_system((table("sheet providers", head, rows), note, local), words, key=key))
 
 
 def trial_card(trial: ModelTrial, words: Words, *, key: str) -> None:
     """Draw what a model said to one short call, as plain text, or why it said nothing."""
     if trial.fault is not None:
         said = node("strong", "", words("✗ {model} did not answer", model=trial.model))
-        box = node("div", "box fault", node("div", "grow", said, *fault_nodes(trial.fault, words)), role="alert")
-        draw_system((box,), words, key=key)
+        draw_system((box("fault", "", said, *fault_nodes(trial.fault, words)),), words, key=key)
         return
     facts = [words("in {time}", time=duration_text(trial.ms))]
     if trial.prompt_tokens is not None and trial.reply_tokens is not None:
@@ -170,7 +148,7 @@ def trial_card(trial: ModelTrial, words: Words, *, key: str) -> None:
         node("span", "muted small num", " · ".join(facts)),
     )
     reply = node("div", "reply", trial.reply.strip() or words("(an empty reply)"))
-    draw_system((node("div", "box pass", node("div", "grow", head, reply), role="status"),), words, key=key)
+    draw_system((box("pass", "", head, reply),), words, key=key)
 
 
 def _event(action: str | None) -> ModelEvent | None:
@@ -239,7 +217,7 @@ def _pull(item: PullStatus, words: Words) -> Node:
     if known:
         parts.append(node("div", "small num muted", _figures(item, words)))
     if item.fault is not None:
-        parts.append(node("div", "box fault", node("div", "grow", *fault_nodes(item.fault, words)), role="alert"))
+        parts.append(box("fault", "", *fault_nodes(item.fault, words)))
     if not item.over:
         parts.append(node("div", "actions", button(words("Stop"), f"stop:{item.name}")))
     elif item.state != "done":
@@ -263,15 +241,11 @@ def _provider(item: Provider, words: Words) -> list[Node]:
         package = node("div", "", chip("pass", words("✓ installed")), node("span", "under", item.package))
     else:
         install = f"pip install {item.package}"
-        package = node("div", "", chip("grey", words("not installed")), _typed(install, words))
+        package = node("div", "", chip("grey", words("not installed")), command(install, words))
     if item.configured:
         key = node("div", "", chip("pass", words("✓ set")), node("span", "under", item.variable))
     else:
-        key = node("div", "", chip("grey", words("not set")), _typed(f"{item.variable}=…", words))
+        key = node("div", "", chip("grey", words("not set")), command(f"{item.variable}=…", words))
     lists = item.name == "openai" and item.configured and item.installed
     more = [button(words("List its models"), f"list:{item.name}")] if lists else []
     return [node("div", "", *name), package, key, node("div", "actions", *more)]
-
-
-def _typed(text: str, words: Words) -> Node:
-    return node("div", "command", node("code", "", text), copy_button(words, text))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, node
-from components.system.draw import draw_system, fault_nodes, gauge
+from components.common.markup import Node, box, button, chip, gauge, node
+from components.system.draw import draw_system, ended_box
 from engine.host.values import SelfTest, SelfTestCase, SelfTestCode, SelfTesting
 from engine.messages import N_, NC_
 
@@ -71,17 +71,9 @@ def self_test_progress(testing: SelfTesting, words: Words, *, key: str) -> str |
         line = node("div", "small num", said)
         stop = node("div", "actions", button(words("Stop"), STOP))
         return draw_system((node("section", "card task running", bar, line, stop),), words, key=key)
-    if testing.fault is not None:
-        box = node("div", "box fault", node("div", "grow", *fault_nodes(testing.fault, words)), role="alert")
-        return draw_system((box,), words, key=key)
-    if testing.result is None:
-        box = node(
-            "div",
-            "box plain",
-            node("div", "grow", words(NC_("self-test", "The self-test was stopped."))),
-            role="status",
-        )
-        return draw_system((box,), words, key=key)
+    if testing.fault is not None or testing.result is None:
+        stopped = words(NC_("self-test", "The self-test was stopped."))
+        return draw_system((ended_box(testing.fault, stopped, words),), words, key=key)
     return draw_system(_result(testing.result, testing.grader, words), words, key=key)
 
 
@@ -100,13 +92,8 @@ def _result(found: SelfTest, grader: str, words: Words) -> tuple[Node, Node]:
     of = [words("{collection}, embedded by {model}", collection=found.collection, model=found.embedding_model)]
     if grader:
         of.append(words("with the grader {model}", model=words("built-in") if grader == "builtin" else grader))
-    head = node(
-        "div",
-        "box fault" if broken else "box pass",
-        node("span", "icon", "✗" if broken else "✓", aria_hidden="true"),
-        node("div", "grow", node("strong", "", said), node("div", "muted small", " · ".join(of))),
-        role="alert" if broken else "status",
-    )
+    look, sign = ("fault", "✗") if broken else ("pass", "✓")
+    head = box(look, sign, node("strong", "", said), node("div", "muted small", " · ".join(of)))
     # What does not hold comes first.
     ordered = sorted(found.cases, key=lambda case: case.passed)
     return head, node("ul", "cases card", *(_case(case, words) for case in ordered))

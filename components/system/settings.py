@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from components.common.faults import with_code
 from components.common.i18n import Words
-from components.common.markup import Node, chip, node
-from components.system.draw import command, draw_system, table
+from components.common.markup import Node, chip, command, node, table
+from components.system.draw import draw_system
 from engine.host.values import SettingValue
 from engine.messages import N_, NC_
 
@@ -32,13 +32,11 @@ _SOURCES = {
     "override": N_("command line"),
 }
 
-_HEAD = ("variable", "value", "source", "about")
-
 
 def settings_table(settings: Sequence[SettingValue], words: Words, *, key: str) -> None:
     """Draw the settings given, in their order."""
     rows = [_row(item, words) for item in settings]
-    draw_system((table([words(_SETTINGS[name]) for name in _HEAD], rows, "settings"),), words, key=key)
+    draw_system((table("sheet settings", [words(text) for text in _SETTINGS.values()], rows),), words, key=key)
 
 
 def how_to_change(words: Words, *, key: str) -> None:

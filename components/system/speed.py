@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from components.common.amounts import span_text
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, node
+from components.common.markup import Node, button, chip, figure, gauge, node
 from components.common.spreadsheet import table_csv
-from components.system.draw import draw_system, fault_nodes, figure, gauge
+from components.system.draw import draw_system, ended_box
 from components.system.models import short_digest
 from engine.host.values import Measuring, ModelSpeed, SpeedStep
 from engine.messages import N_, NC_
@@ -43,10 +43,6 @@ _USED = {
 STOP = "stop"
 """The action of the button that stops a measurement."""
 _NO_GAIN = 1.1
-_COLUMNS = (
-    *("model", "digest", "measured_at", "at_once", "calls", "failed", "wall_s", "per_second", "best", "warm_up_s"),
-    *("reads", "writes"),
-)
 
 
 def measuring_card(measuring: Measuring, words: Words, *, key: str) -> str | None:
@@ -66,16 +62,8 @@ def measuring_card(measuring: Measuring, words: Words, *, key: str) -> str | Non
         stop = node("div", "actions", button(words("Stop"), STOP))
         card = node("section", "card task running", head, bar, node("div", "small num muted", said), stop)
         return draw_system((card,), words, key=key)
-    if measuring.fault is not None:
-        box = node("div", "box fault", node("div", "grow", head, *fault_nodes(measuring.fault, words)), role="alert")
-        return draw_system((box,), words, key=key)
-    box = node(
-        "div",
-        "box plain",
-        node("div", "grow", head, words("The measurement was stopped; what was measured before stands.")),
-        role="status",
-    )
-    return draw_system((box,), words, key=key)
+    stopped = words("The measurement was stopped; what was measured before stands.")
+    return draw_system((ended_box(measuring.fault, stopped, words, head),), words, key=key)
 
 
 def speed_cards(speeds: Sequence[ModelSpeed], used: Mapping[str, tuple[int, str]], words: Words, *, key: str) -> None:
@@ -98,7 +86,7 @@ def speeds_csv(speeds: Sequence[ModelSpeed], words: Words) -> bytes:
         for speed in speeds
         for step in speed.steps
     )
-    return table_csv([words(_CSV[name]) for name in _COLUMNS], rows)
+    return table_csv([words(text) for text in _CSV.values()], rows)
 
 
 def rate_text(value: float) -> str:
@@ -138,7 +126,7 @@ def _figures(speed: ModelSpeed, words: Words) -> list[Node]:
         else words("no faster than one at a time")
     )
     return [
-        figure(words("Best at once"), str(speed.best_at_once), gained, "accent"),
+        figure(words("Best at once"), str(speed.best_at_once), gained, look="accent"),
         figure(words("Answers per second"), rate_text(best), words("at {n} at once", n=speed.best_at_once)),
         figure(words("Writes"), _tokens(speed.tokens_per_s, words)),
         figure(words("Reads"), _tokens(speed.prompt_tokens_per_s, words)),

@@ -8,40 +8,25 @@ from typing import Any
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import Node, chip, draw, node
+from components.common.markup import Node, chip, draw, figure, node, table
 from components.common.phrases import probability_text
 from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
 from engine.evaluation.noise import Noise, coin_flip
 from engine.messages import N_, NC_
 from engine.model.values import PassageId
 
-_NAMES = {
-    "precision": N_("Precision"),
-    "recall": NC_("grader bench", "Recall"),
-    "f1": N_("F1"),
-    "kappa": N_("Agreement κ"),
-    "auc": N_("AUC"),
-    "ece": N_("Calibration error"),
-    "passed": N_("passed"),
-    "dropped": N_("dropped"),
-    "question": N_("Question"),
-    "passage": N_("Passage"),
-    "first": N_("First"),
-    "second": N_("Second"),
-    "mean": N_("Mean P"),
-    "sd": N_("Spread"),
-    "flip_rate": N_("Flip rate"),
-    "coin": N_("coin flip"),
+_FIGURES = {
+    "precision": (N_("Precision"), N_("Of what passed, how much is relevant.")),
+    "recall": (NC_("grader bench", "Recall"), N_("Of what is relevant, how much passed.")),
+    "f1": (N_("F1"), N_("Harmonic mean of precision and recall.")),
+    "kappa": (N_("Agreement κ"), N_("Cohen's kappa: agreement with the labels beyond chance.")),
+    "auc": (
+        N_("AUC"),
+        N_("Chance that a relevant passage is given a higher P(relevant) than an irrelevant one."),
+    ),
+    "ece": (N_("Calibration error"), N_("ECE: how far P(relevant) lies from how often it is true.")),
 }
-
-_HELPS = {
-    "precision": N_("Of what passed, how much is relevant."),
-    "recall": N_("Of what is relevant, how much passed."),
-    "f1": N_("Harmonic mean of precision and recall."),
-    "kappa": N_("Cohen's kappa: agreement with the labels beyond chance."),
-    "auc": N_("Chance that a relevant passage is given a higher P(relevant) than an irrelevant one."),
-    "ece": N_("ECE: how far P(relevant) lies from how often it is true."),
-}
+"""Name and explanation of each figure of a grader."""
 
 _IS = {
     "yes": N_("labelled relevant"),
@@ -61,21 +46,24 @@ _HEIGHT = 260
 _SHOWN = 40
 
 
-def bench_figures(figures: GraderFigures, words: Words, *, key: str) -> None:
+def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
     """The numbers in a row, and the confusion matrix in words."""
     cards = [
-        _card(words("Judged and labelled"), str(figures.n), words("{n} relevant", n=figures.relevant_n)),
+        figure(
+            words("Judged and labelled"), str(found.n), words("{n} relevant", n=found.relevant_n), note_look="num muted"
+        ),
         *(
-            _card(
-                words(_NAMES[name]),
-                _number(getattr(figures, name)),
-                _why(figures, name, words),
-                words(_HELPS[name]),
+            figure(
+                words(name),
+                _number(getattr(found, field)),
+                _why(found, field, words),
+                note_look="num muted",
+                title=words(help_text),
             )
-            for name in ("precision", "recall", "f1", "kappa", "auc", "ece")
+            for field, (name, help_text) in _FIGURES.items()
         ),
     ]
-    draw((node("div", "figures seven", *cards), _matrix(figures.confusion, words)), words, key=key)
+    draw((node("div", "figures seven", *cards), _matrix(found.confusion, words)), words, key=key)
 
 
 def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
@@ -166,21 +154,18 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
                 p=p,
             )
         )
-    heads = ("question", "passage", "first", "second")
     rows = [
-        node(
-            "tr",
-            "",
-            node("td", "", pair.first.question, data_label=words("Question")),
-            node("td", "", texts.get(pair.first.passage_id, pair.first.passage_id), data_label=words("Passage")),
-            node("td", "num", _number(pair.first.p_relevant), data_label=words("First")),
-            node("td", "num", _number(pair.second.p_relevant), data_label=words("Second")),
+        (
+            pair.first.question,
+            texts.get(pair.first.passage_id, pair.first.passage_id),
+            _number(pair.first.p_relevant),
+            _number(pair.second.p_relevant),
         )
         for pair in compared.disagreements[:_SHOWN]
     ]
-    head = node("tr", "", *(node("th", "", words(_NAMES[name]), scope="col") for name in heads))
-    table = [node("table", "flips", node("thead", "", head), node("tbody", "", *rows))] if rows else []
-    draw((node("p", "", words.joined(parts)), *table), words, key=key)
+    heads = [words("Question"), words("Passage"), words("First"), words("Second")]
+    drawn = (table("flips", heads, rows, numbers=(2, 3)),) if rows else ()
+    draw((node("p", "", words.joined(parts)), *drawn), words, key=key)
 
 
 def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
@@ -197,60 +182,32 @@ def noise_table(found: Noise, words: Words, *, key: str, texts: Mapping[PassageI
     )
     rows = []
     for item in sorted(found.passages, key=lambda one: (-(one.flip_rate or 0.0), -(one.sd or 0.0)))[:_SHOWN]:
-        badge = ""
+        badge: Node | str = ""
         if item.mean_p is not None and (item.flip_rate or coin_flip(item.mean_p, found.cut, found.band)):
-            badge = words("coin flip")
-        rows.append(
-            node(
-                "tr",
-                "",
-                node("td", "", texts.get(item.passage_id, item.passage_id), data_label=words("Passage")),
-                node("td", "num", _number(item.mean_p), data_label=words("Mean P")),
-                node("td", "num", _number(item.sd), data_label=words("Spread")),
-                node("td", "num", _number(item.flip_rate), data_label=words("Flip rate")),
-                node(
-                    "td",
-                    "",
-                    chip("warn", badge, words("The cut lies within the noise of this verdict.")) if badge else "",
-                    data_label=words("coin flip"),
-                ),
-            )
-        )
-    heads = ("passage", "mean", "sd", "flip_rate", "coin")
-    head = node("tr", "", *(node("th", "", words(_NAMES[name]), scope="col") for name in heads))
-    draw(
-        (node("p", "", said), node("table", "flips", node("thead", "", head), node("tbody", "", *rows))), words, key=key
-    )
+            badge = chip("warn", words("coin flip"), words("The cut lies within the noise of this verdict."))
+        figures = (_number(value) for value in (item.mean_p, item.sd, item.flip_rate))
+        rows.append((texts.get(item.passage_id, item.passage_id), *figures, badge))
+    heads = [words("Passage"), words("Mean P"), words("Spread"), words("Flip rate"), words("coin flip")]
+    draw((node("p", "", said), table("flips", heads, rows, numbers=(1, 2, 3))), words, key=key)
 
 
 def _matrix(confusion: Confusion, words: Words) -> Node:
     head = node("tr", "", node("th", ""), *(node("th", "", words(_IS[name]), scope="col") for name in ("yes", "no")))
     rows = (
-        ("passed", confusion.true_pass, confusion.false_pass, "pass", "warn"),
-        ("dropped", confusion.false_drop, confusion.true_drop, "warn", "pass"),
+        (N_("passed"), confusion.true_pass, confusion.false_pass, "pass", "warn"),
+        (N_("dropped"), confusion.false_drop, confusion.true_drop, "warn", "pass"),
     )
     body = [
         node(
             "tr",
             "",
-            node("th", "", words(_NAMES[name]), scope="row"),
+            node("th", "", words(name), scope="row"),
             node("td", "num", chip(first_look, str(first))),
             node("td", "num", chip(second_look, str(second))),
         )
         for name, first, second, first_look, second_look in rows
     ]
     return node("table", "flips matrix", node("thead", "", head), node("tbody", "", *body))
-
-
-def _card(label: str, value: str, note: str, help_text: str = "") -> Node:
-    return node(
-        "div",
-        "figure",
-        node("div", "label", label),
-        node("div", "value num", value),
-        node("div", "note num muted", note),
-        title=help_text,
-    )
 
 
 def _why(figures: GraderFigures, name: str, words: Words) -> str:

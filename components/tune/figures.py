@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import Node, draw, node
+from components.common.markup import draw, figure, node
 from components.common.phrases import duration_text
 from components.labels.tuning import MEASURE_NAMES
 from engine.evaluation.figures import MEASURES, Evaluation, Measure
@@ -67,7 +67,11 @@ class Card:
 
 def tune_figures(evaluation: Evaluation, words: Words, *, key: str) -> None:
     """Draw the five cards of an evaluation of the two settings."""
-    draw((node("div", "figures", *(_drawn(card) for card in cards_of(evaluation, words))),), words, key=key)
+    drawn = (
+        figure(card.label, card.value, card.note, note_look=f"num {card.look}", title=card.help)
+        for card in cards_of(evaluation, words)
+    )
+    draw((node("div", "figures", *drawn),), words, key=key)
 
 
 def cards_of(evaluation: Evaluation, words: Words) -> tuple[Card, ...]:
@@ -170,17 +174,6 @@ def _change(evaluation: Evaluation, measure: Measure, words: Words) -> tuple[str
     sign = "▲" if change > 0 else "▼"
     text = f"{sign} {value_text(measure, abs(change))} (±{value_text(measure, half)})"
     return text, "pass" if test.verdict == "better" else "warn"
-
-
-def _drawn(card: Card) -> Node:
-    return node(
-        "div",
-        "figure",
-        node("div", "label", card.label),
-        node("div", "value num", card.value),
-        node("div", f"note num {card.look}", card.note),
-        title=card.help,
-    )
 
 
 def failures_list(failed: Sequence[tuple[str, str]], words: Words, *, key: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import Node, chip, draw, node
+from components.common.markup import Node, chip, draw, node, table
 from components.common.phrases import outcome_text
 from components.common.spreadsheet import table_csv
 from components.labels.tuning import VERDICTS
@@ -119,13 +119,11 @@ def flips_table(flips: Flips, words: Words, *, key: str, link: Link) -> None:
     if not flips.shown:
         st.caption(words(_NONE))
         return
-    heads = ("question", "before", "after", "change", "open")
-    head = node("tr", "", *(node("th", "", words(_FLIP[name]), scope="col") for name in heads))
-    rows = [_row(flip, words, link) for flip in sorted(flips.shown, key=_place)[:_SHOWN]]
-    table = node("table", "flips changes", node("thead", "", head), node("tbody", "", *rows))
+    rows = (_row(flip, words, link) for flip in sorted(flips.shown, key=_place)[:_SHOWN])
+    drawn = table("flips changes", [words(text) for text in _FLIP.values()], rows)
     more = len(flips.shown) - _SHOWN
     below = (node("p", "muted small", words("and {n} more, all of them in the file", n=more)),) if more > 0 else ()
-    draw((table, *below), words, key=key)
+    draw((drawn, *below), words, key=key)
 
 
 def flips_csv(flips: Flips, words: Words) -> bytes:
@@ -164,20 +162,15 @@ def _place(flip: Flip) -> int:
     return _ORDER.index(flip.verdict) + len(_ORDER) * only_cost
 
 
-def _row(flip: Flip, words: Words, link: Link) -> Node:
+def _row(flip: Flip, words: Words, link: Link) -> tuple[Node | str, ...]:
     named = {"fewer_calls": ("↓", "cheaper"), "more_calls": ("↑", "dearer")}
     sign, name = named.get(flip.reason, (_SIGNS[flip.verdict], flip.verdict))
     verdict = chip(_LOOKS[flip.verdict], f"{sign} {words(VERDICTS[name])}")
     help_text = words("The run with these settings beside it, in a new tab.")
     opened = node("a", "", words("open run"), href=link(flip.run_id), title=help_text)
-    cells = (
-        ("question", node("span", "", flip.question)),
-        ("before", side_text(flip.before, words)),
-        ("after", side_text(flip.after, words)),
-        ("change", node("span", "", verdict, " ", change_text(flip, words))),
-        ("open", opened),
-    )
-    return node("tr", "", *(node("td", "", cell, data_label=words(_FLIP[name])) for name, cell in cells))
+    change = node("span", "", verdict, " ", change_text(flip, words))
+    sides = (side_text(flip.before, words), side_text(flip.after, words))
+    return (node("span", "", flip.question), *sides, change, opened)
 
 
 def _p_text(p: float) -> str:
