@@ -8,6 +8,7 @@ changes seldom touch the same lines.
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from io import BytesIO
@@ -17,6 +18,8 @@ from typing import IO, Any
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
+
+from components.common.graph_view import spoken_type
 
 ROOT = Path(__file__).resolve().parents[1]
 CATALOGUES = sorted((ROOT / "components" / "locale").glob("*/LC_MESSAGES/workbench.po"))
@@ -33,7 +36,17 @@ def extracted() -> Catalog:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for _, message, _, context in extract_from_file(method, path, keywords):
                 found.add(message, context=context)
+    for name in sample_types():
+        found.add(spoken_type(name))
     return found
+
+
+def sample_types() -> Iterator[str]:
+    """Yield the types in the samples' graphs: pages say them, and the code does not name them."""
+    for path in sorted((ROOT / "engine" / "samples").glob("graph-*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if name := json.loads(line).get("type"):
+                yield name
 
 
 def python_messages(

@@ -17,191 +17,16 @@ import streamlit as st
 from components.common.graph_layout import layout_of
 from components.common.graph_picture import Dot, GraphPicture, Line
 from components.common.i18n import Words
-from components.common.markup import script
+from components.common.markup import nothing, script
 from engine.messages import N_, NC_
 from engine.model.values import PassageId
 
-_TYPE = {
-    "ACTIVITY": N_("activity"),
-    "CELL": N_("cell"),
-    "COMMUNITY": N_("community"),
-    "COMPLICATION": N_("complication"),
-    "CONCEPT": N_("concept"),
-    "DEVICE": N_("device"),
-    "DISEASE": N_("disease"),
-    "DRAWING": N_("drawing"),
-    "DRUG": N_("drug"),
-    "EMERGENCY": N_("emergency"),
-    "EVENT": N_("event"),
-    "FIELD": N_("field"),
-    "GENE": N_("gene"),
-    "HORMONE": N_("hormone"),
-    "LAW": N_("law"),
-    "LOCATION": N_("location"),
-    "MEDICINE": N_("medicine"),
-    "METHOD": N_("method"),
-    "NAME": N_("name"),
-    "NUTRIENT": N_("nutrient"),
-    "ORGAN": N_("organ"),
-    "ORGANISATION": N_("organisation"),
-    "ORGANIZATION": N_("organization"),
-    "PERSON": N_("person"),
-    "PLACE": N_("place"),
-    "PROBLEM": N_("problem"),
-    "PRODUCT": N_("product"),
-    "STANDARD": N_("standard"),
-    "STATE": N_("state"),
-    "SUBSTANCE": N_("substance"),
-    "SYMPTOM": N_("symptom"),
-    "TERM": N_("term"),
-    "TEST": N_("test"),
-    "THEOREM": N_("theorem"),
-    "TREATMENT": N_("treatment"),
-    "TRIAL": N_("trial"),
-    "WORK": N_("work"),
-}
-
-_RELATION = {
-    "ACTS_ON": N_("acts on"),
-    "ALTERNATIVE_TO": N_("alternative to"),
-    "ANNOUNCES": N_("announces"),
-    "ARISES_IN": N_("arises in"),
-    "AXIOMATISED": N_("axiomatised"),
-    "BELIEVED_BY": N_("believed by"),
-    "CAUSED_BY": N_("caused by"),
-    "CAUSED_BY_LACK_OF": N_("caused by lack of"),
-    "CAUSES": N_("causes"),
-    "CHARACTERISED": N_("characterised"),
-    "CLASSIFIES": N_("classifies"),
-    "COMBINES": N_("combines"),
-    "COMPLICATION_OF": N_("complication of"),
-    "CONFIRMS": N_("confirms"),
-    "CONSISTS_OF": N_("consists of"),
-    "CONTAINS": N_("contains"),
-    "CONTEMPORARY_OF": N_("contemporary of"),
-    "CORRECTS": N_("corrects"),
-    "CORRESPONDS_TO": N_("corresponds to"),
-    "COUNTED": N_("counted"),
-    "COUNTED_BY_CORRECTING": N_("counted by correcting"),
-    "COUNTERPART_OF": N_("counterpart of"),
-    "COUNTS": N_("counts"),
-    "DAMAGES": N_("damages"),
-    "DANGEROUS_WITH": N_("dangerous with"),
-    "DEFINED": N_("defined"),
-    "DEFINES": N_("defines"),
-    "DELAYS": N_("delays"),
-    "DEPENDS_ON": N_("depends on"),
-    "DESTROYS": N_("destroys"),
-    "DIAGNOSES": N_("diagnoses"),
-    "DIFFERS_FROM": N_("differs from"),
-    "DISCOVERED": N_("discovered"),
-    "DISTINGUISHED_BY": N_("distinguished by"),
-    "DISTORTS": N_("distorts"),
-    "DRAWS": N_("draws"),
-    "DREW": N_("drew"),
-    "EQUIVALENT_TO": N_("equivalent to"),
-    "EXAMINED": N_("examined"),
-    "EXAMPLE_OF": N_("example of"),
-    "EXPLAINS": N_("explains"),
-    "EXTRACTED_FROM": N_("extracted from"),
-    "FASTER_THAN": N_("faster than"),
-    "FINDS": N_("finds"),
-    "FIRST_PROVED": N_("first proved"),
-    "FIRST_SIGN_OF": N_("first sign of"),
-    "FOLLOWED": N_("followed"),
-    "FOLLOWS_IN": N_("follows in"),
-    "FOLLOWS_UP": N_("follows up"),
-    "FORBIDS": N_("forbids"),
-    "FORERUNNER_OF": N_("forerunner of"),
-    "FORMED_FROM": N_("formed from"),
-    "FORMER_NAME_OF": N_("former name of"),
-    "FOUNDED": N_("founded"),
-    "FOUND_BEFORE": N_("found before"),
-    "GAVE_LABORATORY_TO": N_("gave laboratory to"),
-    "GAVE_NOTATION_FOR": N_("gave notation for"),
-    "GAVE_UP": N_("gave up"),
-    "GUARANTEES": N_("guarantees"),
-    "HAS": N_("has"),
-    "HIDES": N_("hides"),
-    "HOLDS_FOR": N_("holds for"),
-    "INTRODUCED": N_("introduced"),
-    "INVENTED": N_("invented"),
-    "IS": N_("is"),
-    "IS_A": N_("is a"),
-    "IS_ABOUT": N_("is about"),
-    "KIND_OF": N_("kind of"),
-    "KNEW": N_("knew"),
-    "LEADS_TO": N_("leads to"),
-    "LINKED_WITH_DIABETES": N_("linked with diabetes"),
-    "LOCATED_IN": N_("located in"),
-    "LOWERED_LIMIT_OF": N_("lowered limit of"),
-    "LOWERS": N_("lowers"),
-    "MADE_EXTRACT_FOR": N_("made extract for"),
-    "MAKES": N_("makes"),
-    "MARKED_BY": N_("marked by"),
-    "MEASURED_BY": N_("measured by"),
-    "MISUSED": N_("misused"),
-    "MOVES": N_("moves"),
-    "MUST_GO_ON_IN": N_("must go on in"),
-    "NAMED": N_("named"),
-    "NAMESAKE_OF": N_("namesake of"),
-    "NOT_BROKEN_BY": N_("not broken by"),
-    "ORGAN_BEHIND": N_("organ behind"),
-    "PART_OF": N_("part of"),
-    "PRECEDES": N_("precedes"),
-    "PRINTED": N_("printed"),
-    "PRODUCED_BY": N_("produced by"),
-    "PRODUCES": N_("produces"),
-    "PROPERTY_OF": N_("property of"),
-    "PROPOSED": N_("proposed"),
-    "PROTECTS_FROM": N_("protects from"),
-    "PROVED": N_("proved"),
-    "PROVED_COMPLETE": N_("proved complete"),
-    "PROVED_RESULT_OF": N_("proved result of"),
-    "PROVES_MORE": N_("proves more"),
-    "PURIFIED": N_("purified"),
-    "RAISES": N_("raises"),
-    "RAISES_GLUCOSE_IN": N_("raises glucose in"),
-    "RAISES_RISK_OF": N_("raises risk of"),
-    "RANKS": N_("ranks"),
-    "RECOMMENDS": N_("recommends"),
-    "REDUCED": N_("reduced"),
-    "REFILLS": N_("refills"),
-    "REFUTES": N_("refutes"),
-    "RELATED_TO": N_("related to"),
-    "RENAMED": N_("renamed"),
-    "RESEMBLES": N_("resembles"),
-    "RESTS_ON": N_("rests on"),
-    "SATISFIES": N_("satisfies"),
-    "SAVED": N_("saved"),
-    "SEQUENCED": N_("sequenced"),
-    "SETS_TARGET_FOR": N_("sets target for"),
-    "SHARED_MONEY_WITH": N_("shared money with"),
-    "SHARED_NOBEL_PRIZE_WITH": N_("shared nobel prize with"),
-    "SHOOK": N_("shook"),
-    "SIMILAR_TO": N_("similar to"),
-    "SLOWED": N_("slowed"),
-    "SOLD_PATENT_TO": N_("sold patent to"),
-    "SOLVED": N_("solved"),
-    "STARTED_FROM": N_("started from"),
-    "STORES": N_("stores"),
-    "STUDIED": N_("studied"),
-    "STUDIED_IN": N_("studied in"),
-    "SUFFICE_FOR": N_("suffice for"),
-    "SYMPTOM_OF": N_("symptom of"),
-    "TRANSLATED": N_("translated"),
-    "TREATED": N_("treated"),
-    "TREATED_WITH": N_("treated with"),
-    "TREATS": N_("treats"),
-    "USED": N_("used"),
-    "USED_FOR": N_("used for"),
-    "USED_IN": N_("used in"),
-    "USES": N_("uses"),
-    "WAKES": N_("wakes"),
-    "WATCHES_FOR": N_("watches for"),
-    "WORKED_AT": N_("worked at"),
-    "WORKED_WITH": N_("worked with"),
-}
+WELL_KNOWN = (
+    *(N_("community"), N_("organization"), N_("name"), N_("symptom"), N_("location"), N_("event"), N_("term")),
+    *(N_("drug"), N_("product"), N_("located in"), N_("produced by"), N_("used for"), N_("related to"), N_("is a")),
+    *(N_("symptom of"), N_("produces")),
+)
+"""Types that extractors give besides those of the samples' graphs, whose files ``tests.messages`` reads them from."""
 
 Act = Literal["around", "passage"]
 
@@ -284,8 +109,8 @@ def graph_view(
             "open": open_passage,
             "words": _phrases(words),
         },
-        on_selected_change=_nothing,
-        on_act_change=_nothing,
+        on_selected_change=nothing,
+        on_act_change=nothing,
     )
     act = result.act
     now = result.selected if result.selected in picture.items else None
@@ -316,22 +141,18 @@ def graph_data(picture: GraphPicture, words: Words) -> dict[str, Any]:
 
 
 def type_text(name: str, words: Words) -> str:
-    """A type of entities as it is said; one without words of ours as the extractor wrote it, not in capitals."""
-    return words(_TYPE[name]) if name in _TYPE else name.replace("_", " ").lower()
+    """A type of entities or relationships as it is said; one without a translation as the extractor wrote it."""
+    return words.known(spoken_type(name))
 
 
-def relation_text(name: str, words: Words) -> str:
-    """A type of relationships as it is said."""
-    return words(_RELATION[name]) if name in _RELATION else name.replace("_", " ").lower()
+def spoken_type(name: str) -> str:
+    """The English of a type: ``PART_OF`` → *part of*."""
+    return name.replace("_", " ").lower()
 
 
 def line_text(line: Line, words: Words) -> str:
     """What a line says in a word or two."""
-    return (
-        words.count("1 relationship", "{n} relationships", line.count)
-        if line.count
-        else relation_text(line.type, words)
-    )
+    return words.count("1 relationship", "{n} relationships", line.count) if line.count else type_text(line.type, words)
 
 
 _Legend = Mapping[str, tuple[int, int]]
@@ -454,7 +275,3 @@ _PHRASES = {
 
 def _phrases(words: Words) -> dict[str, str]:
     return {name: words(text) for name, text in _PHRASES.items()}
-
-
-def _nothing() -> None:
-    """A value or a trigger exists on the result only where a callback is named."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.common.graph_view import relation_text, type_text
+from components.common.graph_view import type_text
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.labels.runs import COMPLEXITIES
@@ -61,7 +61,7 @@ def taken_nodes(evidence: GraphEvidence, words: Words) -> list[Node]:
     if evidence.relationships:
         label = _counted(N_("Relationships"), len(evidence.relationships), words)
         told = [
-            f"{names.get(item.source, item.source)} → {relation_text(item.type, words)} → "
+            f"{names.get(item.source, item.source)} → {type_text(item.type, words)} → "
             f"{names.get(item.target, item.target)}"
             for item in evidence.relationships[:_MOST]
         ]

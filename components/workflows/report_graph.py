@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.ask.attachments import attached_nodes
-from components.common.graph_view import relation_text, type_text
+from components.common.graph_view import type_text
 from components.common.html_text import html_of
 from components.common.i18n import Words
 from components.common.markup import Node, node
@@ -114,7 +114,7 @@ def _relationships(found: Sequence[Relationship], names: dict[str, str], words: 
             "li",
             "",
             node("bdi", "", names.get(item.source, item.source)),
-            f" — {relation_text(item.type, words)} → ",
+            f" — {type_text(item.type, words)} → ",
             node("bdi", "", names.get(item.target, item.target)),
         )
         for item in found

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from components.common.graph_picture import GraphPicture, community_picture, entity_picture, evidence_picture
-from components.common.graph_view import _PHRASES, graph_data, relation_text, type_text
+from components.common.graph_view import _PHRASES, graph_data, type_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import script
 from components.knowledge.graph_card import graph_card_nodes
@@ -116,7 +116,7 @@ def test_hostile_names_leave_as_they_are_and_the_browser_never_reads_markup() ->
 
 def test_types_are_said_in_the_language_of_the_page() -> None:
     assert (type_text("DISEASE", EN), type_text("DISEASE", ZH)) == ("disease", "疾病")
-    assert (relation_text("PART_OF", EN), relation_text("PART_OF", ZH)) == ("part of", "属于")
+    assert (type_text("PART_OF", EN), type_text("PART_OF", ZH)) == ("part of", "属于")
     assert type_text("DARK_MATTER", ZH) == "dark matter"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from components.common.graph_view import relation_text, type_text
+from components.common.graph_view import type_text
 from components.common.i18n import Words
 from engine.messages import N_, NC_
 from engine.roles.graph import Neighbourhood
@@ -75,7 +75,7 @@ def _relation_table(whole: Neighbourhood, names: Mapping[str, str], words: Words
     lines = [
         (
             names.get(item.source, item.source),
-            relation_text(item.type, words),
+            type_text(item.type, words),
             names.get(item.target, item.target),
             item.weight,
             len(item.passages),
