@@ -116,7 +116,6 @@ class Measured:
 class Figure:
     """One number for a card or a table."""
 
-    measure: Measure
     value: float | None
     """None where no question can tell."""
     n: int
@@ -162,7 +161,7 @@ class Evaluation:
     def figure(self, measure: Measure, setting: int = 0) -> Figure:
         values = self.measures[measure]
         value = float(values.value[setting])
-        return Figure(measure, None if np.isnan(value) else value, int(values.n[setting]))
+        return Figure(None if np.isnan(value) else value, int(values.n[setting]))
 
     def interval(self, measure: Measure, setting: int = 0) -> Interval | None:
         """The value with its 95 % interval over questions; None where no question can tell."""

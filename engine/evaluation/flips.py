@@ -84,8 +84,6 @@ class Flip:
 class Flips:
     """Every gathered question; better, worse, unknown, then the rest, each in the order of the set."""
 
-    before: RunConfig
-    after: RunConfig
     rows: tuple[Flip, ...]
     test: PairedTest
     """On quality, over the questions known on both sides."""
@@ -138,8 +136,6 @@ def flips_between(evidence: Evidence, evaluation: Evaluation, before: int, after
     ]
     quality = evaluation.measures["quality"]
     return Flips(
-        before=evaluation.configs[before],
-        after=evaluation.configs[after],
         rows=tuple(sorted(rows, key=lambda row: _ORDER.index(row.verdict))),
         test=mcnemar(quality.of(before), quality.of(after)),
     )

@@ -17,7 +17,7 @@ from engine.evaluation.cases import Case
 from engine.evaluation.matching import met_by
 from engine.evaluation.statistics import sign_test
 from engine.evaluation.values import Label
-from engine.model.values import PassageId, RunId, RunRecord
+from engine.model.values import PassageId, RunRecord
 from engine.replay.masks import BoolArray, FloatArray
 
 LabelSource = Literal["thumb", "dataset", "assumed"]
@@ -38,15 +38,11 @@ class Pair:
     case_id: str
     question: str
     passage_id: PassageId
-    run_id: RunId
-    """The run whose verdict this is."""
     p_relevant: float | None
     """None where the grader's reply could not be read."""
     label: bool | None
     """Whether the passage helps to answer the question; None where no one knows."""
     label_source: LabelSource | None = None
-    grader: str = ""
-    """As verdicts name it."""
     reach: float = -1.0
     """The greatest cut at which it passes, as :attr:`Verdict.reach`; below 0 where it could not be read."""
 
@@ -89,11 +85,9 @@ def _pairs_of(case: Case, record: RunRecord, thumbs: Mapping[tuple[str, PassageI
             case_id=case.id,
             question=case.question,
             passage_id=passage_id,
-            run_id=record.id,
             p_relevant=None if verdict.relevant is None else verdict.p_relevant,
             label=label,
             label_source=source,
-            grader=verdict.grader,
             reach=verdict.reach,
         )
 
@@ -182,10 +176,8 @@ class Cut:
     cut: float
     precision: float
     recall: float
-    n: int
-    """Labelled pairs."""
     passing_n: int
-    """Of these, how many pass: the precision is based on them."""
+    """Labelled pairs that pass: the precision is based on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +254,7 @@ def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:
     if not reached:
         return None
     best = max(reached, key=lambda point: (point.recall, -point.cut))
-    return Cut(best.cut, best.precision, best.recall, len(usable), int(np.sum(reach >= best.cut)))
+    return Cut(best.cut, best.precision, best.recall, int(np.sum(reach >= best.cut)))
 
 
 def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> GraderComparison:

@@ -31,8 +31,6 @@ class PassageNoise:
     """None where no grading could be read."""
     sd: float | None
     """Of P(relevant), with n - 1; None under two gradings."""
-    low: float | None
-    high: float | None
     flip_rate: float | None
     """Share of gradings on the other side of the cut than most; at most one half."""
 
@@ -85,8 +83,6 @@ def _of(passage_id: PassageId, verdicts: Sequence[Verdict], cut: float) -> Passa
         n=n,
         mean_p=fmean(values) if values else None,
         sd=variance(values) ** 0.5 if n > 1 else None,
-        low=min(values, default=None),
-        high=max(values, default=None),
         flip_rate=min(passed, n - passed) / n if n else None,
     )
 

@@ -48,7 +48,6 @@ class Recommendation:
     setting: int | None
     """Index in the sweep; None where the pick is the baseline, which need not be one of the sweep's settings."""
     config: RunConfig
-    baseline: RunConfig
     choice: Choice
     n: int
     """Gathered questions, the failed ones left out."""
@@ -110,7 +109,6 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
     return Recommendation(
         setting=_place(swept, config) if stays else pick,
         config=config,
-        baseline=baseline,
         choice="baseline_stays" if stays and choice != "too_poor" else choice,
         n=len(swept.evidence),
         unknown_n=int(evaluation.unknown_n[column]),

@@ -66,8 +66,6 @@ class DecisionMap:
     """First and last value of each."""
     rows: tuple[tuple[float, float], ...]
     cells: tuple[Cell, ...]
-    here: int
-    """The cell of the settings that the map was made for."""
     coupling: Coupling | None
 
     def cell_of(self, x: float, y: float) -> int | None:
@@ -97,20 +95,12 @@ def decision_map(record: RunRecord, config: RunConfig, x: Column, y: Column) -> 
         for row in rows
         for column in columns
     )
-    at = [
-        next(place for place, (first, last) in enumerate(stretches) if first <= axis.index(value) <= last)
-        for stretches, axis, value in (
-            (rows, up, float(getattr(config, y))),
-            (columns, across, float(getattr(config, x))),
-        )
-    ]
     return DecisionMap(
         x=x,
         y=y,
         columns=tuple((across[first], across[last]) for first, last in columns),
         rows=tuple((up[first], up[last]) for first, last in rows),
         cells=cells,
-        here=at[0] * len(columns) + at[1],
         coupling=coupling_of(record, table, config),
     )
 

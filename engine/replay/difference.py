@@ -145,8 +145,6 @@ class VerdictDifference:
     """A passage that both runs judged, and not alike."""
 
     passage: Passage
-    a: Verdict
-    b: Verdict
     flipped: bool
     """One says relevant and the other does not; else only the probability moved."""
 
@@ -344,7 +342,7 @@ def _verdicts(passages: tuple[PassageDifference, ...]) -> tuple[VerdictDifferenc
             continue
         flipped = old.relevant != new.relevant
         if flipped or abs(round(old.p_relevant - new.p_relevant, 9)) > _NOTICED:
-            found.append(VerdictDifference(item.passage, old, new, flipped))
+            found.append(VerdictDifference(item.passage, flipped))
     return tuple(sorted(found, key=lambda item: not item.flipped))
 
 

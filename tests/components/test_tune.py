@@ -122,7 +122,7 @@ def test_the_file_of_flips_has_every_flip_and_no_formula(evidence: Evidence) -> 
     found = flips(evidence, BEFORE, replace(BEFORE, grade_pass_threshold=0.0))
     rows = list(csv.reader(io.StringIO(flips_csv(found, EN).decode("utf-8-sig"))))
     assert len(rows) == len(found.shown) + 1
-    hostile = Flips(BEFORE, BEFORE, (flip("now_answers", question="=HYPERLINK(1)"),), found.test)
+    hostile = Flips((flip("now_answers", question="=HYPERLINK(1)"),), found.test)
     assert "\n'=HYPERLINK(1)" in flips_csv(hostile, EN).decode("utf-8-sig").replace("\r", "")
 
 

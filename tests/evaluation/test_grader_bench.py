@@ -24,14 +24,14 @@ from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, fig
 from engine.evaluation.noise import coin_flip, noise
 from engine.evaluation.values import Label
 from engine.model.config import RunConfig
-from engine.model.values import BY_HAND, PassageId, RunId, Verdict
+from engine.model.values import BY_HAND, PassageId, Verdict
 from tests.engine.whatif.world import CHAT, World, run_in
 
 
 def pair(number: int, p: float | None, label: bool | None) -> Pair:
     source = None if label is None else "thumb"
     reach = -1.0 if p is None else p
-    return Pair("case", "?", PassageId(f"p{number}"), RunId("run"), p, label, source, reach=reach)  # type: ignore[arg-type]
+    return Pair("case", "?", PassageId(f"p{number}"), p, label, source, reach=reach)  # type: ignore[arg-type]
 
 
 def some(*rows: tuple[float | None, bool | None]) -> list[Pair]:
@@ -137,7 +137,7 @@ def test_the_cut_for_a_precision_has_the_highest_recall_of_all_that_reach_it(
         return
     right, cut, passing_n = max(reached)
     assert found is not None
-    assert (found.passing_n, found.n) == (passing_n, len(rows))
+    assert found.passing_n == passing_n
     assert found.precision == pytest.approx(right / passing_n)
     assert found.precision >= wanted - 1e-9
     assert found.cut == -cut
@@ -169,7 +169,6 @@ def test_noise_is_the_scatter_of_repeated_gradings() -> None:
     first, second, third = made.passages
     assert (first.flip_rate, first.sd, first.n) == (0.0, 0.0, 3)
     assert second.n == 3
-    assert [second.low, second.high] == pytest.approx([0.4, 0.6])
     assert second.flip_rate == pytest.approx(1 / 3)
     assert second.sd == pytest.approx(0.1)
     assert (third.n, third.mean_p, third.flip_rate) == (0, None, None)

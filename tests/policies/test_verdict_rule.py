@@ -13,7 +13,7 @@ from engine.evaluation.grader_bench import Pair
 from engine.model.config import RunConfig
 from engine.model.decide import Evidence, decide, gated
 from engine.model.events import PassageGraded
-from engine.model.values import Passage, PassageId, Round, RunId, Verdict
+from engine.model.values import Passage, PassageId, Round, Verdict
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from engine.replay import what_if
 from engine.replay.grid import paths
@@ -66,7 +66,7 @@ def test_a_what_if_and_the_grid_hold_the_same_noes_back() -> None:
 
 def test_a_pair_of_the_grader_bench_passes_as_its_verdict_does() -> None:
     """SC-03"""
-    pair = Pair("case", "?", PassageId("p"), RunId("run"), TIE.p_relevant, False, reach=TIE.reach)
+    pair = Pair("case", "?", PassageId("p"), TIE.p_relevant, False, reach=TIE.reach)
     assert pair.passes(0.4)
     assert not pair.passes(0.5)
 
