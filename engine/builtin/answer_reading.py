@@ -162,16 +162,14 @@ class Shown:
 
     marker: int
     text: str
-    heading: str
     stems: frozenset[str]
     figures: frozenset[str]
     cut: bool
 
     @classmethod
     def of(cls, marker: int, passage: Passage) -> Shown:
-        heading = f"{passage.title}\n{passage.section}"
-        text = _folded(f"{heading}\n{passage.text}")
-        return cls(marker, text, heading, frozenset(terms(text)), figures_in(text), passage.text.endswith(_CUT))
+        text = _folded(f"{passage.title}\n{passage.section}\n{passage.text}")
+        return cls(marker, text, frozenset(terms(text)), figures_in(text), passage.text.endswith(_CUT))
 
     def share(self, statement: Statement, *, figures: bool = True) -> float:
         """Share of the statement's weight that stands here, in [0, 1]; 1 for a statement without content terms.
