@@ -9,6 +9,7 @@ from components.common.scores import grade_look, score_text
 from components.labels.runs import GRADE_NAMES
 from engine.messages import N_
 from engine.model.values import Draft, Memory, RunRecord
+from engine.workflows import workflow
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.quality_loop.options import QualityOptions
@@ -35,8 +36,6 @@ WHY_STANDING = {
     ),
 }
 
-_WRITERS = ("generate_answer", "generate_response", "direct_response")
-_EVALUATORS = ("eval_answer", "grade_relevance")
 _ANSWERED = ("answered", "answered_forced", "answered_unverified")
 _OWN_WORDS = ("max_corrections", "max_epochs", "evaluator_failed", "deadline", "writer_failed")
 """Reasons for which an answer stands that did not pass; each has a sentence of its own."""
@@ -62,10 +61,12 @@ def writing_text(record: RunRecord, words: Words) -> str:
     """What is done with which answer, ``… writing answer 2 of at most 3``; empty where there is one at most."""
     most = most_answers(record)
     now = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-    number = len(record.drafts) + (now in _WRITERS)
+    flow = workflow(record.workflow).flow
+    writing = now in flow.of_kind("answer")
+    number = len(record.drafts) + writing
     if most < 2 or number < 1:
         return ""
-    doing = "writing" if now in _WRITERS else "evaluating" if now in _EVALUATORS else "written"
+    doing = "writing" if writing else "evaluating" if now in flow.of_kind("evaluate") else "written"
     return words(_NTH[doing], n=number, most=most)
 
 

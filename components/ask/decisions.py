@@ -16,6 +16,7 @@ from components.picture.picture import tone_of_reason
 from engine.messages import N_
 from engine.model.values import Decision, Draft, QualityCheck, RunRecord
 from engine.model.wording import change_of
+from engine.workflows import workflow
 
 _SCORE_EFFECTS = {
     "helped": N_("new query: {query} · score rose by {change}"),
@@ -30,8 +31,6 @@ _EFFECTS = {
 }
 
 _LOOKS = {"passed": "pass", "rewrite": "warn", "forced": "grey", "fault": "fault"}
-_GRADING = ("grade", "grade_documents")
-_ANSWERING = ("generate", "generate_response", "prepare")
 _MIME = {
     "svg": "image/svg+xml",
     "png": "image/png",
@@ -82,13 +81,15 @@ def decision_path(
 
 def followed_text(decision: Decision, record: RunRecord, words: Words) -> str:
     """What came of a decision: the new query and what it changed, the next search, or what the answer was made of."""
-    if decision.route in ("rewrite", "rewrite_query"):
+    flow = workflow(record.workflow).flow
+    if decision.route in flow.of_kind("rewrite"):
         return _rewritten_text(decision, record, words)
-    if decision.route == "retrieve_documents":
+    if decision.route in flow.of_kind("search"):
         following = next((item for item in record.rounds if item.index == decision.round + 1), None)
         strategy = following.strategy if following else None
         return words("next search: {strategy}", strategy=words(STRATEGY_NAMES[strategy])) if strategy else ""
-    if decision.route in _ANSWERING and record.context is not None:
+    answering = flow.of_kind("context", "answer")
+    if decision.node == flow.gate and decision.route in answering and record.context is not None:
         cited = len(record.citations)
         return words.count(
             "1 passage given, {cited} cited",
@@ -100,7 +101,8 @@ def followed_text(decision: Decision, record: RunRecord, words: Words) -> str:
 
 
 def _rewritten_text(decision: Decision, record: RunRecord, words: Words) -> str:
-    first = decision.node == "route_query"
+    flow = workflow(record.workflow).flow
+    first = decision.node in flow.preparing
     made = next((item for item in record.rewrites if item.round == (-1 if first else decision.round)), None)
     if made is None:
         return ""
@@ -111,7 +113,7 @@ def _rewritten_text(decision: Decision, record: RunRecord, words: Words) -> str:
     if first and made.query.strip() == made.rewritten_query.strip():
         return words("searched as asked")
     before, after = _worth(decision.round, decision, record), _worth(decision.round + 1, decision, record)
-    if before is None or after is None or decision.route == "rewrite_query":
+    if before is None or after is None or decision.node != flow.gate:
         return words("new query: {query}", query=made.rewritten_query)
     change = change_of(before, after)
     effect = ("same", "helped", "hurt")[change.direction]
@@ -134,7 +136,8 @@ def _check(index: int, record: RunRecord) -> QualityCheck | None:
 
 def _evidence_text(decision: Decision, record: RunRecord, words: Words) -> str:
     """What a decision looked at, counted."""
-    if decision.node == "grade_documents" and (check := _check(decision.round, record)) is not None:
+    gate = workflow(record.workflow).flow.gate
+    if decision.node == gate and (check := _check(decision.round, record)) is not None:
         grade = words(GRADE_NAMES[check.routing_grade])
         return words(
             "score {score} of {passages} passages: {grade}",
@@ -142,7 +145,7 @@ def _evidence_text(decision: Decision, record: RunRecord, words: Words) -> str:
             passages=check.passages,
             grade=grade,
         )
-    if decision.node in _GRADING:
+    if decision.node == gate:
         return words("{passed} of {kept} kept passages passed", passed=decision.passed, kept=decision.kept)
     draft = _draft(decision, record)
     if draft is None:
@@ -156,7 +159,7 @@ def _evidence_text(decision: Decision, record: RunRecord, words: Words) -> str:
 def _draft(decision: Decision, record: RunRecord) -> Draft | None:
     """The answer that a decision judged: each is judged once, in the order in which they were written."""
     judging = [item for item in record.decisions if item.node == decision.node]
-    if decision.node not in ("eval_answer", "grade_relevance"):
+    if decision.node not in workflow(record.workflow).flow.of_kind("evaluate"):
         return None
     place = next(index for index, item in enumerate(judging) if item is decision)
     return record.drafts[place] if place < len(record.drafts) else None
@@ -164,7 +167,7 @@ def _draft(decision: Decision, record: RunRecord) -> Draft | None:
 
 def _where(decision: Decision, record: RunRecord, words: Words) -> str:
     """The round of a decision about passages, the number of the answer of one about an answer."""
-    if decision.node == "route_query":
+    if decision.node in workflow(record.workflow).flow.preparing:
         return words("start")
     draft = _draft(decision, record)
     return words("answer {n}", n=draft.index + 1) if draft else words("round {n}", n=decision.round)
@@ -178,7 +181,7 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
         "said",
         node("strong", "num", inequality_text(decision, words)),
         node("span", "muted", " → "),
-        chip(look, node_text(decision.route, words)),
+        chip(look, node_text(decision.route, record.workflow, words)),
         # A decision without comparisons has said its reason already.
         node("span", "muted small", reason_text(decision.reason, words) if decision.comparisons else ""),
     )

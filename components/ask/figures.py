@@ -19,7 +19,7 @@ from components.common.phrases import (
 )
 from components.labels.runs import GRADE_NAMES
 from engine.messages import N_
-from engine.model.config import WorkflowName
+from engine.model.config import WorkflowName, declared
 from engine.model.values import Decision, Outcome, RunRecord
 from engine.model.wording import change_of
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
@@ -165,13 +165,13 @@ def _values(record: RunRecord, measure: Measure) -> list[float]:
 
 
 def _graded(record: RunRecord) -> list[Decision]:
-    return [item for item in record.decisions if item.node in ("grade", "grade_documents")]
+    return [item for item in record.decisions if item.node == declared(record.workflow).gate]
 
 
 def _outcome(record: RunRecord, words: Words) -> Figure:
     if record.outcome is None:
         running = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-        note = words("at {node}", node=node_text(running, words)) if running else ""
+        note = words("at {node}", node=node_text(running, record.workflow, words)) if running else ""
         return Figure(words("Outcome"), outcome_text(None, words), note, "accent")
     look = "warn" if record.answer_note else _LOOKS[record.outcome]
     # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.

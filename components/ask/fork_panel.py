@@ -38,7 +38,11 @@ _SHOWN_RUN = 8
 def round_text(record: RunRecord, index: int, words: Words) -> str:
     """One decision as a choice: round, inequality, where it went."""
     decision = next((item for item in record.decisions if item.round == index), None)
-    return decision_text(decision, words) if decision else words("round {n}: nothing decided yet", n=index)
+    return (
+        decision_text(decision, record.workflow, words)
+        if decision
+        else words("round {n}: nothing decided yet", n=index)
+    )
 
 
 def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:
@@ -157,7 +161,10 @@ def _became(record: RunRecord, found: RunDifference | None, words: Words) -> lis
     counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
     reused = record.cached_calls
     lines = (
-        _line(parted is None, words("The path is the same to its end.") if parted is None else _parted(parted, words)),
+        _line(
+            parted is None,
+            words("The path is the same to its end.") if parted is None else _parted(parted, record, words),
+        ),
         _line(
             was == now,
             words("Outcome: {now}, as before." if was == now else "Outcome: {was} → {now}.", was=was, now=now),
@@ -196,16 +203,16 @@ def _parts(pair: RoundPair) -> bool:
     return bool(pair.differs) or _operands(pair.decision_a) != _operands(pair.decision_b)
 
 
-def _parted(pair: RoundPair, words: Words) -> str:
+def _parted(pair: RoundPair, record: RunRecord, words: Words) -> str:
     said = [
-        words("no such round") if current is None else _decided(decision, words)
+        words("no such round") if current is None else _decided(decision, record, words)
         for current, decision in ((pair.a, pair.decision_a), (pair.b, pair.decision_b))
     ]
     sentence = words("Parted at round {n}: “{was}” became “{now}”.", n=pair.index, was=said[0], now=said[1])
     return sentence + words(" The decisions before it stayed.") if pair.index else sentence
 
 
-def _decided(decision: Decision | None, words: Words) -> str:
+def _decided(decision: Decision | None, record: RunRecord, words: Words) -> str:
     if decision is None:
         return words("no decision")
     return words(
@@ -213,7 +220,7 @@ def _decided(decision: Decision | None, words: Words) -> str:
         passed=decision.passed,
         kept=decision.kept,
         inequality=inequality_text(decision, words),
-        route=node_text(decision.route, words),
+        route=node_text(decision.route, record.workflow, words),
     )
 
 

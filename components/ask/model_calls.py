@@ -33,7 +33,7 @@ def model_calls(record: RunRecord, words: Words, *, key: str) -> None:
     if not chosen:
         st.caption(words("Select a row to see its prompt, reply and result."))
         return
-    _details(record.model_calls[chosen[0]], words, key)
+    _details(record.model_calls[chosen[0]], record, words, key)
 
 
 def call_row(place: int, call: ModelCall, record: RunRecord, words: Words) -> dict[str, object]:
@@ -77,11 +77,10 @@ def _note(call: ModelCall, words: Words) -> str:
     return " · ".join(notes)
 
 
-def _details(call: ModelCall, words: Words, key: str) -> None:
+def _details(call: ModelCall, record: RunRecord, words: Words, key: str) -> None:
     with st.container(border=True, key=f"{key}_call"):
-        st.caption(
-            words("Call of the {role} in {node}", role=words(ROLES[call.role]), node=node_text(call.node, words))
-        )
+        name = node_text(call.node, record.workflow, words)
+        st.caption(words("Call of the {role} in {node}", role=words(ROLES[call.role]), node=name))
         if call.error:
             st.text(f"✗ {call.error}")
         if not call.messages:

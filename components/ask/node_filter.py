@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 from components.common.life_lines import LifeLine
 from engine.model.values import RunRecord
-
-Tab = Literal["loop", "passages", "path", "rewrites", "timeline", "calls", "record"]
-"""``loop`` exists in the workflows of ``loop_tab.LOOP_WORKFLOWS`` alone."""
-
-_FIRST_TAB: dict[str, Tab] = {
-    "retrieve": "passages",
-    "grade": "passages",
-    "rewrite": "rewrites",
-    "generate": "calls",
-    # Quality-control loop
-    "question_router": "loop",
-    "fuse": "passages",
-    "rerank": "passages",
-    "grade_documents": "loop",
-    # Dual loop
-    "retrieve_memory": "loop",
-    "route_query": "loop",
-    "rewrite_query": "rewrites",
-    "retrieve_documents": "loop",
-    "generate_response": "loop",
-    "direct_response": "loop",
-    "grade_relevance": "loop",
-    "consolidate_memory": "loop",
-    # Answer-evaluation loop
-    "prepare": "passages",
-    "generate_answer": "loop",
-    "eval_answer": "loop",
-    # Graph + vector retrieval
-    "analyze_query": "loop",
-    "refine_query": "rewrites",
-}
+from engine.workflows import workflow
+from engine.workflows.flow import Tab
 
 
-def tab_of(node: str) -> Tab:
+def tab_of(name: str, record: RunRecord) -> Tab:
     """The tab that shows best what a node did."""
-    return _FIRST_TAB.get(node, "timeline")
+    node = workflow(record.workflow).flow.nodes.get(name)
+    return node.tab if node else "timeline"
 
 
 def of_node(record: RunRecord, node: str | None) -> RunRecord:
@@ -56,14 +27,18 @@ def of_node(record: RunRecord, node: str | None) -> RunRecord:
     )
 
 
-def concerns(line: LifeLine, node: str | None) -> bool:
+def concerns(line: LifeLine, name: str | None, record: RunRecord) -> bool:
     """Whether a passage went through a node: grade judged it, rewrite saw why it failed, generate was given it."""
-    match node:
-        case "grade" | "rerank" | "grade_documents":
+    flow = workflow(record.workflow).flow
+    node = flow.nodes.get(name or "")
+    match node.kind if node else "":
+        case "grade":
             return line.verdict is not None
-        case "rewrite" | "rewrite_query" | "refine_query":
+        case "rewrite":
             return line.verdict is not None and not line.passes
-        case "generate" | "generate_response" | "grade_relevance" | "prepare" | "generate_answer" | "eval_answer":
-            return line.marker is not None
+        case "context" | "answer" | "evaluate":
+            # An answer without a search is given none, whatever is searched after it.
+            searches = any(flow.reaches(search, name or "") for search in flow.of_kind("search"))
+            return searches and line.marker is not None
         case _:
             return True

@@ -15,6 +15,7 @@ from components.workflows.presenter_loops import (
     why_no_rewrite,
 )
 from engine.messages import N_, NN_
+from engine.model.config import declared
 from engine.model.values import Comparison, Decision, Quantity, RunRecord
 from engine.replay import WhatIf
 from engine.replay.playback import ReplayStep
@@ -81,7 +82,6 @@ _WHAT_IF = {
     "abstained": N_("With a bar of {bar} the run says in round {round} that it found nothing: {rewrites}."),
 }
 
-_GRADING = ("grade", "grade_documents")
 _GATES: tuple[Quantity, ...] = ("pass_rate", "relevant_passages")
 
 
@@ -219,7 +219,8 @@ def _inside(said: str, words: Words) -> str:
 def _judged(index: int, record: RunRecord, words: Words) -> str:
     if record.workflow == "quality_loop":
         return scored(index, record, words)
-    decision = next((item for item in record.decisions if item.round == index and item.node in _GRADING), None)
+    gate = declared(record.workflow).gate
+    decision = next((item for item in record.decisions if item.round == index and item.node == gate), None)
     current = record.rounds[index]
     if decision is None:
         done, kept = len(current.verdicts), max(len(current.kept), len(current.verdicts))

@@ -14,6 +14,7 @@ from components.common.plotly_theme import themed
 from components.labels.runs import SPAN_NAMES
 from engine.model.config import ROLES
 from engine.model.values import ModelCall, NodeExecution, RunRecord
+from engine.workflows import workflow
 
 SpanKind = Literal["visit", "rewrite", "chat", "built_in", "cached", "fault"]
 _COLOURS: dict[SpanKind, str] = {
@@ -25,7 +26,6 @@ _COLOURS: dict[SpanKind, str] = {
     "fault": "#dc2626",
 }
 _STOPPED = "CancelledError"
-_REWRITING = ("rewrite", "rewrite_query")
 _MOST_ROWS = 4
 """Calls that overlap more deeply than this share a row, so that one node cannot fill the screen."""
 
@@ -35,6 +35,8 @@ class Span:
     """One bar: times in milliseconds since the run began."""
 
     node: str
+    title: str
+    """What the node is called."""
     kind: SpanKind
     start_ms: float
     duration_ms: float
@@ -56,7 +58,7 @@ def spans(record: RunRecord, words: Words) -> tuple[Span, ...]:
         if row == len(rows):
             rows.append(0.0)
         rows[row] = max(rows[row], call.start_ms + call.duration_ms)
-        calls.append(_call(call, row + 1, words))
+        calls.append(_call(call, row + 1, record, words))
     return (*visits, *calls)
 
 
@@ -113,7 +115,7 @@ def timeline_figure(drawn: tuple[Span, ...], words: Words) -> go.Figure:
     )
     figure.update_yaxes(
         tickvals=[-top for top in tops.values()],
-        ticktext=[node_text(name, words) for name in tops],
+        ticktext=list({span.node: span.title for span in drawn}.values()),
         range=[-height + 0.3, 0.7],
         showgrid=False,
         zeroline=False,
@@ -146,12 +148,14 @@ def _visit(item: NodeExecution, record: RunRecord, words: Words) -> Span:
         "round {round} · {time}, from {start}", round=item.round, time=time, start=duration_text(item.start_ms)
     )
     error = "" if item.error == _STOPPED else item.error
-    kind: SpanKind = "fault" if error else "rewrite" if item.node in _REWRITING else "visit"
-    label = f"{node_text(item.node, words)} ×{item.visit}"
-    return Span(item.node, kind, item.start_ms, duration, 0, label, detail + _error(error))
+    title = node_text(item.node, record.workflow, words)
+    rewriting = item.node in workflow(record.workflow).flow.of_kind("rewrite")
+    kind: SpanKind = "fault" if error else "rewrite" if rewriting else "visit"
+    label = f"{title} ×{item.visit}"
+    return Span(item.node, title, kind, item.start_ms, duration, 0, label, detail + _error(error))
 
 
-def _call(call: ModelCall, row: int, words: Words) -> Span:
+def _call(call: ModelCall, row: int, record: RunRecord, words: Words) -> Span:
     kind: SpanKind = "fault" if call.error else "built_in" if call.built_in else "cached" if call.cached else "chat"
     time = duration_text(call.duration_ms)
     detail = words(
@@ -159,7 +163,8 @@ def _call(call: ModelCall, row: int, words: Words) -> Span:
     )
     model = words("built-in") if call.built_in else call.model
     label = _plain(f"{words(ROLES[call.role])} · {model}")
-    return Span(call.node, kind, call.start_ms, call.duration_ms, row, label, detail + _error(call.error))
+    title = node_text(call.node, record.workflow, words)
+    return Span(call.node, title, kind, call.start_ms, call.duration_ms, row, label, detail + _error(call.error))
 
 
 def _plain(text: str) -> str:

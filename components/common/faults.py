@@ -8,6 +8,7 @@ from typing import Literal
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, command, draw, node
 from components.common.phrases import fault_text, node_text
+from engine.model.config import WorkflowName
 from engine.model.values import Fault
 
 
@@ -18,14 +19,16 @@ def fault_box(
     key: str,
     severity: Literal["error", "warning"] = "error",
     actions: Sequence[tuple[str, str]] = (),
+    workflow: WorkflowName | None = None,
 ) -> str | None:
     """Draw one fault; ``actions`` are (event, label) buttons, and the event of the one pressed is returned.
 
+    ``workflow`` is the one whose run it is a fault of, and names its node.
     A command among the fault's parameters gets a line of its own with a copy button.
     """
     fact, remedy = fault_text(fault, words)
     typed = fault.params.get("command", "")
-    where = f"{node_text(fault.node, words)} · {fault.code}" if fault.node else fault.code
+    where = f"{node_text(fault.node, workflow, words)} · {fault.code}" if fault.node else fault.code
     parts = [
         node("div", "head", node("strong", "", fact), node("span", "muted small grow far", where)),
         node("p", "", *with_code(remedy)),

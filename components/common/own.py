@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +14,10 @@ from streamlit.delta_generator import DeltaGenerator
 from components.common.i18n import Words
 from components.common.widgets import control, heading
 from engine.model.config import Options, RunConfig, WorkflowName, declared
-from engine.model.values import SourceKind
+from engine.model.values import RunRecord, SourceKind
+
+Fact = Callable[[str, RunRecord, Words, str], tuple[tuple[str, ...], ...]]
+"""Lines of facts of a box in the picture, from node, record, words and tone: each in wordings from long to short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,9 @@ class Machine:
 
 class Own:
     """What a workflow adds to the pages; a module of ``components.workflows`` has a subclass of it as ``OWN``."""
+
+    facts: ClassVar[Mapping[str, Fact]] = MappingProxyType({})
+    """By node what its box says once it was visited, where that is not what every node of its kind says."""
 
     def options(
         self, words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator], machine: Machine

@@ -6,10 +6,9 @@ import re
 from dataclasses import replace
 
 from components.common.i18n import Words
-from components.labels.workflows import NODE_NAMES
 from engine.errors import message_of
 from engine.messages import N_
-from engine.model.config import WORKFLOWS, declared
+from engine.model.config import WORKFLOWS, WorkflowName, declared
 from engine.model.values import (
     BY_HAND,
     QUANTITIES,
@@ -25,6 +24,8 @@ from engine.model.values import (
     operands,
 )
 from engine.model.wording import Change
+from engine.workflows import workflow
+from engine.workflows.flow import END
 
 OUTCOMES = {
     "running": N_("Running"),
@@ -137,19 +138,27 @@ def inequality_text(decision: Decision, words: Words) -> str:
     return inequality(decision.comparisons, names, words(" and ")).replace(">=", "≥").replace("==", "=")
 
 
-def decision_text(decision: Decision, words: Words) -> str:
+def decision_text(decision: Decision, taken_in: WorkflowName, words: Words) -> str:
     """One line of a decision path: round, inequality, where it went."""
     return words(
         "round {round}: {inequality} → {route}",
         round=decision.round,
         inequality=inequality_text(decision, words),
-        route=node_text(decision.route, words),
+        route=node_text(decision.route, taken_in, words),
     )
 
 
-def node_text(node: str, words: Words) -> str:
-    """The name of a node; one that has no translation keeps its own."""
-    return words(NODE_NAMES[node]) if node in NODE_NAMES else node
+def node_text(name: str, of: WorkflowName | None, words: Words) -> str:
+    """What a node of a workflow is called; one that it does not have keeps its own name, as plain words."""
+    if name == END:
+        return words("End")
+    node = workflow(of).flow.nodes.get(name) if of else None
+    return words(node.name) if node else plain_name(name)
+
+
+def plain_name(code: str) -> str:
+    """A code as words: ``Some step`` for ``some_step``."""
+    return (code[:1].upper() + code[1:]).replace("_", " ")
 
 
 def workflow_text(workflow: str, words: Words) -> str:

@@ -13,11 +13,14 @@ import graphviz
 
 from components.common.i18n import Words
 from components.common.markup import Node
+from components.common.phrases import node_text
 from components.picture.drawing import CHIP_SIZE, LINE_SIZE, TITLE_SIZE, Paint, painted, shapes_of, width_of
 from components.picture.layout import MARGIN, layout_of
 from components.picture.picture import STOPPED, Tone, picture_of, tone_of_reason
-from components.picture.words import inequality_of, title_of, word
+from components.picture.words import inequality_of, word
 from engine.model.values import Decision, NodeExecution, RunRecord
+from engine.workflows import workflow
+from engine.workflows.flow import Flow
 from engine.workflows.graph import WorkflowGraph
 
 _FONT = (
@@ -70,8 +73,6 @@ _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 
 _MOST_LINES, _BOX_WIDTH = 3, 190.0
 """Of a query in a box of the decision path: lines, and pixels of one."""
-_ANSWERS = ("generate_answer", "eval_answer", "grade_relevance")
-"""Nodes whose visits are told by the answer that they write or judge."""
 
 _Colours = Mapping[str, str]
 
@@ -117,16 +118,17 @@ def decision_path_dot(record: RunRecord, words: Words) -> str:
         "node", shape="box", style="rounded,filled", fontname="sans-serif", fontsize="12", color=_LIGHT["edge"]
     )
     drawing.attr("edge", fontname="sans-serif", fontsize="10", color=_BOTH, fontcolor=_BOTH)
-    visits = list(record.nodes)
+    visits, flow = list(record.nodes), workflow(record.workflow).flow
     rows: list[list[str]] = []
     before, pending, row = "start", "", -1
     if visits:
         drawing.node(before, label=_label(words("Question")), fillcolor=_LIGHT["soft"])
     for place, visit in enumerate(visits):
         decision = _decision_of(visit, record)
-        label = _label(_heading(visit, words), *_visit_lines(visit, decision, record, words))
-        tone = _visit_tone(visit, decision)
-        new_row = place == 0 or _begins_row(visit, visits[place - 1])
+        label = _label(_heading(visit, flow, record, words), *_visit_lines(visit, flow, decision, record, words))
+        searched = any(item.node in flow.of_kind("search") for item in visits[:place])
+        tone = _visit_tone(visit, decision, corrects=searched and visit.node in flow.of_kind("rewrite"))
+        new_row = place == 0 or _begins_row(visit, visits[place - 1], flow)
         if new_row:
             rows.append([before] if place == 0 else [])
             row += 1
@@ -151,16 +153,16 @@ def decision_path_dot(record: RunRecord, words: Words) -> str:
     return str(drawing.source)
 
 
-def _heading(visit: NodeExecution, words: Words) -> str:
-    """Node and round; the nodes that write and judge answers count those instead."""
-    title = title_of(visit.node, words)
-    answers = visit.node in _ANSWERS
+def _heading(visit: NodeExecution, flow: Flow, record: RunRecord, words: Words) -> str:
+    """Node and round; the nodes that judge answers, and those that revise them, count those instead."""
+    title = node_text(visit.node, record.workflow, words)
+    answers = visit.node in flow.revising | flow.of_kind("evaluate")
     counted = words("answer {n}", n=visit.visit) if answers else words("round {n}", n=visit.round)
     return f"{title} · {counted}"
 
 
-def _begins_row(visit: NodeExecution, before: NodeExecution) -> bool:
-    revised = visit.node == "generate_answer" and visit.visit > 1
+def _begins_row(visit: NodeExecution, before: NodeExecution, flow: Flow) -> bool:
+    revised = visit.node in flow.revising and visit.visit > 1
     return bool(visit.round != before.round or revised)
 
 
@@ -175,30 +177,29 @@ def _decision_of(visit: NodeExecution, record: RunRecord) -> Decision | None:
     return decisions[nth] if nth < len(decisions) else None
 
 
-def _visit_tone(visit: NodeExecution, decision: Decision | None) -> str:
-    """The family of colours of a visit; none for one that was stopped."""
+def _visit_tone(visit: NodeExecution, decision: Decision | None, *, corrects: bool) -> str:
+    """The family of colours of a visit, which may correct a search; none for one that was stopped."""
     if visit.error == STOPPED:
         return ""
     if visit.error:
         return "fault"
     if decision is None:
-        # The dual loop's first one comes before anything was searched, and corrects nothing.
-        first = visit.node == "rewrite_query" and visit.visit == 1
-        return "rewrite" if visit.node.startswith("rewrite") and not first else "passed"
+        return "rewrite" if corrects else "passed"
     return _family(tone_of_reason(decision.reason))
 
 
 def _visit_lines(
     visit: NodeExecution,
+    flow: Flow,
     decision: Decision | None,
     record: RunRecord,
     words: Words,
 ) -> list[str]:
-    if visit.node.startswith("rewrite"):
+    if visit.node in flow.of_kind("rewrite"):
         # The n-th visit made the n-th rewrite; a round may have two, before its search and after its answer.
         made = record.rewrites[visit.visit - 1 : visit.visit]
         return [line for item in made for line in _wrapped(f"→ {item.rewritten_query}")]
-    if decision is None or visit.node not in ("grade", "grade_documents"):
+    if decision is None or visit.node != flow.gate:
         return []
     checks = [item.quality for item in record.rounds if item.index == visit.round and item.quality]
     if checks:

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.common.i18n import Words
-from components.picture.facts import executions, facts_of, grading, judges
-from components.picture.words import (
-    Lines,
-    chips_of,
-    decision_line,
-    duration_of,
-    title_of,
-    word,
-)
+from components.common.phrases import node_text
+from components.picture.facts import executions, facts_of, grading
+from components.picture.words import Lines, chips_of, decision_line, duration_of, word
 from engine.messages import NC_
 from engine.model.values import RunRecord
+from engine.workflows import workflow
+from engine.workflows.flow import Flow, Node
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
 
 STOPPED = "CancelledError"
@@ -66,10 +62,10 @@ class PictureView:
 
 def picture_of(graph: WorkflowGraph, record: RunRecord | None, words: Words) -> PictureView:
     """The view of a record, running or ended; None shows the workflow at rest."""
-    ways = travelled(graph.edges, record)
-    tones = {name: _tone_of(name, record, ways) for name in graph.nodes}
+    ways, flow = travelled(graph.edges, record), workflow(graph.workflow).flow
+    tones = {name: _tone_of(name, flow, record, ways) for name in graph.nodes}
     return PictureView(
-        nodes={name: _node_view(name, tones[name], record, words) for name in graph.nodes},
+        nodes={name: _node_view(name, flow.nodes[name], tones[name], record, words) for name in graph.nodes},
         edges={(edge.source, edge.target): _edge_view(edge, tones, record, ways, words) for edge in graph.edges},
         status=_status(record, words),
     )
@@ -104,7 +100,7 @@ def _last(items: Sequence[str], wanted: str) -> int:
     return max((place for place, item in enumerate(items) if item == wanted), default=-1)
 
 
-def _tone_of(name: str, record: RunRecord | None, ways: Mapping[tuple[str, str], int]) -> Tone:
+def _tone_of(name: str, flow: Flow, record: RunRecord | None, ways: Mapping[tuple[str, str], int]) -> Tone:
     visits = executions(name, record)
     if not visits or record is None:
         return "plain"
@@ -120,10 +116,8 @@ def _tone_of(name: str, record: RunRecord | None, ways: Mapping[tuple[str, str],
         return tone_of_reason(own[-1].reason)
     entries = [item for item in record.decisions if item.route == name]
     entered = tone_of_reason(entries[-1].reason) if entries and ways.get((entries[-1].node, name)) else "passed"
-    if name in ("rewrite", "refine_query"):
-        return "rewrite"
     # Only a rewrite is the correction itself; anything else that is visited again simply did its work.
-    return "passed" if entered == "rewrite" and name != "rewrite_query" else entered
+    return "passed" if entered == "rewrite" and flow.nodes[name].kind != "rewrite" else entered
 
 
 def tone_of_reason(reason: str) -> Tone:
@@ -133,15 +127,15 @@ def tone_of_reason(reason: str) -> Tone:
     return "fault" if reason == "grader_failed" else "rewrite" if reason in _AGAIN else "forced"
 
 
-def _node_view(name: str, tone: Tone, record: RunRecord | None, words: Words) -> NodeView:
+def _node_view(name: str, node: Node, tone: Tone, record: RunRecord | None, words: Words) -> NodeView:
     visits = len(executions(name, record))
     state = word(words, "state", tone)
-    facts = facts_of(name, record, words, tone) if record is not None and visits else _resting_lines(name, words)
+    facts = facts_of(name, record, words, tone) if record is not None and visits else _resting_lines(node, words)
     lines = ((state,), *facts[:1]) if tone in ("fault", "stopped") else facts
-    title = title_of(name, words)
+    title = words(node.name)
     heard = [title, words("{n} visits", n=visits) if visits > 1 else "", state, *(line[0] for line in facts)]
     progress = None
-    if record is not None and tone == "active" and judges(name, record):
+    if record is not None and tone == "active" and name == workflow(record.workflow).flow.grading:
         done, total, _ = grading(record)
         progress = done / total if total else 0.0
     return NodeView(
@@ -149,10 +143,10 @@ def _node_view(name: str, tone: Tone, record: RunRecord | None, words: Words) ->
     )
 
 
-def _resting_lines(name: str, words: Words) -> Lines:
+def _resting_lines(node: Node, words: Words) -> Lines:
     """Who works there and at what; the second in two wordings where one is too long for a small box."""
-    role, *works = (word(words, kind, name) for kind in ("role", "rest", "brief"))
-    return tuple(tuple(text for text in line if text) for line in ((role,), works) if line[0])
+    lines = ((node.who,), (node.work, node.brief))
+    return tuple(tuple(words(text) for text in line if text) for line in lines if line[0])
 
 
 def _edge_view(
@@ -164,14 +158,18 @@ def _edge_view(
     taken = max(ways.get((edge.source, edge.target), 0), len(choices))
     source = tones.get(edge.source, "passed")
     tone: Tone = source if source in ("rewrite", "forced", "fault") else "passed"
-    if choices:
+    chips: tuple[str, ...] = ()
+    detail = ""
+    if record and choices:
         tone = tone_of_reason(choices[-1].reason)
+        chips = chips_of(choices[-1], len(choices), record.workflow, words)
+        detail = "\n".join(decision_line(choice, record.workflow, words) for choice in choices)
     return EdgeView(
         taken=taken,
         tone=tone if taken else "plain",
         live=bool(taken) and tones.get(edge.target) == "active",
-        chips=chips_of(choices[-1], len(choices), words) if choices else (),
-        detail="\n".join(decision_line(choice, words) for choice in choices),
+        chips=chips,
+        detail=detail,
     )
 
 
@@ -183,10 +181,11 @@ def _ended(record: RunRecord, words: Words) -> str:
 def _status(record: RunRecord | None, words: Words) -> str:
     if record is None:
         return words("Ask a question and the steps light up here, one by one.")
+    flow = workflow(record.workflow).flow
     if record.outcome:
-        # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
+        # A rewrite before anything was searched corrects nothing.
         rewrites = sum(item.round >= 0 for item in record.rewrites)
-        revisions = len(record.drafts) - 1 if record.config.workflow == "answer_evaluation" else 0
+        revisions = len(record.drafts) - 1 if flow.revising else 0
         unsearched = record.outcome == "abstained" and not record.rounds
         ended = words("Nothing was searched, and the answer says so") if unsearched else _ended(record, words)
         parts = [
@@ -199,8 +198,10 @@ def _status(record: RunRecord | None, words: Words) -> str:
     running = [item.node for item in record.nodes if item.duration_ms is None]
     if not running:
         return words("Starting …")
-    title = title_of(running[-1], words)
-    if judges(running[-1], record):
+    if running[-1] == flow.grading:
         done, total, _ = grading(record)
-        return words("The grader has judged {n} of {total}", title=title, n=done, total=total)
-    return word(words, "doing", running[-1]) or words("{title} is working", title=title)
+        return words("The grader has judged {n} of {total}", n=done, total=total)
+    node = flow.nodes.get(running[-1])
+    if node and node.doing:
+        return words(node.doing)
+    return words("{title} is working", title=node_text(running[-1], record.workflow, words))

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from components.common.i18n import Words
-from components.labels.workflows import NODE_NAMES
+from components.common.phrases import node_text, plain_name
 from components.picture.words_live import PICTURE
 from engine.messages import NC_
+from engine.model.config import WorkflowName
 from engine.model.values import Comparison, Decision, RunRecord, operands
+from engine.workflows import workflow
+from engine.workflows.flow import END
 
 Lines = tuple[tuple[str, ...], ...]
 """Lines of facts; each is a list of wordings, longest first, of which a drawing takes the first that fits."""
@@ -24,19 +27,12 @@ def word(words: Words, kind: str, code: str, **values: object) -> str:
     return words(message, **values) if message else ""
 
 
-def title_of(name: str, words: Words) -> str:
-    return words(NODE_NAMES[name]) if name in NODE_NAMES else _plain_name(name)
-
-
-def route_of(decision: Decision, words: Words) -> str:
-    """Where a decision leads, in a word; the same node may mean another thing to whom it leads from."""
-    route, node = decision.route, decision.node
-    named = word(words, "route", f"{route}_from_{node}") or word(words, "route", route)
-    return named or title_of(route, words)
-
-
-def _plain_name(name: str) -> str:
-    return (name[:1].upper() + name[1:]).replace("_", " ")
+def route_of(decision: Decision, taken_in: WorkflowName, words: Words) -> str:
+    """Where a decision leads, in a word."""
+    if decision.route == END:
+        return words("end")
+    target = workflow(taken_in).flow.nodes.get(decision.route)
+    return words(target.lead) if target and target.lead else node_text(decision.route, taken_in, words)
 
 
 def lines(*rows: Sequence[str]) -> Lines:
@@ -70,10 +66,10 @@ def duration_of(ms: float, words: Words) -> str:
     return words(NC_("picture", "{n} s"), n=f"{ms / 1000:.2f}" if ms < 10000 else f"{ms / 1000:.1f}")
 
 
-def chips_of(decision: Decision, count: int, words: Words) -> tuple[str, ...]:
+def chips_of(decision: Decision, count: int, taken_in: WorkflowName, words: Words) -> tuple[str, ...]:
     """What an edge prints of the newest decision that chose it, from long to short, and how often it was chosen."""
     times = f" ×{count}" if count > 1 else ""
-    target = route_of(decision, words)
+    target = route_of(decision, taken_in, words)
     short = [_comparison(item, words, "short") for item in decision.comparisons]
     if not short:
         why = _reason(decision, words)
@@ -82,9 +78,9 @@ def chips_of(decision: Decision, count: int, words: Words) -> tuple[str, ...]:
     return (f"{every} → {target}{times}", f"{every}{times}", f"{short[0]}{times}")
 
 
-def decision_line(decision: Decision, words: Words) -> str:
+def decision_line(decision: Decision, taken_in: WorkflowName, words: Words) -> str:
     """E.g. ``Round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → rewrite``."""
-    target = route_of(decision, words)
+    target = route_of(decision, taken_in, words)
     return words(
         "Round {round}: {why} → {target}", round=decision.round, why=inequality_of(decision, words), target=target
     )
@@ -103,4 +99,4 @@ def _comparison(item: Comparison, words: Words, kind: str) -> str:
 
 
 def _reason(decision: Decision, words: Words) -> str:
-    return word(words, "reason", decision.reason) or _plain_name(decision.reason)
+    return word(words, "reason", decision.reason) or plain_name(decision.reason)

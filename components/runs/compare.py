@@ -19,7 +19,7 @@ from components.picture.picture import PASSED
 from components.runs.compare_costs import costs_card, settings_card
 from components.runs.compare_evidence import answers_card, passages_card, rewrites_card
 from engine.messages import N_, NC_
-from engine.model.values import Decision, Fault, Round, RunRecord
+from engine.model.values import Fault, RunRecord
 from engine.model.wording import change_of
 from engine.replay.difference import RoundPair, RunDifference
 
@@ -87,30 +87,35 @@ def parting_text(found: RunDifference, words: Words) -> str:
         )
     pair = next((item for item in found.path if item.differs), None)
     if pair is not None:
-        return words("The paths part in round {n}: {why}.", n=pair.index, why=words("; ").join(_why(pair, words)))
+        return words(
+            "The paths part in round {n}: {why}.", n=pair.index, why=words("; ").join(_why(pair, found, words))
+        )
     if not found.same_path:
         ended = {"a": ended_text(found.a, words), "b": ended_text(found.b, words)}
         return words("The decisions are the same, the runs ended differently: A {a}, B {b}.", **ended)
     return words("The paths are the same: every decision of A is B's too.")
 
 
-def _why(pair: RoundPair, words: Words) -> list[str]:
+def _why(pair: RoundPair, found: RunDifference, words: Words) -> list[str]:
     if "missing" in pair.differs:
         return [words("A had ended before it" if pair.a is None else "B had ended before it")]
     said = []
     for aspect in pair.differs:
         if aspect == "route":
-            said.append(_other_route(pair, words))
+            said.append(_other_route(pair, found, words))
         elif aspect != "reason" or "route" not in pair.differs:
             said.append(words(_WHY[aspect]))
     return said
 
 
-def _other_route(pair: RoundPair, words: Words) -> str:
+def _other_route(pair: RoundPair, found: RunDifference, words: Words) -> str:
     if pair.decision_a is None or pair.decision_b is None:
         return words("A broke off before it decided" if pair.decision_a is None else "B broke off before it decided")
-    routes = {"a": pair.decision_a.route, "b": pair.decision_b.route}
-    return words("A continues to {a}, B to {b}", **{side: node_text(route, words) for side, route in routes.items()})
+    routes = {
+        "a": node_text(pair.decision_a.route, found.a.workflow, words),
+        "b": node_text(pair.decision_b.route, found.b.workflow, words),
+    }
+    return words("A continues to {a}, B to {b}", **routes)
 
 
 def _counts(found: RunDifference, words: Words) -> str:
@@ -197,12 +202,13 @@ def _columns(words: Words) -> Node:
 def _round_row(pair: RoundPair, found: RunDifference, words: Words) -> Node:
     parted = found.parting is not None and pair.index >= found.parting
     where = node("span", "where num", words("round {n}", n=pair.index))
-    cells = (_step("A", pair.a, pair.decision_a, pair, words), _step("B", pair.b, pair.decision_b, pair, words))
+    cells = (_step("A", found.a, pair, words), _step("B", found.b, pair, words))
     return node("div", "pair parted" if parted else "pair", where, *cells)
 
 
-def _step(name: str, current: Round | None, decision: Decision | None, pair: RoundPair, words: Words) -> Node:
+def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
     tag = _tag(name)
+    current, decision = (pair.a, pair.decision_a) if name == "A" else (pair.b, pair.decision_b)
     if current is None:
         return node("div", "cell", tag, node("span", "muted", words("no such round")))
     query = node("div", "small asked" if "query" in pair.differs else "small muted", current.query)
@@ -215,7 +221,7 @@ def _step(name: str, current: Round | None, decision: Decision | None, pair: Rou
         "said",
         node("strong", "num", inequality_text(decision, words)),
         node("span", "muted", " → "),
-        chip(look, node_text(decision.route, words)),
+        chip(look, node_text(decision.route, run.workflow, words)),
     )
     notes = node("div", "muted small", f"{counts} · {reason_text(decision.reason, words)}")
     return node("div", "cell", tag, query, said, notes)

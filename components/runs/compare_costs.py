@@ -15,7 +15,10 @@ def costs_card(found: RunDifference, words: Words) -> Node:
     """Bars of time per node, all on one scale, and the calls of each role."""
     total = NodeTimes("", found.a.duration_ms, found.b.duration_ms, 0, 0)
     longest = max(total.a_ms, total.b_ms, *(value for item in found.times for value in (item.a_ms, item.b_ms)), 0.001)
-    rows = [_time_row(node_text(item.node, words), item, longest, words) for item in found.times]
+    rows = []
+    for item in found.times:
+        run = found.a if item.a_visits else found.b
+        rows.append(_time_row(node_text(item.node, run.workflow, words), item, longest, words))
     rows.append(_time_row(words("Whole run"), total, longest, words))
     rows += [_call_row(item, words) for item in found.calls]
     return node("section", "card", node("strong", "heading", words("Times and calls")), *rows)

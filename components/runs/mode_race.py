@@ -8,10 +8,10 @@ from components.ask.answer import answer_badge
 from components.ask.answer_text import answer_prose, still_markers
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, fold, node
-from components.common.phrases import duration_text, ended_text, fault_text, node_text, reason_text, section_text
+from components.common.phrases import duration_text, ended_text, fault_text, reason_text, section_text
 from components.common.run_link import run_link
 from components.labels.settings import choices_of
-from components.runs.side_by_side import notes_on
+from components.runs.side_by_side import at_text, notes_on
 from components.workflows.graph_notes import notes_box
 from engine.messages import N_, NC_
 from engine.model.config import SETTINGS, Mode
@@ -159,9 +159,7 @@ def _now(lane: ModeLane, words: Words) -> Node | str:
     """Where a run is, why it ended early, or that it searched nothing on purpose."""
     record = lane.record
     if record.active:
-        at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-        text = words(NC_("side by side", "at {node}"), node=node_text(at, words)) if at else words("about to begin")
-        return node("p", "muted small", text)
+        return node("p", "muted small", at_text(record, words))
     if lane.skipped:
         return node("p", "small", chip("grey", words("no search")), " ", words("Grading and citations are skipped."))
     if record.outcome in ("cancelled", "interrupted") and record.reason:

@@ -30,6 +30,7 @@ from components.workflows.report_graph import graph_sections
 from components.workflows.report_loop import loop_sections, loop_sheets
 from engine.model.config import ROLES, RunConfig, declared
 from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
+from engine.workflows import workflow
 from engine.workflows.graph import WorkflowGraph
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -123,13 +124,13 @@ def _workflow(record: RunRecord, graph: WorkflowGraph, words: Words) -> str:
 
 
 def _faults(record: RunRecord, words: Words) -> list[Node]:
-    boxes = [_fault(record.error, "fault", words)] if record.error else []
-    return [*boxes, *(_fault(item, "warn", words) for item in record.warnings)]
+    boxes = [_fault(record.error, "fault", record, words)] if record.error else []
+    return [*boxes, *(_fault(item, "warn", record, words) for item in record.warnings)]
 
 
-def _fault(fault: Fault, look: str, words: Words) -> Node:
+def _fault(fault: Fault, look: str, record: RunRecord, words: Words) -> Node:
     fact, remedy = fault_text(fault, words)
-    where = f"{node_text(fault.node, words)} · {fault.code}" if fault.node else fault.code
+    where = f"{node_text(fault.node, record.workflow, words)} · {fault.code}" if fault.node else fault.code
     return node("div", f"box {look}", node("strong", "", fact), node("p", "", remedy), node("small", "muted", where))
 
 
@@ -145,7 +146,7 @@ def _path(record: RunRecord, words: Words) -> list[Node]:
 
 def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
     # The router of a query decides before anything is searched.
-    opening = decision.node == "route_query"
+    opening = decision.node in workflow(record.workflow).flow.preparing
     counts = (
         "" if opening else words("{passed} of {kept} kept passages passed", passed=decision.passed, kept=decision.kept)
     )
@@ -157,7 +158,7 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
         node("span", "where num", words("round {n}", n=decision.round)),
         node("strong", "num", inequality_text(decision, words)),
         " → ",
-        chip(look, node_text(decision.route, words)),
+        chip(look, node_text(decision.route, record.workflow, words)),
         " ",
         node("span", "muted small", reason_text(decision.reason, words)),
         node("div", "muted small", node("bdi", "", " · ".join(part for part in (counts, followed) if part))),
@@ -234,12 +235,13 @@ def _table(rows: Sequence[tuple[str, str]]) -> Node:
 def _calls(record: RunRecord, words: Words) -> list[Node]:
     if not record.model_calls:
         return [node("p", "muted", words("No call was made."))]
-    return [_call(place, call, words) for place, call in enumerate(record.model_calls, 1)]
+    return [_call(place, call, record, words) for place, call in enumerate(record.model_calls, 1)]
 
 
-def _call(place: int, call: ModelCall, words: Words) -> Node:
+def _call(place: int, call: ModelCall, record: RunRecord, words: Words) -> Node:
     model = words("built-in") if call.built_in else call.model
-    facts = [words("round {n}", n=call.round), node_text(call.node, words), duration_text(call.duration_ms)]
+    name = node_text(call.node, record.workflow, words)
+    facts = [words("round {n}", n=call.round), name, duration_text(call.duration_ms)]
     facts += [words("from cache")] if call.cached else []
     facts += [words("attempt {n}", n=call.attempt)] if call.attempt > 1 else []
     marks = [chip("fault", f"✗ {call.error}")] if call.error else []

@@ -51,7 +51,7 @@ def timeline_svg(record: RunRecord, words: Words) -> Node | None:
         rows = max(span.row for span in drawn if span.node == name)
         bottom += _VISIT + rows * (_CALL + 2) + _GAP
     labels = [
-        node("text", "ink", fit((node_text(name, words),), _LEFT - 8, 13), x="0", y=f"{top + 13:g}")
+        node("text", "ink", fit((node_text(name, record.workflow, words),), _LEFT - 8, 13), x="0", y=f"{top + 13:g}")
         for name, top in lanes.items()
     ]
     bars = [_bar(span, lanes[span.node], end) for span in drawn]

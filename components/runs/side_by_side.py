@@ -116,11 +116,17 @@ def _outcome(record: RunRecord, words: Words) -> Node:
 def _now(record: RunRecord, words: Words) -> Node:
     """Where a run is, or why it ended so."""
     if record.active:
-        at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-        text = words(NC_("side by side", "at {node}"), node=node_text(at, words)) if at else words("about to begin")
-        return node("p", "muted small", text)
+        return node("p", "muted small", at_text(record, words))
     reason = record.reason if record.outcome in ("cancelled", "failed", "interrupted") else _last_reason(record)
     return node("p", "muted small", reason_text(reason, words) if reason else "")
+
+
+def at_text(record: RunRecord, words: Words) -> str:
+    """The node where a run is."""
+    at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+    if not at:
+        return words("about to begin")
+    return words(NC_("side by side", "at {node}"), node=node_text(at, record.workflow, words))
 
 
 def _last_reason(record: RunRecord) -> str:
@@ -161,21 +167,21 @@ def _path(record: RunRecord, words: Words) -> Node:
         decided.setdefault(decision.node, []).append(decision)
     steps = []
     for item in record.nodes:
-        name = node_text(item.node, words)
+        name = node_text(item.node, record.workflow, words)
         times = f" ×{item.visit}" if item.visit > 1 else ""
         took = duration_text(item.duration_ms) if item.duration_ms is not None else "…"
         said: list[Node] = [node("span", "step", f"{name}{times}"), node("span", "muted num small", took)]
         if decided.get(item.node):
-            said.append(_decision(decided[item.node].pop(0), words))
+            said.append(_decision(decided[item.node].pop(0), record, words))
         steps.append(node("li", "fault" if item.error else "", *said))
     title = node("span", "subheading", words("Path"))
     return node("div", "path", title, node("span", "muted small", words("{n} steps", n=len(record.nodes))),
                 node("ol", "steps", *steps))  # fmt: skip
 
 
-def _decision(decision: Decision, words: Words) -> Node:
+def _decision(decision: Decision, record: RunRecord, words: Words) -> Node:
     why = inequality_text(decision, words) or reason_text(decision.reason, words)
-    return node("span", "why small", f"{why} → {node_text(decision.route, words)}")
+    return node("span", "why small", f"{why} → {node_text(decision.route, record.workflow, words)}")
 
 
 def _answer(record: RunRecord, words: Words) -> Node:

@@ -1,7 +1,15 @@
-"""What only this workflow draws."""
+"""What only graph + vector retrieval draws."""
 
 from __future__ import annotations
 
 from components.common.own import Own
+from components.workflows.graph_facts import FACTS
 
-OWN = Own()
+
+class GraphHybrid(Own):
+    """Boxes of the picture that say what only its nodes do."""
+
+    facts = FACTS
+
+
+OWN = GraphHybrid()

@@ -8,6 +8,7 @@ from components.workflows.presenter_graph import graph_sentence
 from engine.messages import N_, NC_
 from engine.model.values import Decision, QualityCheck, RunRecord
 from engine.replay.playback import ReplayStep
+from engine.workflows import workflow
 
 _ASKED = {
     "quality_loop": N_("A question comes in. First a router chooses in which kinds of sources to look."),
@@ -272,7 +273,8 @@ def _evaluated(index: int, record: RunRecord, words: Words) -> str:
 
 def _decision_on(index: int, record: RunRecord) -> Decision | None:
     """The decision after the evaluation of a draft; each draft has at most one, in their order."""
-    made = [item for item in record.decisions if item.node in ("eval_answer", "grade_relevance")]
+    evaluating = workflow(record.workflow).flow.of_kind("evaluate")
+    made = [item for item in record.decisions if item.node in evaluating]
     return made[index] if index < len(made) else None
 
 

@@ -24,6 +24,7 @@ from engine.model.values import (
     Verdict,
 )
 from engine.replay.answer_difference import SentenceDifference, answer_difference
+from engine.workflows import workflow
 
 _Seen = tuple[Round, Candidate]
 IdT = TypeVar("IdT")
@@ -32,8 +33,6 @@ Aspect = Literal["query", "kept", "route", "reason", "missing"]
 Move = Literal["gained", "lost", "moved", "same"]
 """``gained``: only b kept the passage in some round, ``lost``: only a did; ``moved``: its rank is another one."""
 
-_OPENING = "route_query"
-"""Decides before the first round whether there is one."""
 _NOTICED = 0.05
 """A P(relevant) that moved by no more than this is not worth a line."""
 
@@ -291,7 +290,9 @@ def _differs(a: Round | None, b: Round | None, was: Decision | None, now: Decisi
 
 
 def _decisions(record: RunRecord, index: int) -> list[Decision]:
-    return [item for item in record.decisions if item.round == index and item.node != _OPENING]
+    # What decides before the first round whether there is one belongs to none.
+    preparing = workflow(record.workflow).flow.preparing
+    return [item for item in record.decisions if item.round == index and item.node not in preparing]
 
 
 def _parting(was: Sequence[Decision], now: Sequence[Decision]) -> tuple[Decision | None, Decision | None]:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.model.events import Decided, Drafted, Evaluated, Event, NodeStarted, QualityChecked, Rewritten
+from engine.model.events import Decided, Drafted, Evaluated, Event, NodeStarted, QualityChecked, Rewritten, RunStarted
+from engine.workflows import workflow
+from engine.workflows.flow import Flow
 
 StepKind = Literal[
     "asked",
@@ -41,7 +43,6 @@ _KINDS: Mapping[str, StepKind] = {
     "run_finished": "ended",
 }
 """By kind of event; what decisions show depends on the node that decided."""
-_EVALUATING = ("eval_answer", "grade_relevance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,10 @@ def steps(events: Sequence[Event]) -> tuple[ReplayStep, ...]:
     """
     made: list[ReplayStep] = []
     node, draft, checked = "", 0, -1
+    started = next((event for event in events if isinstance(event, RunStarted)), None)
+    if started is None:
+        return ()
+    flow = workflow(started.config.workflow).flow
     for event in events:
         if isinstance(event, NodeStarted):
             node = event.node
@@ -72,7 +77,7 @@ def steps(events: Sequence[Event]) -> tuple[ReplayStep, ...]:
             draft = event.draft.index
         if isinstance(event, QualityChecked):
             checked = event.round
-        step = _step(event, node, draft, checked)
+        step = _step(event, flow, node, draft, checked)
         if step is None:
             continue
         if made and _goes_on(made[-1], step):
@@ -81,13 +86,13 @@ def steps(events: Sequence[Event]) -> tuple[ReplayStep, ...]:
     return tuple(made)
 
 
-def _step(event: Event, node: str, draft: int, checked: int) -> ReplayStep | None:
+def _step(event: Event, flow: Flow, node: str, draft: int, checked: int) -> ReplayStep | None:
     if isinstance(event, Decided):
-        return _decided(event, draft, checked)
+        return _decided(event, flow, draft, checked)
     kind = _KINDS.get(event.kind)
     if kind is None:
         return None
-    if kind == "judged" and node == "retrieve":
+    if kind == "judged" and node in flow.of_kind("search"):
         # Scored again while it searches: the search continues until the order stands.
         kind = "searched"
     at = event.rewrite.round if isinstance(event, Rewritten) else getattr(event, "round", 0)
@@ -95,11 +100,11 @@ def _step(event: Event, node: str, draft: int, checked: int) -> ReplayStep | Non
     return ReplayStep(kind, event.seq, at, "" if kind in ("asked", "ended") else node, spoken_of)
 
 
-def _decided(event: Decided, draft: int, checked: int) -> ReplayStep:
+def _decided(event: Decided, flow: Flow, draft: int, checked: int) -> ReplayStep:
     decision = event.decision
-    if decision.node in _EVALUATING:
+    if decision.node in flow.of_kind("evaluate"):
         return ReplayStep("evaluated", event.seq, node=decision.node, draft=draft)
-    if decision.node == "route_query":
+    if decision.node in flow.preparing:
         return ReplayStep("routed", event.seq, node=decision.node)
     kind: StepKind = "checked" if checked == decision.round else "judged"
     return ReplayStep(kind, event.seq, decision.round, decision.node)

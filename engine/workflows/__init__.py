@@ -17,4 +17,4 @@ def workflow(name: WorkflowName) -> Workflow:
 @cache
 def compiled(name: WorkflowName) -> Any:
     """The workflow's compiled graph, built once per process."""
-    return workflow(name).flow.compile()
+    return workflow(name).flow.compile(name)

@@ -19,6 +19,10 @@ NodeKind = Literal["", "search", "grade", "rewrite", "context", "answer", "evalu
 an answer, judges one, or asks the router; empty for anything else."""
 
 
+Tab = Literal["loop", "passages", "path", "rewrites", "timeline", "calls", "record"]
+"""The tabs of a run; ``loop`` is its workflow's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """One node of a workflow: what runs there, and in what words it is shown."""
@@ -37,9 +41,8 @@ class Node:
     """What is being done while it works; left out, that it is working."""
     lead: str = ""
     """What an inequality leads to here, in a word; left out, ``name``."""
-    tab: str = "timeline"
-    """The tab that shows best what it did: ``passages``, ``rewrites``, ``calls``, ``timeline``, or ``loop`` for the
-    workflow's own."""
+    tab: Tab = "timeline"
+    """The tab that shows best what it did."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,11 @@ class Flow:
         way = self.ways[name]
         return way if isinstance(way, str) else self.routes.get(name, decided)(state)
 
+    def ways_from(self, name: str) -> tuple[str, ...]:
+        """All that may come after a node; none for one that the workflow does not have."""
+        way = self.ways.get(name, ())
+        return (way,) if isinstance(way, str) else way
+
     def ends(self, name: str) -> bool:
         """Whether nothing comes after a node."""
         return self.ways.get(name) == END
@@ -89,8 +97,7 @@ class Flow:
         seen: set[str] = set()
         ahead = [name]
         while ahead:
-            way = self.ways.get(ahead.pop(), END)
-            for item in (way,) if isinstance(way, str) else way:
+            for item in self.ways_from(ahead.pop()):
                 if item == target:
                     return True
                 if item not in seen and item != END:
@@ -113,26 +120,44 @@ class Flow:
         """The nodes that search and judge a round, up to its gate."""
         return self.of_round - self.of_kind("rewrite", "answer", "evaluate")
 
-    def compile(self) -> Any:
-        """The LangGraph graph; every choice has an explicit target map, so that a drawing of it is the truth."""
+    @cached_property
+    def grading(self) -> str:
+        """The node that has passages judged one by one; empty where none does."""
+        return next((name for name, node in self.nodes.items() if node.kind == "grade"), "")
+
+    @cached_property
+    def preparing(self) -> frozenset[str]:
+        """The nodes that a run visits once, before it searches."""
+        searching = self.of_kind("search")
+        before = {name for name in self.nodes if any(self.reaches(name, search) for search in searching)}
+        return frozenset(before) - self.repeated - searching
+
+    @cached_property
+    def revising(self) -> frozenset[str]:
+        """The nodes to which the judgement of an answer leads back at once, to have it written again."""
+        judged = {target for name in self.of_kind("evaluate") for target in self.ways_from(name)}
+        return frozenset(judged) & self.of_kind("answer")
+
+    def compile(self, name: str) -> Any:
+        """The LangGraph graph of that name; every choice has an explicit target map, so that a drawing is true."""
         # Takes long to import, and a replay does without.
         from langgraph.graph import END as OVER
         from langgraph.graph import START, StateGraph
 
-        def target(name: str) -> str:
-            return OVER if name == END else name
+        def target(node: str) -> str:
+            return OVER if node == END else node
 
         graph: StateGraph[Any, RunContext, Any, Any] = StateGraph(self.state, context_schema=RunContext)
-        for name, node in self.nodes.items():
-            graph.add_node(name, self._node(name, node.step))
+        for item, node in self.nodes.items():
+            graph.add_node(item, self._node(item, node.step))
         graph.add_edge(START, self.start)
-        for name, way in self.ways.items():
+        for source, way in self.ways.items():
             if isinstance(way, str):
-                graph.add_edge(name, target(way))
+                graph.add_edge(source, target(way))
             else:
                 targets: dict[Any, str] = {item: target(item) for item in way}
-                graph.add_conditional_edges(name, self.routes.get(name, decided), targets)
-        return graph.compile()
+                graph.add_conditional_edges(source, self.routes.get(source, decided), targets)
+        return graph.compile(name=name)
 
     def _node(self, name: str, step: Step) -> Any:
         from langgraph.runtime import Runtime

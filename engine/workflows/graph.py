@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
+from engine.model.config import USUAL, WorkflowName
+
 START = "__start__"
 END = "__end__"
 
@@ -27,6 +29,8 @@ class WorkflowGraph:
 
     nodes: tuple[str, ...]
     edges: tuple[Edge, ...]
+    workflow: WorkflowName = USUAL
+    """Whose shape it is."""
 
     def successors(self, node: str) -> tuple[str, ...]:
         """Targets of a node's edges, in the order of :attr:`nodes`, ``END`` last."""
@@ -63,6 +67,9 @@ class DrawnGraph(Protocol):
 class CompiledGraph(Protocol):
     """A compiled LangGraph graph, as far as it is read here."""
 
+    @property
+    def name(self) -> WorkflowName: ...
+
     def get_graph(self) -> DrawnGraph: ...
 
 
@@ -78,4 +85,4 @@ def graph_of(compiled: CompiledGraph) -> WorkflowGraph:
         if edge.source in order and edge.target in order
     }
     ranked = sorted(edges.values(), key=lambda edge: (order[edge.source], order[edge.target]))
-    return WorkflowGraph(nodes=nodes, edges=tuple(ranked))
+    return WorkflowGraph(nodes=nodes, edges=tuple(ranked), workflow=compiled.name)

@@ -75,8 +75,10 @@ DECISION = Decision(
 
 def test_a_decision_is_printed_with_its_inequality_in_either_language() -> None:
     """SC-04: the inequality as operands, rendered per language."""
-    assert decision_text(DECISION, EN) == "round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → Rewrite"
-    assert decision_text(DECISION, ZH) == "第 0 轮：通过率 0.40 < 0.60，且重写次数 0 < 3 → 重写"
+    assert (
+        decision_text(DECISION, "self_corrective", EN) == "round 0: pass rate 0.40 < 0.60 and rewrites 0 < 3 → Rewrite"
+    )
+    assert decision_text(DECISION, "self_corrective", ZH) == "第 0 轮：通过率 0.40 < 0.60，且重写次数 0 < 3 → 重写"
 
 
 def test_an_inequality_never_prints_equal_sides_as_different() -> None:

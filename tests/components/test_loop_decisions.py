@@ -65,8 +65,8 @@ def test_a_decision_that_compared_nothing_is_told_by_its_reason() -> None:
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
 def test_every_node_and_reason_of_the_loops_has_words(words: Words) -> None:
-    names = [name for workflow in LOOPS for name in drawn(workflow).nodes]
-    assert [name for name in names if node_text(name, words) == name] == []
+    names = [(workflow, name) for workflow in LOOPS for name in drawn(workflow).nodes]
+    assert [name for workflow, name in names if node_text(name, workflow, words) == name] == []
     assert [code for code in get_args(Reason) if reason_text(code, words) == code] == []
 
 
@@ -78,7 +78,7 @@ def test_the_path_has_a_line_for_every_decision(name: str, language: str) -> Non
     text = shown(name, language)
     for decision in record(name).decisions:
         assert inequality_text(decision, words) in text
-        assert node_text(decision.route, words) in text
+        assert node_text(decision.route, RUNS[name].workflow, words) in text
 
 
 def test_a_rewrite_of_the_quality_loop_is_told_by_the_score_it_gained() -> None:

@@ -10,16 +10,17 @@ from xml.etree import ElementTree
 import pytest
 
 from components.common.i18n import Words, words_for
-from components.labels.workflows import NODE_NAMES
+from components.common.phrases import node_text
 from components.picture.export import decision_path_dot, workflow_svg
 from components.picture.layout import layout_of
 from components.picture.live_run import layouts
 from components.picture.picture import PictureView, picture_of
-from components.picture.words import title_of, word
+from components.picture.words import word
 from components.picture.words_live import PICTURE
 from engine.model.config import WorkflowName
 from engine.model.events import Event, fold_all
 from engine.model.values import Outcome, Quantity, RunRecord, SourceKind, Strategy
+from engine.workflows import workflow
 from engine.workflows.graph import END
 from tests.components.loop_events import RUNS, drawn
 from tests.components.test_workflow_layout import flaws
@@ -128,19 +129,19 @@ def test_no_word_of_the_picture_is_missing(name: str, words: Words) -> None:
 
 
 def test_every_code_and_node_has_words() -> None:
-    names = [name for workflow in LOOPS for name in drawn(workflow).nodes]
     keys = [
         *(f"quantity_{code}" for code in get_args(Quantity)),
         *(f"short_{code}" for code in get_args(Quantity)),
         *(f"outcome_{code}" for code in get_args(Outcome)),
         *(f"kind_{code}" for code in get_args(SourceKind)),
         *(f"strategy_{code}" for code in get_args(Strategy)),
-        *(f"rest_{name}" for name in names),
     ]
     assert [key for key in keys if key not in PICTURE] == []
-    assert [name for name in names if name not in NODE_NAMES] == []
-    # The two that judge passages say how many they have judged instead.
-    assert {name for name in names if f"doing_{name}" not in PICTURE} == {"rerank", "grade"}
+    for loop in LOOPS:
+        flow = workflow(loop).flow
+        assert [name for name, node in flow.nodes.items() if not (node.name and node.work)] == []
+        # The one that judges passages says how many it has judged instead.
+        assert {name for name, node in flow.nodes.items() if not node.doing} == {flow.grading}
 
 
 def test_the_quality_loop_says_kinds_shares_and_scores() -> None:
@@ -213,7 +214,7 @@ def test_the_saved_picture_and_path_are_well_formed_and_hold_every_visit(name: s
     shown = " ".join(item.text or "" for item in svg.iter("{http://www.w3.org/2000/svg}text"))
     dot = decision_path_dot(told, words)
     for item in told.nodes:
-        assert title_of(item.node, words).split()[0] in shown
+        assert node_text(item.node, told.workflow, words).split()[0] in shown
     for place in range(len(told.nodes)):
         assert f"visit{place} [" in dot
     for quantity in {comparison.quantity for decision in told.decisions for comparison in decision.comparisons}:

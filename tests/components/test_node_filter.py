@@ -6,12 +6,13 @@ from typing import get_args
 
 import pytest
 
-from components.ask.node_filter import Tab, concerns, tab_of
+from components.ask.node_filter import concerns, tab_of
 from components.common.life_lines import life_lines
 from components.workflows.loop_tab import LOOP_WORKFLOWS
-from engine.model.config import WorkflowName
-from engine.model.values import RunRecord
+from engine.model.config import RunConfig, WorkflowName
+from engine.model.values import RunId, RunRecord
 from engine.workflows import compiled
+from engine.workflows.flow import Tab
 from engine.workflows.graph import END, START, graph_of
 from tests.components.loop_runs import answers_record, quality_record
 
@@ -19,18 +20,19 @@ from tests.components.loop_runs import answers_record, quality_record
 @pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
 def test_every_node_of_the_three_loops_opens_a_tab_of_its_own(workflow: WorkflowName) -> None:
     nodes = [name for name in graph_of(compiled(workflow)).nodes if name not in (START, END)]
-    tabs = {name: tab_of(name) for name in nodes}
+    record = RunRecord(RunId("r"), "Q?", RunConfig(workflow=workflow), "")
+    tabs = {name: tab_of(name, record) for name in nodes}
     assert set(tabs.values()) <= set(get_args(Tab))
     assert "loop" in tabs.values()
     assert [name for name, tab in tabs.items() if tab == "timeline"] == []
 
 
 def test_an_unknown_node_opens_the_timeline() -> None:
-    assert tab_of("elsewhere") == "timeline"
+    assert tab_of("elsewhere", answers_record()) == "timeline"
 
 
 def shown(record: RunRecord, node: str) -> set[str]:
-    return {line.passage.id for line in life_lines(record) if concerns(line, node)}
+    return {line.passage.id for line in life_lines(record) if concerns(line, node, record)}
 
 
 def test_a_node_narrows_the_passages_to_those_that_went_through_it() -> None:

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.common.i18n import Words, words_for
+from components.common.phrases import node_text
 from components.picture.drawing import fit, width_of
 from components.picture.export import darkened, decision_path_dot, workflow_svg
 from components.picture.picture import picture_of
-from components.picture.words import title_of, word
+from components.picture.words import word
 from engine.model.events import fold_all
 from engine.model.values import Outcome, RunRecord
 from engine.workflows.graph import END, START, Edge, WorkflowGraph
@@ -72,7 +73,7 @@ def test_the_picture_shows_every_node_and_the_inequality_behind_each_choice(word
     svg = darkened(svg) if dark else svg
     shown = texts(svg)
     for name in LOOP.nodes:
-        assert any(text.startswith(title_of(name, words)) for text in shown), name
+        assert any(text.startswith(node_text(name, LOOP.workflow, words)) for text in shown), name
     assert any(text.startswith("0.20 < 0.60") and "0 < 2" in text for text in shown)
     assert any(text.startswith("0.80 ≥ 0.60") for text in shown)
     assert any("×2" in text for text in shown)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from components.picture.geometry import Box, Route
 from components.picture.layout import Layout, layout_of
+from engine.model.config import WorkflowName
 from engine.workflows.graph import END, START, Edge, WorkflowGraph, graph_of
 
 
@@ -195,10 +196,13 @@ def test_a_compiled_graph_gives_the_same_value_each_time_and_keeps_the_choices()
         edges = (Edge("b", END, conditional=True), Edge(START, "a"), Edge("a", "b"), Edge("b", "a", conditional=True))
 
     class Compiled:
+        name: WorkflowName = "dual_loop"
+
         def get_graph(self) -> Drawn:
             return Drawn()
 
     shape = graph_of(Compiled())
+    assert shape.workflow == "dual_loop"
     assert shape.nodes == ("a", "b")
     assert shape.edges == (
         Edge(START, "a"),

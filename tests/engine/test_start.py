@@ -61,7 +61,7 @@ def test_the_theme_of_plotly_is_made_for_the_first_chart_and_not_at_the_start() 
         "at_the_start = 'plotly.io' in sys.modules\n"
         "from components.ask.timeline import Span, timeline_figure\n"
         "from components.common.i18n import words_for\n"
-        "figure = timeline_figure((Span('retrieve', 'visit', 0, 1, 0, 'a', 'b'),), words_for('en'))\n"
+        "figure = timeline_figure((Span('retrieve', 'Retrieve', 'visit', 0, 1, 0, 'a', 'b'),), words_for('en'))\n"
         "from streamlit.elements.lib.streamlit_plotly_theme import CATEGORY_0\n"
         "print(at_the_start, figure.layout.template.layout.colorway[0] == CATEGORY_0)"
     )

@@ -16,7 +16,7 @@ from components.ask.decisions import decision_path
 from components.ask.figures import figures
 from components.ask.gate_cost import gate_waste_note
 from components.ask.model_calls import model_calls
-from components.ask.node_filter import Tab, concerns, of_node, tab_of
+from components.ask.node_filter import concerns, of_node, tab_of
 from components.ask.passages import passages_table
 from components.ask.rewrites import rewrite_history
 from components.ask.timeline import timeline
@@ -38,6 +38,7 @@ from engine.model.config import RunConfig, declared
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_waste
+from engine.workflows.flow import Tab
 from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.marking import invitation
 from pages.parts.ask.remedy import remedy_panel
@@ -152,7 +153,7 @@ def workflow_of(engine: Engine, record: RunRecord, words: Words, *, active: bool
     if node != st.session_state.get("node_shown"):
         st.session_state["node_shown"] = node
         if node is not None:
-            st.session_state["tab"] = tab_of(node)
+            st.session_state["tab"] = tab_of(node, record)
     return node
 
 
@@ -165,14 +166,15 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
     context_bar(record, words, key="context_bar")
     attached_card(record.attachments, record.cell_citations, words, key="attached_card")
     if record.error is not None:
-        pressed = fault_box(record.error, words, key="run_fault", actions=(("again", words("Try again")),))
+        again_button = (("again", words("Try again")),)
+        pressed = fault_box(record.error, words, key="run_fault", actions=again_button, workflow=record.workflow)
         if pressed == "again":
             again(record)
     for place, warning in enumerate(record.warnings):
         if warning.code == MODE_FAULT:
             # Said above the answer, with each list that could not do its work.
             continue
-        fault_box(warning, words, key=f"warning_{place}", severity="warning")
+        fault_box(warning, words, key=f"warning_{place}", severity="warning", workflow=record.workflow)
     return cited
 
 
@@ -197,7 +199,7 @@ def tabs(
 ) -> None:
     """The evidence in tabs; the passages keep their filters while another tab is open, the others are drawn then."""
     if node is not None:
-        narrowed_note(node, words)
+        narrowed_note(node, record, words)
     names = tab_names(record, words)
     # The choice is kept by the tab's own name: labels carry counts, which grow, and change with the language.
     st.session_state["tabs"] = names[open_tab(names)]
@@ -220,7 +222,7 @@ def tabs(
             words,
             key="passages",
             opened=cited,
-            shows=lambda line: cited is not None or concerns(line, node),
+            shows=lambda line: cited is not None or concerns(line, node, record),
             would=would_notes(record, found, words) if found is not None else None,
             labels=None if record.active else own_labels(engine, record),
         )
@@ -245,10 +247,11 @@ def tabs(
             raw_record(record, words)
 
 
-def narrowed_note(node: str, words: Words) -> None:
+def narrowed_note(node: str, record: RunRecord, words: Words) -> None:
     """Say that the tabs show one node alone, with the way back beside it."""
     with st.container(horizontal=True, vertical_alignment="center", key="node_filter"):
-        st.caption(words("Showing only what {node} did.", node=node_text(node, words)), width="content")
+        name = node_text(node, record.workflow, words)
+        st.caption(words("Showing only what {node} did.", node=name), width="content")
         if st.button(words("Show all"), key="show_all", type="tertiary"):
             clear_selection("live_run")
             st.rerun()

@@ -168,7 +168,7 @@ def progress(engine: Engine, words: Words, first: RunId, second: RunId) -> None:
 
 def running_line(engine: Engine, words: Words, side: Side, record: RunRecord) -> None:
     at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-    step = node_text(at, words) if at else words("starting")
+    step = node_text(at, record.workflow, words) if at else words("starting")
     with st.container(horizontal=True, vertical_alignment="center", key=f"compare_running_{side}"):
         said = words("{run} is running: {step}", run=words(SIDE_NAMES[side]), step=step)
         st.caption(f":material/hourglass_top: {said}", width="content")

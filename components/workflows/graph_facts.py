@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from components.common.i18n import Words
+from components.common.own import Fact
+from components.picture.facts import cost_of, given_text, kept_text, time_of
 from components.picture.words import Lines, lines, word
 from engine.messages import NC_
 from engine.model.values import RunRecord
 
 
-def analyze_facts(name: str, record: RunRecord, words: Words, spent: list[str]) -> Lines:
+def _analyze_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     """What the analysis of the query found."""
-    analysis = record.analysis
+    analysis, spent = record.analysis, cost_of(name, record, words)
     if not analysis:
         return lines(spent)
     found = len(analysis.entities)
@@ -18,8 +23,9 @@ def analyze_facts(name: str, record: RunRecord, words: Words, spent: list[str]) 
     return lines([word(words, "complexity", analysis.complexity), entities], spent)
 
 
-def route_facts(name: str, record: RunRecord, words: Words, spent: str) -> Lines:
+def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     """Whether it is searched, and in which mode."""
+    spent = time_of(name, record, words)
     decision = next((item for item in record.decisions if item.node == name), None)
     if decision is None:
         return lines([words("choosing")], [spent])
@@ -28,8 +34,9 @@ def route_facts(name: str, record: RunRecord, words: Words, spent: str) -> Lines
     return lines([words("mode {mode}", mode=word(words, "mode", mode_of(record)))], [spent])
 
 
-def retrieve_facts(record: RunRecord, words: Words, spent: str) -> Lines:
+def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     """What the newest search found, and whether a mode could not do its own work."""
+    spent = time_of(name, record, words)
     round_ = next((item for item in reversed(record.rounds) if item.searched), None)
     if round_ is None:
         return lines([words("searching")], [spent])
@@ -38,12 +45,12 @@ def retrieve_facts(record: RunRecord, words: Words, spent: str) -> Lines:
     graph = round_.graph
     fell = words("! vectors instead") if graph and graph.fell_back_to else ""
     led = fell or (words("{n} from the graph", n=graphs) if graphs else "")
-    kept = words("{n} kept", n=sum(item.gate == "kept" for item in candidates))
-    return lines([led, kept, words("{n} probed", n=len(candidates))], [spent])
+    return lines([led, kept_text(candidates, words), words("{n} probed", n=len(candidates))], [spent])
 
 
-def answer_facts(record: RunRecord, words: Words, given: str, spent: list[str]) -> Lines:
+def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
     """What the answer was written from."""
+    spent = cost_of(name, record, words)
     if record.outcome == "abstained" and record.rounds:
         return lines([words("nothing passed, says so")], spent)
     context = record.context
@@ -53,10 +60,20 @@ def answer_facts(record: RunRecord, words: Words, given: str, spent: list[str]) 
         return lines([words("no passages used")], spent)
     cited = len(record.citations) + len(record.cell_citations)
     used = words("{n} of {most} tokens", n=context.tokens, most=context.token_budget)
-    return lines([given, words("{n} cited", n=cited) if cited else ""], [used, *spent])
+    return lines([given_text(record, words), words("{n} cited", n=cited) if cited else ""], [used, *spent])
 
 
 def mode_of(record: RunRecord) -> str:
     """The mode that was searched: the newest round's, else the config's."""
     modes = [item.graph.mode for item in record.rounds if item.graph]
     return str(modes[-1] if modes else record.config.mode)
+
+
+FACTS: Mapping[str, Fact] = MappingProxyType(
+    {
+        "analyze_query": _analyze_facts,
+        "route_query": _route_facts,
+        "retrieve": _retrieve_facts,
+        "generate_answer": _answer_facts,
+    }
+)
