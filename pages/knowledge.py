@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.common.faults import fault_box
 from components.common.i18n import Words
 from engine.errors import WorkbenchError
-from engine.model.values import Fault
 from engine.roles import CollectionInfo
 from engine.running.process import get_engine
 from pages.parts.common.opening import opening
+from pages.parts.common.presses import retry_box
 from pages.parts.knowledge.add import add_view
 from pages.parts.knowledge.collections import collections_view
 from pages.parts.knowledge.jobs import jobs_elsewhere
@@ -38,8 +37,7 @@ def page() -> None:
             jobs_elsewhere(engine, words)
         draw(view, engine.collections())
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="kb_fault", actions=(("again", words("Try again")),)):
-            st.rerun()
+        retry_box(error, words, key="kb_fault")
 
 
 def draw(view: View, collections: Sequence[CollectionInfo]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import streamlit as st
 
@@ -16,15 +16,14 @@ from pages.parts.runs.present import stage_view
 from pages.parts.runs.run_list import list_view
 from pages.parts.runs.side_by_side import loops_view
 
-VIEW_NAMES = {
+View = Literal["list", "compare", "loops", "present"]
+VIEW_NAMES: dict[View, str] = {
     "list": N_("List"),
     "compare": N_("Compare"),
     "loops": N_("Loops side by side"),
     "present": N_("Present"),
 }
 
-View = Literal["list", "compare", "loops", "present"]
-VIEWS: tuple[View, ...] = get_args(View)
 engine: Engine = get_engine()
 words: Words = st.session_state["words"]
 
@@ -32,7 +31,7 @@ words: Words = st.session_state["words"]
 def page() -> None:
     with st.container(key="runs_head", horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(f"#### {words(NC_('runs', 'Runs'))}", width="content")
-        view = chosen_view("runs", VIEWS, words("View"), lambda name: words(VIEW_NAMES[name]))
+        view = chosen_view("runs", words("View"), {name: words(text) for name, text in VIEW_NAMES.items()})
     match view:
         case "list":
             list_view(engine, words)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.common.faults import fault_box
 from components.common.i18n import Words
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.values import Fault
 from engine.running.process import get_engine
+from pages.parts.common.presses import retry_box
 from pages.parts.system.health import health_part
 from pages.parts.system.models import models_part
 from pages.parts.system.speed import speed_part
@@ -30,12 +29,12 @@ def page() -> None:
         )
     )
     bar = st.container(horizontal=True, vertical_alignment="center", key="system_bar")
-    part = chosen_part(words, bar)
+    with bar:
+        part = chosen_part(words)
     try:
         draw(part, bar)
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="system_fault", actions=(("again", words("Try again")),)):
-            st.rerun()
+        retry_box(error, words, key="system_fault")
 
 
 def draw(part: Part, bar: DeltaGenerator) -> None:

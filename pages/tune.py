@@ -9,6 +9,7 @@ import streamlit as st
 
 from components.ask.what_if_text import setting_name
 from components.common.badge import builtin_badge
+from components.common.controls import download
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.panel import CollectionChoice, OllamaNote, config_panel, want_settings
@@ -310,15 +311,7 @@ def flips_tab(changed: Flips, config: RunConfig) -> None:
     base = base_path()
     flips_table(changed, words, key="tune_flips", link=lambda run_id: run_link(run_id, config, words, base))
     if changed.shown:
-        st.download_button(
-            words("Flips as CSV"),
-            lambda: flips_csv(changed, words),
-            file_name="flips.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-            key="tune_flips_csv",
-        )
+        download(words("Flips as CSV"), lambda: flips_csv(changed, words), "flips.csv", key="tune_flips_csv")
 
 
 def failures(shown: Shown, gathering: Gathering) -> list[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from components.ask.budget_note import budget_note
@@ -34,6 +36,8 @@ from pages.parts.ask.examples import examples, examples_menu
 from pages.parts.ask.share import share_menu
 from pages.parts.ask.what_if import marks_of
 from pages.parts.common.opening import opening
+from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.remembered import remembered
 from pages.parts.common.stored_runs import recent_records
 
 engine = get_engine()
@@ -144,11 +148,7 @@ def prices(config: RunConfig, record: RunRecord | None) -> CostModel:
     """What single steps cost, as the open run or the newest ones measured them; looked up when models or run change."""
     finished = None if record is None or record.active else record
     asked = (config.workflow, config.models, finished.id if finished else "")
-    known: tuple[object, CostModel] | None = st.session_state.get("prices")
-    if known is None or known[0] != asked:
-        known = (asked, measured_tariff(recent_records(engine, finished, _MEASURED_BY), config))
-        st.session_state["prices"] = known
-    return known[1]
+    return remembered("prices", asked, lambda: measured_tariff(recent_records(engine, finished, _MEASURED_BY), config))
 
 
 def collection_choices() -> list[CollectionChoice]:
@@ -244,12 +244,7 @@ def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:
 
 def start(question: str, config: RunConfig, attachments: tuple[Attachment, ...] = ()) -> None:
     asked_with(attachments)
-    try:
-        run_id = engine.start(question, config, attachments=attachments)
-    except WorkbenchError as error:
-        st.session_state["ask_fault"] = Fault.of(error)
-    else:
-        st.session_state["run"] = run_id
+    attempt("ask", partial(engine.start, question, config, attachments=attachments), into="run")
     st.rerun()
 
 
@@ -257,9 +252,7 @@ def faults_apart() -> None:
     """Faults that belong to no run, beside the question: one that could not be asked, a disk that is full."""
     if not engine.ready:
         opening(engine, words)
-    fault: Fault | None = st.session_state.pop("ask_fault", None)
-    if fault is not None:
-        fault_box(fault, words, key="ask_fault_box")
+    say_fault("ask", words)
     for item in engine.faults[-1:]:
         fault_box(item, words, key="engine_fault", severity="warning")
 

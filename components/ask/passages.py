@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.ask.passage_stages import cut_text, moves_text, names_of, scores_text, stage_cells, stage_drop
 from components.ask.search_ranks import found_in_both, ranks_text, ranks_tip
+from components.common.controls import download
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine, Sighting, life_lines
 from components.common.markup import nothing, script
@@ -204,7 +205,13 @@ def passages_table(
     )
     if not record.active:
         # While the run is in progress, each change would replace the file behind the button.
-        _csv_button(lines, record, words, key)
+        download(
+            words("Passages as CSV"),
+            lambda: passages_csv(lines, record.config, words),
+            f"passages-{record.id}.csv",
+            key=f"{key}_csv",
+            type="tertiary",
+        )
     return _given_label(result.label)
 
 
@@ -215,20 +222,6 @@ def _said(
     given = (labels or {}).get(passage_id)
     label = "" if given is None else "yes" if given else "no"
     return {"label": label, "would": (would or {}).get(passage_id, "")}
-
-
-def _csv_button(lines: Sequence[LifeLine], record: RunRecord, words: Words, key: str) -> None:
-    st.download_button(
-        words("Passages as CSV"),
-        # Made when it is asked for: each slider redraws this button.
-        data=lambda: passages_csv(lines, record.config, words),
-        file_name=f"passages-{record.id}.csv",
-        mime="text/csv",
-        key=f"{key}_csv",
-        icon=":material/download:",
-        on_click="ignore",
-        type="tertiary",
-    )
 
 
 def _given_label(sent: Any) -> PassageLabel | None:

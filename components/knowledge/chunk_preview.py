@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.common.amounts import count_text
+from components.common.controls import page_of
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.common.phrases import section_text
@@ -51,19 +52,13 @@ def chunk_cards(source: PreviewedSource, chunks: ChunkOptions, words: Words, *, 
     ]
     if any(shared):
         head.append(words("{n} begin with a sentence of the one before", n=sum(length > 0 for length in shared)))
-    pages = -(-len(passages) // _A_PAGE)
     heading = node("strong", "", words("How {name} is cut", name=source.name))
     # Of a few passages the bars would look like a stray mark.
     row = [_sizes(source.tokens, chunks)] if len(source.tokens) >= _ENOUGH_FOR_BARS else []
     title = node("div", "head", heading, *row)
     draw_knowledge([title, node("div", "muted small", " · ".join(head))], words, key=f"{key}_head")
-    # A key of its own for every number of pages: the place of a longer list may not exist in a shorter one.
-    page = st.pagination(pages, key=f"{key}_page_{pages}") if pages > 1 else 1
-    first = (page - 1) * _A_PAGE
-    cards = [
-        _card(passages[place], source.tokens[place], shared[place], chunks, words)
-        for place in range(first, min(first + _A_PAGE, len(passages)))
-    ]
+    shown = page_of(list(zip(passages, source.tokens, shared, strict=True)), _A_PAGE, key=f"{key}_page")
+    cards = [_card(passage, tokens, begun, chunks, words) for passage, tokens, begun in shown]
     draw_knowledge([node("div", "chunks", *cards)], words, key=f"{key}_cards")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.common.amounts import count_text
+from components.common.controls import page_of
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node, nothing, script
 from components.common.phrases import section_text
@@ -92,9 +93,7 @@ def source_heading(source: SourceInfo, words: Words) -> None:
 
 def passage_list(passages: Sequence[StoredPassage], words: Words, *, key: str) -> None:
     """The passages of one source, in order, a page at a time, as plain text: they are somebody else's words."""
-    pages = max(1, -(-len(passages) // _A_PAGE))
-    page = st.pagination(pages, key=key) if pages > 1 else 1
-    shown = passages[(page - 1) * _A_PAGE : page * _A_PAGE]
+    shown = page_of(passages, _A_PAGE, key=key)
     draw_knowledge([_passage(item, words) for item in shown], words, key="kb_passages")
 
 

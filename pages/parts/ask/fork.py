@@ -27,6 +27,7 @@ from engine.replay import CallsNeeded
 from engine.replay.difference import difference
 from engine.replay.fork import fork_price, takes_query, visit_of
 from pages.parts.ask.what_if import tried
+from pages.parts.common.presses import attempt
 
 _COMPLETE = ("answered", "answered_forced", "answered_unverified", "abstained", "fallback")
 
@@ -157,11 +158,11 @@ def _verdicts(record: RunRecord, index: int, config: RunConfig, words: Words) ->
 
 
 def _go(engine: Engine, record: RunRecord, wanted: _Wanted) -> None:
-    try:
+    def fork() -> None:
         st.session_state["run"] = engine.fork(
             record, wanted.config, round=wanted.round, query=wanted.query, verdicts=wanted.verdicts
         )
         st.session_state.pop("fork_verdicts", None)
-    except WorkbenchError as error:
-        st.session_state["ask_fault"] = Fault.of(error)
+
+    attempt("ask", fork)
     st.rerun()

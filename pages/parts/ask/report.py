@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import streamlit as st
-
+from components.common.controls import download
 from components.common.i18n import Words
 from components.common.setting_words import setting_label, setting_text
 from components.runs.report import report_html
@@ -23,14 +22,12 @@ def report_download(engine: Engine, record: RunRecord, words: Words) -> None:
     """The button; nothing for a run that is still running."""
     if record.active:
         return
-    st.download_button(
+    download(
         words("Report as one HTML file"),
         lambda: report_file(engine, record, words),
-        file_name=f"run-{record.id[:12]}.html",
-        mime="text/html",
+        f"run-{record.id[:12]}.html",
         key="report_download",
-        icon=":material/description:",
-        on_click="ignore",
+        icon="description",
     )
 
 

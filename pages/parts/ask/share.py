@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from components.ask.presenter import present_button
+from components.common.controls import download
 from components.common.i18n import Words
 from components.common.markup import copy_button, draw
 from components.common.run_link import run_link, settings_in_url
@@ -27,14 +28,12 @@ def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Word
         if record.active:
             return
         report_download(engine, record, words)
-        st.download_button(
+        download(
             words("Record as JSON"),
             lambda: json.dumps(record.to_dict(), ensure_ascii=False, indent=2).encode(),
-            file_name=f"run-{record.id}.json",
-            mime="application/json",
+            f"run-{record.id}.json",
             key="record_json",
-            icon=":material/data_object:",
-            on_click="ignore",
+            icon="data_object",
         )
         present_button(record, words)
 

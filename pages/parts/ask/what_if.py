@@ -15,9 +15,8 @@ from components.common.i18n import Words
 from components.common.markup import Node
 from components.common.panel import want_settings
 from engine.engine import Engine
-from engine.errors import WorkbenchError
 from engine.model.config import PARAMETERS, SETTINGS, RoleModels, RunConfig, declared, for_workflow, settings_of
-from engine.model.values import Fault, PassageId, RunId, RunRecord
+from engine.model.values import PassageId, RunId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.decision_boundaries import flips_of, stable_ranges
 from engine.replay.grid import at_once
@@ -25,6 +24,7 @@ from engine.replay.table import RunTable, run_table
 from engine.samples.demos import is_demo
 from pages.parts.ask.pinned_runs import effect_on_pinned, pin, pinned_ids
 from pages.parts.ask.what_if_map import map_panel
+from pages.parts.common.presses import attempt
 from pages.parts.common.remembered import remembered
 
 
@@ -61,7 +61,8 @@ def act_on(engine: Engine, record: RunRecord, found: WhatIf, pressed: str | None
         case "fork":
             _begin(lambda: engine.fork(record, found.config))
         case "pin" | "unpin":
-            _attempt(lambda: pin(engine, record.id, pinned=pressed == "pin"))
+            attempt("ask", lambda: pin(engine, record.id, pinned=pressed == "pin"))
+            st.rerun()
         case str() if pressed.startswith("run:"):
             st.session_state["run"] = pressed.removeprefix("run:")
             st.rerun()
@@ -134,16 +135,5 @@ def _below(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> li
 
 def _begin(begin: Callable[[], RunId]) -> None:
     """Start a run and open it; what kept it from starting is said beside the question."""
-    try:
-        st.session_state["run"] = begin()
-    except WorkbenchError as error:
-        st.session_state["ask_fault"] = Fault.of(error)
-    st.rerun()
-
-
-def _attempt(change: Callable[[], object]) -> None:
-    try:
-        change()
-    except WorkbenchError as error:
-        st.session_state["ask_fault"] = Fault.of(error)
+    attempt("ask", begin, into="run")
     st.rerun()

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from typing import TypeVar
 
 import streamlit as st
 
-from components.common.url_state import moved_here, put_into_url, take_from_url, view_changed
+from components.common.controls import choice
+from components.common.url_state import moved_here, view_changed
 
 View = TypeVar("View", bound=str)
 
 
-def chosen_view(
-    page: str, views: Sequence[View], label: str, named: Callable[[View], str], *, parameter: str = "view"
-) -> View:
+def chosen_view(page: str, label: str, shown: Mapping[View, str], *, parameter: str = "view") -> View:
     """Draw the choice of a page's views, which the address holds; the first one is the page's own address."""
-    key, usual = _key(page), views[0]
+    key, usual = _key(page), next(iter(shown))
     wanted = st.session_state.pop(f"{key}_next", None)
     if wanted is not None:
         st.session_state[key] = wanted
-    if take_from_url(parameter, usual, lambda name: name in views, key=key) not in views:
-        st.session_state[key] = usual
-    chosen = st.segmented_control(
-        label,
-        views,
-        required=True,
-        format_func=named,
-        key=key,
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    view = chosen or usual
-    _note(key, view, st.query_params.get(parameter, usual), parameter)
-    put_into_url(parameter, view, usual, key=key)
+    in_address = st.query_params.get(parameter, usual)
+    view = choice(parameter, label, shown, key=key)
+    _note(key, view, in_address, parameter)
     return view
 
 

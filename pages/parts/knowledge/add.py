@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from components.common.controls import pick
 from components.common.i18n import Words
 from components.common.uploader_words import uploader_words
 from components.knowledge.chunk_sliders import chunk_sliders
@@ -80,51 +81,39 @@ def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words
 
 def files_choice(engine: Engine, words: Words) -> Batch:
     """Files from the browser, or a path on this machine."""
-    ways = ("files", "folder")
-    if st.session_state.get("kb_from") not in ways:
-        st.session_state["kb_from"] = "files"
-    way = st.segmented_control(
-        words("Where the files are"),
-        ways,
-        required=True,
-        format_func=lambda name: words(_FROM[name]),
-        key="kb_from",
-        label_visibility="collapsed",
-        persist_state="session",
+    way = pick(words("Where the files are"), {name: words(text) for name, text in _FROM.items()}, key="kb_from")
+    return _folder(words) if way == "folder" else _uploads(engine.settings.max_upload_mb, words)
+
+
+def _folder(words: Words) -> Batch:
+    if st.session_state.pop("kb_path_used", False):
+        st.session_state["kb_path"] = ""
+    explained = words(
+        "Of the machine where the workbench runs, which need not be the one with this browser. Files in folders "
+        "below go in too; hidden ones, pictures and the like, and links that lead outside are left out."
     )
-    if way == "folder":
-        if st.session_state.pop("kb_path_used", False):
-            st.session_state["kb_path"] = ""
-        explained = words(
-            "Of the machine where the workbench runs, which need not be the one with this browser. Files in folders "
-            "below go in too; hidden ones, pictures and the like, and links that lead outside are left out."
-        )
-        path = st.text_input(
-            words("Path of a folder or a file"),
-            key="kb_path",
-            help=explained,
-            max_chars=4000,
-            persist_state="session",
-        )
-        st.caption(explained)
-        return Batch(path=str(path or ""))
+    path = st.text_input(
+        words("Path of a folder or a file"), key="kb_path", help=explained, max_chars=4000, persist_state="session"
+    )
+    st.caption(explained)
+    return Batch(path=str(path or ""))
+
+
+def _uploads(most_mb: int, words: Words) -> Batch:
     # A new key empties the box once its files are on their way.
     generation = st.session_state.setdefault(_UPLOADS, 0)
-    listed = words(", ").join(suffix.lstrip(".") for suffix in suffixes())
+    kinds = [suffix.lstrip(".") for suffix in suffixes()]
     files = st.file_uploader(
         words("Add files"),
-        type=[suffix.lstrip(".") for suffix in suffixes()],
+        type=kinds,
         accept_multiple_files=True,
         # A file that the browser refuses is in no report; one that comes here and is too large is named in it.
-        max_upload_size=UPLOADS_TAKEN * engine.settings.max_upload_mb,
-        help=words("Up to {mb} MB each: {suffixes}.", mb=engine.settings.max_upload_mb, suffixes=listed),
+        max_upload_size=UPLOADS_TAKEN * most_mb,
+        help=words("Up to {mb} MB each: {suffixes}.", mb=most_mb, suffixes=words(", ").join(kinds)),
         key=f"kb_files_{generation}",
     )
-    uploader_words(
-        "kb_upload",
-        words("Choose files"),
-        words("or drop them here, up to {mb} MB each", mb=engine.settings.max_upload_mb),
-    )
+    limit = words("or drop them here, up to {mb} MB each", mb=most_mb)
+    uploader_words("kb_upload", words("Choose files"), limit)
     st.caption(
         words(
             "PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and JSON. Files are read on this machine, and "

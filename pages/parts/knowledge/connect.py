@@ -11,14 +11,13 @@ from components.common.i18n import Words
 from components.knowledge.connect import connection_cards, field_table, remote_table
 from components.knowledge.draw import quiet
 from engine.engine import Engine
-from engine.errors import WorkbenchError
 from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
 from engine.messages import N_, NC_
-from engine.model.values import Fault
 from engine.running.process import get_engine
+from pages.parts.common.presses import answer_buttons
 from pages.parts.knowledge.background_calls import begin, forget, result_of
 from pages.parts.knowledge.connect_check import Chosen, check_and_connect
-from pages.parts.knowledge.state import say
+from pages.parts.knowledge.state import attempt
 
 _NOTHING = N_("There is no collection that could be connected. Check the database, or another address.")
 
@@ -95,17 +94,11 @@ def confirm(engine: Engine, name: str, words: Words) -> None:
     st.text(
         words("Disconnect {name}? The collection itself stays as it is; records of runs keep what they saw.", name=name)
     )
-    with st.container(horizontal=True):
-        if st.button(words(NC_("connection", "Disconnect")), type="primary", key="connect_disconnect_yes"):
-            try:
-                engine.connections.disconnect(name)
-                say(words("{name} is disconnected.", name=name))
-            except WorkbenchError as error:
-                fault_box(Fault.of(error), words, key="connect_disconnect_fault")
-                return
-            st.rerun()
-        if st.button(words("Keep"), key="connect_disconnect_no"):
-            st.rerun()
+
+    def act() -> None:
+        attempt(lambda: engine.connections.disconnect(name), words("{name} is disconnected.", name=name))
+
+    answer_buttons(words(NC_("connection", "Disconnect")), words("Keep"), act, key="connect_disconnect")
 
 
 def choose_place(engine: Engine, words: Words) -> Place | None:
@@ -180,11 +173,11 @@ def choose_fields(inspected: RemoteCollection, words: Words) -> FieldMap | None:
         return None
     columns = st.columns(5)
     chosen = {}
-    for column, name in zip(columns, ("text", "vector", "source", "title", "section"), strict=True):
+    for column, (name, text) in zip(columns, _FIELDS.items(), strict=True):
         options = {"text": texts, "vector": vectors}.get(name, ["", *texts])
         preset = getattr(proposed, name)
         chosen[name] = column.selectbox(
-            words(_FIELDS[name]),
+            words(text),
             options,
             index=options.index(preset) if preset in options else 0,
             format_func=lambda field: field or words("– none –"),

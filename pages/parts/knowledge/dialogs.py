@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Literal
 
 import streamlit as st
 
@@ -15,11 +15,11 @@ from components.knowledge.collection_cards import SAMPLES
 from components.labels.knowledge import COLLECTION_ACTIONS, NAME_RULE
 from engine.engine import Engine
 from engine.roles import CollectionInfo
+from pages.parts.common.presses import answer_buttons
 from pages.parts.knowledge.state import aim_at, attempt
 from pages.parts.knowledge.target import embedding_models
 
 Action = Literal["rename", "alias", "describe", "reembed", "full_text", "prefix", "drop", "disconnect"]
-ACTIONS: tuple[Action, ...] = get_args(Action)
 _LONGEST_NAME = 255
 
 
@@ -60,12 +60,7 @@ def open_dialog(action: Action, engine: Engine, info: CollectionInfo, words: Wor
 
 
 def _end(label: str, act: Callable[[], None], words: Words, *, disabled: bool = False, icon: str | None = None) -> None:
-    """The two buttons of a dialog. What it does is done before the page is drawn again, which closes the dialog."""
-    with st.container(horizontal=True):
-        if st.button(label, type="primary", disabled=disabled, icon=icon, key="kb_dialog_yes", on_click=act):
-            st.rerun()
-        if st.button(words("Cancel"), key="kb_dialog_no"):
-            st.rerun()
+    answer_buttons(label, words("Cancel"), act, key="kb_dialog", disabled=disabled, icon=icon)
 
 
 def _typed(key: str) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import streamlit as st
 
+from components.common.controls import choice, listed, typed
 from components.common.faults import fault_box
 from components.common.graph_picture import GraphPicture, community_picture, entity_picture
 from components.common.graph_view import ShownPassage, graph_view, wanted_passages
 from components.common.i18n import Words
 from components.common.phrases import place_text
-from components.common.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import UnknownEntity, WorkbenchError
 from engine.messages import N_, NC_
@@ -23,14 +23,12 @@ from pages.parts.common.remembered import remembered
 from pages.parts.knowledge.graph_place import MOST_ENTITIES, GraphPlace
 from pages.parts.knowledge.graph_tables import graph_tables
 
-_LOOK_NAMES = {
+Look = Literal["overview", "entities", "table"]
+_LOOKS: dict[Look, str] = {
     "overview": NC_("graph", "Communities"),
     "entities": N_("Entities"),
     "table": N_("Tables"),
 }
-
-Look = Literal["overview", "entities", "table"]
-_LOOKS: tuple[Look, ...] = get_args(Look)
 _LOOK, _ENTITY, _HOPS, _MOST, _COMMUNITY = "look", "entity", "kg_hops", "kg_most", "community"
 _GO = "kg_go"
 _LONGEST = 200
@@ -46,19 +44,8 @@ def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Wor
     for name, value in st.session_state.pop(_GO, {}).items():
         st.session_state[name] = value
     usual: Look = "overview" if graph.communities > 1 else "entities"
-    if take_from_url(_LOOK, usual, lambda name: name in _LOOKS) not in _LOOKS:
-        st.session_state[_LOOK] = usual
-    look = st.segmented_control(
-        words(NC_("graph", "View")),
-        _LOOKS,
-        required=True,
-        format_func=lambda name: words(_LOOK_NAMES[name]),
-        key=_LOOK,
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    put_into_url(_LOOK, str(look or usual), usual)
-    match look or usual:
+    shown = {name: words(text) for name, text in _LOOKS.items()}
+    match choice(_LOOK, words(NC_("graph", "View")), shown, usual=usual):
         case "overview":
             _overview(place)
         case "entities":
@@ -118,8 +105,12 @@ def _chosen(place: GraphPlace, communities: Sequence[Community]) -> Neighbourhoo
     words = place.words
     titles = {item.id: item.title for item in communities}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="kg_choice"):
-        entity = _typed_entity(words)
-        community = _typed_community(titles, words) if titles and not entity else ""
+        placeholder = words("The most important of all")
+        entity = typed(_ENTITY, words("Around an entity"), _LONGEST, placeholder=placeholder, width=300)
+        community = ""
+        if titles and not entity:
+            shown = {"": words("All"), **titles}
+            community = listed(_COMMUNITY, words("Community"), shown, persist_state="session", width=300)
         hops = _typed_hops(words) if entity else 1
         most = _typed_most(place.graph, words)
     if entity:
@@ -158,37 +149,6 @@ def _around(place: GraphPlace, entity: str, hops: int, most: int) -> Neighbourho
 
 def _plain(name: str) -> str:
     return "".join(f"\\{one}" if one in "\\`*_{}[]()#+-.!|~:$<>" else one for one in name)
-
-
-def _typed_entity(words: Words) -> str:
-    take_from_url(_ENTITY, "", lambda text: len(text) <= _LONGEST)
-    text = st.text_input(
-        words("Around an entity"),
-        key=_ENTITY,
-        placeholder=words("The most important of all"),
-        icon=":material/search:",
-        max_chars=_LONGEST,
-        persist_state="session",
-        width=300,
-    )
-    entity = str(text or "").strip()
-    put_into_url(_ENTITY, entity, "")
-    return entity
-
-
-def _typed_community(titles: dict[str, str], words: Words) -> str:
-    if take_from_url(_COMMUNITY, "", lambda name: name in titles) not in titles:
-        st.session_state[_COMMUNITY] = ""
-    chosen = st.selectbox(
-        words("Community"),
-        ["", *titles],
-        format_func=lambda name: titles.get(name, words("All")),
-        key=_COMMUNITY,
-        persist_state="session",
-        width=300,
-    )
-    put_into_url(_COMMUNITY, str(chosen or ""), "")
-    return str(chosen or "")
 
 
 def _typed_hops(words: Words) -> int:

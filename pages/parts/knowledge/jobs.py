@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.common.controls import download
 from components.common.i18n import Words
 from components.common.run_link import settings_in_url
 from components.knowledge.job_list import JobEvent, failed_csv, job_list
 from engine.engine import Engine
 from engine.library.values import JobStatus
 from engine.model.config import RunConfig, first_that
+from pages.parts.common.following import redraw_when
 from pages.parts.knowledge.state import attempt, go_to
 
 _WATCH_S = 0.5
@@ -64,16 +66,12 @@ def jobs_elsewhere(engine: Engine, words: Words) -> None:
     told += [words.count("1 job can be resumed", "{n} jobs can be resumed", waiting)] if waiting else []
     drawn = shape(jobs)
 
-    @st.fragment(run_every=_WATCH_S if going else None)
-    def watch() -> None:
-        if shape(engine.ingestions.jobs()) != drawn:
-            st.rerun()
-
     with st.container(horizontal=True, vertical_alignment="center", key="kb_jobs_line"):
         st.caption(f":material/sync: {' · '.join(told)}", width="content")
         if st.button(words("Show"), type="tertiary", key="kb_jobs_open"):
             go_to("add")
-    watch()
+    if going:
+        redraw_when(lambda: shape(engine.ingestions.jobs()) != drawn, _WATCH_S)
 
 
 def shape(jobs: Sequence[JobStatus]) -> tuple[tuple[str, bool], ...]:
@@ -84,15 +82,11 @@ def shape(jobs: Sequence[JobStatus]) -> tuple[tuple[str, bool], ...]:
 def failed_button(job: JobStatus, words: Words) -> None:
     if not job.over or not job.failed:
         return
-    st.download_button(
+    download(
         words("Left-out files as CSV"),
-        # Made when it is asked for.
-        data=lambda: failed_csv(job.failed, words),
-        file_name=f"left-out-{job.collection}.csv",
-        mime="text/csv",
+        lambda: failed_csv(job.failed, words),
+        f"left-out-{job.collection}.csv",
         key=f"kb_failed_{job.id}",
-        icon=":material/download:",
-        on_click="ignore",
         type="tertiary",
     )
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from components.common.faults import fault_box
+from components.common.controls import download, page_of, pick
 from components.common.i18n import Words
 from components.common.panel import want_settings
 from components.common.url_state import base_path
@@ -17,12 +17,12 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_, NN_
 from engine.model.config import Declaration, first_that
-from engine.model.values import Fault, Memory, RunRecord
-from pages.parts.common.last_press import fault_key, note_deleted, say_last_press
+from engine.model.values import Memory, RunRecord
+from pages.parts.common.presses import answer_buttons, attempt, note_deleted, retry_box, say_last_press
 from pages.parts.common.stored_runs import finished_record
 from pages.parts.knowledge.weak_points import weak_points_view
 
-_KIND = {
+_KINDS: dict[Kind, str] = {
     "all": N_("All"),
     "passed": NC_("memory", "Passed"),
     "failed": NC_("memory", "Failed"),
@@ -34,7 +34,6 @@ _NEWEST = 20
 """Runs of the dual loop that are looked at for what they recalled."""
 _A_PAGE = 20
 _LONGEST_SEARCH = 200
-_FAULT = fault_key("memory")
 
 
 def memory_view(engine: Engine, words: Words) -> None:
@@ -50,8 +49,7 @@ def memory_view(engine: Engine, words: Words) -> None:
         memories = engine.memories()
         records = recent(engine)
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="memory_unreadable", actions=(("again", words("Try again")),)):
-            st.rerun()
+        retry_box(error, words, key="memory_unreadable")
         return
     if not memories and not records:
         nothing(words)
@@ -130,10 +128,7 @@ def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Se
             st.session_state["memory_cleared"] = True
             st.rerun()
         return
-    pages = -(-len(shown) // _A_PAGE)
-    # A key of its own for every number of pages: the place of a longer list may not exist in a shorter one.
-    number = st.pagination(pages, key=f"memory_page_{pages}") if pages > 1 else 1
-    some = shown[(number - 1) * _A_PAGE : number * _A_PAGE]
+    some = page_of(shown, _A_PAGE, key="memory_page")
     wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger", base=base_path())
     chosen = next((item for item in some if item.id == wanted), None)
     if chosen is not None:
@@ -144,7 +139,6 @@ def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
     """What the filters let through."""
     if st.session_state.pop("memory_cleared", False):
         st.session_state["memory_q"], st.session_state["memory_kind"] = "", "all"
-    kinds: tuple[Kind, ...] = ("all", "passed", "failed")
     with st.container(key="memory_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
         text = st.text_input(
             words(NC_("memory", "Search")),
@@ -156,30 +150,19 @@ def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
             bind="query-params",
             width=340,
         )
-        kind = st.segmented_control(
-            words(NC_("memory", "Show")),
-            kinds,
-            required=True,
-            default="all" if "memory_kind" not in st.session_state else None,
-            format_func=lambda name: words(_KIND[name]),
-            key="memory_kind",
-            label_visibility="collapsed",
-        )
-    return matching(memories, str(text or ""), kind or "all")
+        shown = {name: words(text) for name, text in _KINDS.items()}
+        kind = pick(words(NC_("memory", "Show")), shown, key="memory_kind")
+    return matching(memories, str(text or ""), kind)
 
 
 def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequence[Memory]) -> None:
     """How many memories are shown, and what can be done with them."""
     st.caption(words.count("1 memory", "{n} memories", len(shown)), width="content")
-    st.download_button(
+    download(
         words("Export CSV"),
-        # Made when it is asked for.
         partial(ledger_csv, list(shown), words),
-        file_name="memories.csv",
-        mime="text/csv",
-        icon=":material/download:",
+        "memories.csv",
         help=words("All memories that are shown, with their full answers."),
-        on_click="ignore",
         key="memory_export",
         disabled=not shown,
     )
@@ -230,33 +213,23 @@ def confirm(engine: Engine, words: Words, chosen: Sequence[Memory], *, hidden: i
             icon=":material/warning:",
         )
     st.caption(words("The runs that they came from keep their records."))
-    with st.container(horizontal=True):
-        if st.button(
-            words("Delete"),
-            type="primary",
-            icon=":material/delete:",
-            key="memory_delete_yes",
-            on_click=forget,
-            args=(engine, chosen, every),
-        ):
-            st.rerun()
-        if st.button(words("Keep"), key="memory_delete_no"):
-            st.rerun()
+    act = partial(forget, engine, chosen, every)
+    answer_buttons(words("Delete"), words("Keep"), act, key="memory_delete", icon=":material/delete:")
 
 
 def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
     """Delete what was confirmed; one that is gone already counts as a fault that is said."""
-    try:
+
+    def delete() -> None:
         if every:
             deleted = engine.forget_every_memory()
         else:
             for item in chosen:
                 engine.forget_memory(item.id)
             deleted = len(chosen)
-    except WorkbenchError as error:
-        st.session_state[_FAULT] = Fault.of(error)
-        return
-    note_deleted("memory", deleted)
+        note_deleted("memory", deleted)
+
+    attempt("memory", delete)
 
 
 def recalls(words: Words, records: Sequence[RunRecord]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.common.controls import typed
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.phrases import ended_text, outcome_text, place_text
-from components.common.url_state import put_into_url, take_from_url
 from components.knowledge.draw import quiet
 from components.knowledge.passage_map import PictureFormat, counts_text, looks_of, passage_map_chart, share_text
 from engine.engine import Engine
@@ -17,6 +17,7 @@ from engine.library.values import PassageMap
 from engine.model.values import Fault, PassageId, RunRecord
 from engine.roles import CollectionInfo
 from engine.running.process import get_engine
+from pages.parts.common.presses import retry_box
 from pages.parts.common.remembered import remembered
 from pages.parts.common.stored_runs import finished_record
 
@@ -57,18 +58,8 @@ def passage_map(info: CollectionInfo) -> None:
 
 def _query(words: Words) -> str:
     """The question, shared with the view Search."""
-    take_from_url("kb_query", "", lambda text: len(text) <= _LONGEST)
-    text = st.text_input(
-        words("Question"),
-        key="kb_query",
-        placeholder=words("Type a question to see where it falls"),
-        icon=":material/search:",
-        max_chars=_LONGEST,
-        persist_state="session",
-    )
-    query = str(text or "").strip()
-    put_into_url("kb_query", query, "")
-    return query
+    placeholder = words("Type a question to see where it falls")
+    return typed("kb_query", words("Question"), _LONGEST, placeholder=placeholder)
 
 
 def _run(engine: Engine, info: CollectionInfo, words: Words) -> RunRecord | None:
@@ -121,8 +112,7 @@ def _drawn(engine: Engine, info: CollectionInfo, query: str, words: Words) -> Pa
     try:
         return remembered("kb_map", (engine.instance, info.name, info.fingerprint, query), read)
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="kb_map_fault", actions=(("again", words("Try again")),)):
-            st.rerun()
+        retry_box(error, words, key="kb_map_fault")
     if not query:
         return None
     # A question needs its model; the map itself does not.

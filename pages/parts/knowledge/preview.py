@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.common.controls import page_of, pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.knowledge.chunk_preview import chunk_cards
@@ -110,28 +111,16 @@ def _as_cut(engine: Engine, draft: Draft, source: PreviewedSource, chunks: Chunk
 
 def _files(files: Sequence[PreviewedFile], opened: str, words: Words) -> str | None:
     shown = _chosen_state(files, words)
-    pages = -(-len(shown) // _A_PAGE)
-    # A key of its own for every number of pages: the place of a longer list may not exist in a shorter one.
-    number = st.pagination(pages, key=f"kb_files_page_{pages}") if pages > 1 else 1
-    some = shown[(number - 1) * _A_PAGE : number * _A_PAGE]
+    some = page_of(shown, _A_PAGE, key="kb_files_page")
     return preview_files(some, words, key="kb_preview_files", opened=opened)
 
 
 def _chosen_state(files: Sequence[PreviewedFile], words: Words) -> list[PreviewedFile]:
     """Those in the state that is asked for; without a choice where all are in the same."""
-    counts = {name: sum(item.state == name for item in files) for name in FILE_STATES}
+    counts: dict[str, int] = {name: sum(item.state == name for item in files) for name in FILE_STATES}
     there = [name for name in FILE_STATES if counts[name]]
     if len(there) < 2:
         return list(files)
-    options = ["all", *there]
-    if st.session_state.get("kb_state") not in options:
-        st.session_state["kb_state"] = "all"
-    chosen = st.segmented_control(
-        words("State"),
-        options,
-        required=True,
-        format_func=lambda name: words(_STATE[name], n=counts.get(name, len(files))),
-        key="kb_state",
-        label_visibility="collapsed",
-    )
-    return [item for item in files if chosen in ("all", None, item.state)]
+    shown = {name: words(_STATE[name], n=counts.get(name, len(files))) for name in ("all", *there)}
+    chosen = pick(words("State"), shown, key="kb_state")
+    return [item for item in files if chosen in ("all", item.state)]

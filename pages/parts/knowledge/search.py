@@ -7,30 +7,29 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.common.controls import choice, download, typed
 from components.common.embedding_facts import model_name
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.phrases import duration_text
 from components.common.terms import query_terms
-from components.common.url_state import put_into_url, take_from_url
 from components.knowledge.found_passages import found_csv, found_passages
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import FoundPassage
 from engine.messages import N_, NC_
 from engine.model.config import SearchMethod
-from engine.model.values import Fault
 from engine.roles import CollectionInfo
+from pages.parts.common.presses import retry_box
 from pages.parts.common.remembered import remembered
 from pages.parts.knowledge.state import collection_picker, go_to
 
-_METHOD = {
+_METHODS: dict[SearchMethod, str] = {
     "vector": N_("Meaning"),
     "full_text": N_("Words"),
     "fused": N_("Both"),
 }
 
-_METHODS: tuple[SearchMethod, ...] = ("vector", "full_text", "fused")
 _FIRST = 20
 _MORE = 30
 _MOST = 100
@@ -66,18 +65,8 @@ def search_view(engine: Engine, collections: Sequence[CollectionInfo], words: Wo
 
 
 def _query(words: Words) -> str:
-    take_from_url("kb_query", "", lambda text: len(text) <= _LONGEST)
-    text = st.text_input(
-        words("Search the passages"),
-        key="kb_query",
-        placeholder=words("A question or a few words"),
-        icon=":material/search:",
-        max_chars=_LONGEST,
-        persist_state="session",
-    )
-    query = str(text or "").strip()
-    put_into_url("kb_query", query, "")
-    return query
+    placeholder = words("A question or a few words")
+    return typed("kb_query", words("Search the passages"), _LONGEST, placeholder=placeholder)
 
 
 def _method(info: CollectionInfo, words: Words) -> SearchMethod:
@@ -95,21 +84,15 @@ def _method(info: CollectionInfo, words: Words) -> SearchMethod:
                 )
             )
         return "vector"
-    take_from_url("kb_method", _METHODS[0], lambda name: name in _METHODS)
-    chosen = st.segmented_control(
+    return choice(
+        "kb_method",
         words("Search by"),
-        _METHODS,
-        required=True,
-        format_func=lambda name: words(_METHOD[name]),
-        key="kb_method",
+        {name: words(text) for name, text in _METHODS.items()},
+        label_visibility="visible",
         help=words(
             "By meaning compares vectors; by words ranks by BM25; both joins the two rankings by reciprocal rank."
         ),
-        persist_state="session",
     )
-    method: SearchMethod = chosen or _METHODS[0]
-    put_into_url("kb_method", method, _METHODS[0])
-    return method
 
 
 def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMethod, words: Words) -> None:
@@ -126,8 +109,7 @@ def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMet
     try:
         found, took_ms = remembered("kb_found", (*asked, limit), find)
     except WorkbenchError as error:
-        if fault_box(Fault.of(error), words, key="kb_search_fault", actions=(("again", words("Try again")),)):
-            st.rerun()
+        retry_box(error, words, key="kb_search_fault")
         return
     if not found:
         st.info(words("Nothing found. Try other words, or search by meaning."))
@@ -144,14 +126,11 @@ def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMet
                 model=model_name(info.embedding_model, words),
             ),
         )
-        st.download_button(
+        download(
             words("Export CSV"),
-            data=lambda: found_csv(found, words),
-            file_name=f"search-{info.name}.csv",
-            mime="text/csv",
+            lambda: found_csv(found, words),
+            f"search-{info.name}.csv",
             key="kb_found_csv",
-            icon=":material/download:",
-            on_click="ignore",
             type="tertiary",
         )
         if st.button(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
+from components.common.controls import page_of
 from components.common.i18n import Words
 from components.knowledge.source_list import matching_sources, passage_list, source_heading, source_list
 from engine.engine import Engine
 from engine.roles import CollectionInfo, SourceInfo
+from pages.parts.common.presses import answer_buttons
 from pages.parts.common.remembered import remembered
 from pages.parts.knowledge.state import attempt, go_to
 
@@ -32,10 +35,7 @@ def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
             st.session_state["kb_filter_cleared"] = True
             st.rerun()
         return
-    pages = -(-len(shown) // _A_PAGE)
-    # A key of its own for every number of pages: the place of a longer list may not exist in a shorter one.
-    number = st.pagination(pages, key=f"kb_sources_page_{pages}") if pages > 1 else 1
-    some = shown[(number - 1) * _A_PAGE : number * _A_PAGE]
+    some = page_of(shown, _A_PAGE, key="kb_sources_page")
     opened = _opened(info, sources)
     name = opened.source if opened is not None else ""
     event = source_list(some, words, key=f"kb_sources_{info.name}", opened=name, fixed=info.read_only)
@@ -152,18 +152,8 @@ def _confirm(engine: Engine, collection: str, chosen: Sequence[SourceInfo], word
         st.text("\n".join(item.source for item in chosen[:10]))
         if len(chosen) > 10:
             st.caption(words("… and {n} more", n=len(chosen) - 10))
-    with st.container(horizontal=True):
-        if st.button(
-            words("Delete"),
-            type="primary",
-            icon=":material/delete:",
-            key="kb_delete_yes",
-            on_click=_delete,
-            args=(engine, collection, chosen, words),
-        ):
-            st.rerun()
-        if st.button(words("Keep"), key="kb_delete_no", on_click=_keep):
-            st.rerun()
+    delete = partial(_delete, engine, collection, chosen, words)
+    answer_buttons(words("Delete"), words("Keep"), delete, key="kb_delete", keep=_keep, icon=":material/delete:")
 
 
 def _delete(engine: Engine, collection: str, chosen: Sequence[SourceInfo], words: Words) -> None:

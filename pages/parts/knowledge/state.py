@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import streamlit as st
 
-from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.url_state import put_into_url, take_from_url
 from components.knowledge.draw import note_box
-from engine.errors import WorkbenchError
 from engine.messages import N_, NC_
-from engine.model.values import Fault
 from engine.roles import CollectionInfo
-from pages.parts.common import views
+from pages.parts.common import presses, views
 
-VIEW_NAMES = {
+View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
+VIEW_NAMES: dict[View, str] = {
     "add": N_("Add"),
     "collections": N_("Collections"),
     "search": NC_("knowledge", "Search"),
     "map": N_("Map"),
+    "graph": N_("Graph"),
     "memory": N_("Memory"),
     "connect": N_("Connect"),
-    "graph": N_("Graph"),
 }
-
-View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
-VIEWS: tuple[View, ...] = get_args(View)
 
 _CHOSEN = "kb_collection"
 _ASKED = "collection"
@@ -39,14 +34,14 @@ _FORMERLY = "kb_collection"
 """What stands for it in older links."""
 _PICK = "kb_pick"
 _SAID = "kb_said"
-_FAULT = "kb_fault_said"
+_AREA = "kb_press"
 _NOTE_S = 8.0
 """How long a note stands: the page may be drawn again for another reason at once."""
 
 
 def chosen_view(words: Words) -> View:
     """Draw the choice of views, which the address holds as ``view``."""
-    return views.chosen_view("knowledge", VIEWS, words("View"), lambda name: words(VIEW_NAMES[name]))
+    return views.chosen_view("knowledge", words("View"), {name: words(text) for name, text in VIEW_NAMES.items()})
 
 
 def aim_at(view: View, collection: str = "") -> None:
@@ -120,21 +115,15 @@ def say(text: str) -> None:
 
 def attempt(work: Callable[[], object], said: str = "") -> bool:
     """Do what a press asked for; what speaks against it is shown at the top of the page. False where it failed."""
-    try:
-        work()
-    except WorkbenchError as error:
-        st.session_state[_FAULT] = Fault.of(error)
-        return False
-    if said:
+    done = presses.attempt(_AREA, work)
+    if done and said:
         say(said)
-    return True
+    return done
 
 
 def said_last(words: Words) -> None:
     """Draw what the last press did, or why it could not."""
-    fault = st.session_state.pop(_FAULT, None)
-    if fault is not None:
-        fault_box(fault, words, key="kb_said_fault")
+    presses.say_fault(_AREA, words)
     text, until = st.session_state.get(_SAID, ("", 0.0))
     if text and time.monotonic() < until:
         note_box("pass", "✓", text, words, key="kb_said_note")

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from components.common.controls import page_of
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.url_state import base_path
@@ -50,9 +51,7 @@ def weak_points_view(engine: Engine, words: Words) -> None:
     if not own:
         st.info(words("No weak points are noted for this collection."))
         return
-    pages = -(-len(own) // _A_PAGE)
-    number = st.pagination(pages, key=f"history_page_{pages}") if pages > 1 else 1
-    for item in own[(number - 1) * _A_PAGE : number * _A_PAGE]:
+    for item in page_of(own, _A_PAGE, key="history_page"):
         _entry(engine, words, item)
 
 

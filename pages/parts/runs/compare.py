@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 from components.ask.what_if_text import collection_mark
-from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.phrases import node_text, workflow_text
 from components.common.url_state import put_into_url, take_from_url
@@ -15,9 +14,10 @@ from components.labels.runs import SIDE_NAMES
 from components.runs.compare import SHOW_SAME, comparison
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.values import Fault, RunId, RunRecord
+from engine.model.values import RunId, RunRecord
 from engine.replay.difference import difference
 from pages.parts.common.opening import opening
+from pages.parts.common.presses import attempt, say_fault
 from pages.parts.runs.compare_choices import RunChoice, run_choices
 from pages.parts.runs.compare_new import Side, Wanted, second_run
 
@@ -39,9 +39,7 @@ def compare_view(engine: Engine, words: Words) -> None:
     ids = pickers(engine, words)
     if any(ids.values()):
         links(words, ids)
-    fault: Fault | None = st.session_state.pop("compare_fault", None)
-    if fault is not None:
-        fault_box(fault, words, key="compare_fault_box")
+    say_fault("compare", words)
     a, b = (record_of(engine, words, ids[side], side) for side in _SIDES)
     if a is not None and not ids["b"]:
         st.info(
@@ -139,12 +137,8 @@ def record_of(engine: Engine, words: Words, run_id: str, side: Side, *, quiet: b
 def begun(engine: Engine, wanted: dict[Side, Wanted]) -> None:
     """Start the runs that are missing, both at the same time, and open them here."""
     for side, (question, config, attachments) in wanted.items():
-        try:
-            st.session_state[f"compare_next_{side}"] = engine.start(
-                question, config, attachments=attachments, trial=True
-            )
-        except WorkbenchError as error:
-            st.session_state["compare_fault"] = Fault.of(error)
+        start = partial(engine.start, question, config, attachments=attachments, trial=True)
+        attempt("compare", start, into=f"compare_next_{side}")
     st.rerun()
 
 

@@ -10,7 +10,7 @@ from typing import cast, get_args
 import streamlit as st
 
 from components.ask.what_if_text import collection_text
-from components.common.faults import fault_box
+from components.common.controls import download, listed
 from components.common.i18n import Words
 from components.common.panel import COLLECTION_NAME
 from components.common.phrases import outcome_text, workflow_text
@@ -22,12 +22,13 @@ from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.messages import NC_, NN_
 from engine.model.config import WORKFLOWS, RunConfig
-from engine.model.values import Fault, Outcome, RunId
+from engine.model.values import Outcome, RunId
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
 from engine.samples.demos import all_demos, demo_events
-from pages.parts.common.last_press import fault_key, note_deleted, say_last_press
+from pages.parts.common.following import redraw_when
+from pages.parts.common.presses import answer_buttons, attempt, note_deleted, retry_box, say_last_press
 from pages.parts.common.views import aim_at
 from pages.parts.runs.compare import choose_pair
 
@@ -37,7 +38,6 @@ _LONGEST_SEARCH = 200
 _NAMED_IN_DIALOG = 5
 _UNSEARCHED = ("bypass", "simple", "tables_only")
 """Reasons to end of runs that searched nothing."""
-_FAULT = fault_key("runs")
 _COLLECTION = "runs_collection"
 
 
@@ -53,8 +53,7 @@ def list_view(engine: Engine, words: Words) -> None:
         filters = narrowed(engine, words)
         stored(engine, words, filters)
     except RecordError as error:
-        if fault_box(Fault.of(error), words, key="runs_unreadable", actions=(("again", words("Try again")),)):
-            st.rerun()
+        retry_box(error, words, key="runs_unreadable")
     shipped(engine, words)
 
 
@@ -64,14 +63,10 @@ def narrowed(engine: Engine, words: Words) -> Filters:
     if st.session_state.pop("runs_clear", False):
         for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", ""), (_COLLECTION, "")):
             st.session_state[name] = value
-    outcomes = get_args(Outcome)
-    tags = [tag for tag in counts if tag != BATCH]
-    take_from_url("outcome", "", lambda given: given in outcomes)
-    take_from_url("loop", "", lambda given: given in WORKFLOWS)
-    take_from_url("tag", "", lambda given: given in counts)
+    outcomes = {"": words("Any outcome"), **{name: outcome_text(name, words) for name in get_args(Outcome)}}
+    loops = {"": words("Any workflow"), **{name: workflow_text(name, words) for name in WORKFLOWS}}
+    tags = {name: words("{tag} ({n})", tag=name, n=count) for name, count in counts.items() if name != BATCH}
     take_from_url("collection", "", lambda given: COLLECTION_NAME.fullmatch(given) is not None, key=_COLLECTION)
-    if st.session_state["tag"] not in ("", *tags):
-        st.session_state["tag"] = ""
     with st.container(key="run_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
         text = st.text_input(
             words(NC_("memory", "Search")),
@@ -83,15 +78,9 @@ def narrowed(engine: Engine, words: Words) -> Filters:
             bind="query-params",
             width=300,
         )
-        outcome = st.selectbox(
-            words("Outcome"), ("", *outcomes), format_func=partial(_outcome_label, words), key="outcome", width=165
-        )
-        loop = st.selectbox(
-            words("Workflow"), ("", *WORKFLOWS), format_func=partial(_workflow_label, words), key="loop", width=165
-        )
-        tag = st.selectbox(
-            words("Tag"), ("", *tags), format_func=partial(_tag_label, words, counts), key="tag", width=165
-        )
+        outcome = listed("outcome", words("Outcome"), outcomes, width=165)
+        loop = listed("loop", words("Workflow"), loops, width=165)
+        tag = listed("tag", words("Tag"), {"": words("Any tag"), **tags}, width=165)
         collection = st.selectbox(
             words("Collection"),
             ("", *collections_of(engine, str(st.session_state[_COLLECTION]))),
@@ -105,9 +94,6 @@ def narrowed(engine: Engine, words: Words) -> Filters:
             help=words("A batch makes one run a question of its query set; left out here unless you ask for them."),
             bind="query-params",
         )
-    put_into_url("outcome", str(outcome or ""), "")
-    put_into_url("loop", str(loop or ""), "")
-    put_into_url("tag", str(tag or ""), "")
     put_into_url("collection", str(collection or ""), "", key=_COLLECTION)
     return Filters(
         text=(text or "").strip() or None,
@@ -126,18 +112,6 @@ def collections_of(engine: Engine, chosen: str) -> list[str]:
     except WorkbenchError:
         known = []
     return list(dict.fromkeys(name for name in (*known, chosen) if name))
-
-
-def _outcome_label(words: Words, outcome: str) -> str:
-    return outcome_text(cast(Outcome, outcome), words) if outcome else words("Any outcome")
-
-
-def _workflow_label(words: Words, workflow: str) -> str:
-    return workflow_text(workflow, words) if workflow else words("Any workflow")
-
-
-def _tag_label(words: Words, counts: dict[str, int], tag: str) -> str:
-    return words("{tag} ({n})", tag=tag, n=counts[tag]) if tag else words("Any tag")
 
 
 def stored(engine: Engine, words: Words, filters: Filters) -> None:
@@ -229,19 +203,15 @@ def act(
         choose_pair(first.id, second.id)
         aim_at("runs", "compare")
         st.rerun()
-    st.download_button(
+    download(
         words("Export JSON"),
-        # Made when it is asked for: a hundred records take seconds.
         partial(exported, engine, tuple(item.id for item in selected), single=single),
-        file_name=f"run-{selected[0].id}.json" if single else "runs.jsonl",
-        mime="application/json" if single else "application/x-ndjson",
-        icon=":material/download:",
+        f"run-{selected[0].id}.json" if single else "runs.jsonl",
         help=words(
             "Select runs to tag, export or delete them."
             if idle
             else "One run as one JSON file; several as JSON Lines, one run a line. Damaged ones are left out."
         ),
-        on_click="ignore",
         key="runs_export",
         disabled=idle,
     )
@@ -312,29 +282,15 @@ def confirm(engine: Engine, words: Words, selected: tuple[RunSummary, ...]) -> N
     ):
         if count := sum(tag in item.tags for item in selected):
             st.warning(words.count(*needed, count), icon=":material/warning:")
-    with st.container(horizontal=True):
-        if st.button(
-            words("Delete"),
-            type="primary",
-            icon=":material/delete:",
-            key="runs_delete_yes",
-            on_click=delete,
-            args=(engine, selected),
-        ):
-            st.rerun()
-        if st.button(words("Keep them"), key="runs_delete_no"):
-            st.rerun()
+    act = partial(delete, engine, selected)
+    answer_buttons(words("Delete"), words("Keep them"), act, key="runs_delete", icon=":material/delete:")
 
 
 def delete(engine: Engine, selected: Sequence[RunSummary]) -> None:
-    """Delete what can be deleted; the first that cannot says why, after the others are gone."""
+    """Delete what can be deleted; one that cannot says why, after the others are gone."""
     deleted = 0
     for item in selected:
-        try:
-            engine.delete_run(item.id)
-            deleted += 1
-        except WorkbenchError as error:
-            st.session_state.setdefault(_FAULT, Fault.of(error))
+        deleted += attempt("runs", partial(engine.delete_run, item.id))
         if st.session_state.get("run") == item.id:
             st.session_state["run"] = ""
     note_deleted("runs", deleted)
@@ -358,10 +314,7 @@ def pressed(engine: Engine, event: RunListEvent) -> None:
 def attempted(changes: Sequence[partial[tuple[str, ...]]]) -> None:
     """Make the changes and redraw the page; a fault is said above the list, once."""
     for change in changes:
-        try:
-            change()
-        except WorkbenchError as error:
-            st.session_state[_FAULT] = Fault.of(error)
+        if not attempt("runs", change):
             break
     st.rerun()
 
@@ -386,15 +339,8 @@ def shipped(engine: Engine, words: Words) -> None:
 
 def follow(engine: Engine, active: tuple[RunId, ...]) -> None:
     """Redraw the page when a run shown as running has ended."""
-    if not active:
-        return
-
-    @st.fragment(run_every=_WATCH_S)
-    def watch() -> None:
-        if not all(_goes_on(engine, run_id) for run_id in active):
-            st.rerun()
-
-    watch()
+    if active:
+        redraw_when(lambda: not all(_goes_on(engine, run_id) for run_id in active), _WATCH_S)
 
 
 def _goes_on(engine: Engine, run_id: RunId) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import streamlit as st
 
+from components.common.controls import choice
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.phrases import workflow_text
@@ -25,13 +26,12 @@ from pages.parts.runs.searched import searched_collection
 from pages.parts.runs.started_together import start_all
 from pages.parts.system.hint import models_played
 
-_VIEW_NAMES = {
+View = Literal["workflows", "modes"]
+_VIEWS: dict[View, str] = {
     "workflows": N_("Loops"),
     "modes": N_("Modes: graph and vectors"),
 }
 
-View = Literal["workflows", "modes"]
-VIEWS: tuple[View, ...] = get_args(View)
 _WATCH_S = 0.6
 _LONGEST = 64 * len(WORKFLOWS)
 _NEXT = "side_next"
@@ -79,20 +79,7 @@ def loops_view(engine: Engine, words: Words) -> None:
 
 def what_is_compared(words: Words) -> View:
     """What is held against each other, which the address says."""
-    usual: View = "workflows"
-    if take_from_url("versus", usual, lambda name: name in VIEWS) not in VIEWS:
-        st.session_state["versus"] = usual
-    chosen = st.segmented_control(
-        words("What is compared"),
-        VIEWS,
-        required=True,
-        format_func=lambda name: words(_VIEW_NAMES[name]),
-        key="versus",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    put_into_url("versus", str(chosen or usual), usual)
-    return "modes" if chosen == "modes" else usual
+    return choice("versus", words("What is compared"), {name: words(text) for name, text in _VIEWS.items()})
 
 
 def opened(engine: Engine, words: Words) -> list[RunRecord]:

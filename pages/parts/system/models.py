@@ -24,12 +24,11 @@ from components.system.models import (
     trial_card,
 )
 from engine.engine import Engine
-from engine.errors import WorkbenchError
 from engine.host.values import ModelDetails, ModelTrial, Provider
 from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, WorkflowName
-from engine.model.values import Fault
+from pages.parts.common.presses import attempt, say_fault
 from pages.parts.system.state import again_button, go_to
 from pages.parts.system.work import Looked, looked, until
 
@@ -37,7 +36,6 @@ _OLLAMA = "ollama:"
 _LOOK_S = 0.5
 _OLD_S = 60.0
 _FRESH = "models_fresh"
-_FAULT = "models_fault"
 _TRIAL = "models_trial"
 _WANTED = "speed_wanted"
 _LONGEST = 200
@@ -72,9 +70,7 @@ def models_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
     found = seen_models(engine)
     if found.fault is not None:
         fault_box(found.fault, words, key="models_look_fault")
-    said: Fault | None = st.session_state.pop(_FAULT, None)
-    if said is not None:
-        fault_box(said, words, key="models_fault_box")
+    say_fault("models", words)
     if found.value is None:
         st.caption(f":material/hourglass_top: {words('Looking at every part …')}")
     else:
@@ -192,10 +188,7 @@ def _act(engine: Engine, event: ModelEvent | None, words: Words) -> None:
 
 def _attempt(do: Callable[[], None]) -> None:
     """Do it and look again; what it raises is said in the next run of the page."""
-    try:
-        do()
-    except WorkbenchError as error:
-        st.session_state[_FAULT] = Fault.of(error)
+    attempt("models", do)
     st.session_state[_FRESH] = True
     st.rerun()
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.common.faults import fault_box
+from components.common.controls import download
 from components.common.i18n import Words
 from components.common.widgets import model_name
 from components.system.speed import STOP, measuring_card, speed_cards, speeds_csv
 from engine.engine import Engine
-from engine.errors import WorkbenchError
 from engine.host.values import ModelSpeed
 from engine.model.config import BUILTIN
-from engine.model.values import Fault
+from pages.parts.common.following import follow_work
+from pages.parts.common.presses import attempt, say_fault
 from pages.parts.system.models import Seen, seen_models
 from pages.parts.system.work import until
 
 _LOOK_S = 0.5
 _WANTED = "speed_wanted"
 _MODEL = "speed_model"
-_FAULT = "speed_fault"
 _CONCURRENCY = "grader_concurrency"
 
 
@@ -40,15 +39,8 @@ def speed_part(engine: Engine, words: Words) -> None:
     speeds = engine.host.speeds()
     if speeds:
         speed_cards(speeds, _used(engine, found.value, speeds), words, key="speeds")
-        st.download_button(
-            words("Speeds as CSV"),
-            data=lambda: speeds_csv(speeds, words),
-            file_name="speeds.csv",
-            mime="text/csv",
-            key="speeds_csv",
-            icon=":material/download:",
-            on_click="ignore",
-            type="tertiary",
+        download(
+            words("Speeds as CSV"), lambda: speeds_csv(speeds, words), "speeds.csv", key="speeds_csv", type="tertiary"
         )
     elif engine.host.measuring is None:
         st.info(
@@ -103,14 +95,9 @@ def _begin(engine: Engine, seen: Seen, words: Words) -> None:
             )
         )
     if pressed:
-        try:
-            engine.host.start_measure(typed)
-        except WorkbenchError as error:
-            st.session_state[_FAULT] = Fault.of(error)
+        attempt("speed", lambda: engine.host.start_measure(typed))
         st.rerun()
-    fault = st.session_state.pop(_FAULT, None)
-    if fault is not None:
-        fault_box(fault, words, key="speed_fault_box")
+    say_fault("speed", words)
 
 
 def _progress(engine: Engine, words: Words) -> None:
@@ -119,18 +106,12 @@ def _progress(engine: Engine, words: Words) -> None:
     if first is None or first.state == "done":
         # Its card says when it was measured.
         return
-    running = not first.over
-
-    @st.fragment(run_every=_LOOK_S if running else None)
-    def watch() -> None:
-        now = engine.host.measuring
-        if now is None or (running and now.over):
-            st.rerun()
-        elif measuring_card(now, words, key="measuring") == STOP:
-            engine.host.stop_measure()
-            st.rerun()
-
-    watch()
+    follow_work(
+        lambda: engine.host.measuring,
+        lambda now: measuring_card(now, words, key="measuring") == STOP,
+        engine.host.stop_measure,
+        _LOOK_S,
+    )
 
 
 def _used(engine: Engine, seen: Seen, speeds: tuple[ModelSpeed, ...]) -> dict[str, tuple[int, str]]:

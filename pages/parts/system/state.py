@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
-from components.common.url_state import put_into_url, take_from_url
 from engine.messages import N_
+from pages.parts.common.views import aim_at, chosen_view
 
-_SYSTEM_PART = {
+Part = Literal["health", "models", "speed", "self_test", "settings", "diagnosis"]
+PARTS: dict[Part, str] = {
     "health": N_("Health"),
     "models": N_("Models"),
     "speed": N_("Speed"),
@@ -20,31 +21,11 @@ _SYSTEM_PART = {
     "diagnosis": N_("Diagnosis"),
 }
 
-Part = Literal["health", "models", "speed", "self_test", "settings", "diagnosis"]
-PARTS: tuple[Part, ...] = get_args(Part)
 
-_PART = "part"
-_GO = "part_wanted"
-
-
-def chosen_part(words: Words, bar: DeltaGenerator) -> Part:
-    """Draw the choice of parts into a bar."""
-    wanted = st.session_state.pop(_GO, None)
-    if wanted is not None:
-        st.session_state[_PART] = wanted
-    usual = PARTS[0]
-    take_from_url(_PART, usual, lambda name: name in PARTS)
-    chosen = bar.segmented_control(
-        words("Part of the page"),
-        PARTS,
-        required=True,
-        format_func=lambda name: words(_SYSTEM_PART[name]),
-        key=_PART,
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    put_into_url(_PART, str(chosen or usual), usual)
-    return chosen or usual
+def chosen_part(words: Words) -> Part:
+    """Draw the choice of parts."""
+    shown = {name: words(text) for name, text in PARTS.items()}
+    return chosen_view("system", words("Part of the page"), shown, parameter="part")
 
 
 def again_button(words: Words, bar: DeltaGenerator) -> bool:
@@ -54,5 +35,5 @@ def again_button(words: Words, bar: DeltaGenerator) -> bool:
 
 def go_to(part: Part) -> None:
     """Show another part; ends this run of the page."""
-    st.session_state[_GO] = part
+    aim_at("system", part)
     st.rerun()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.common.controls import download
 from components.common.copy_text import copy_text
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -12,17 +13,16 @@ from components.common.widgets import relabel
 from components.system.self_test import STOP, self_test_progress
 from components.system.settings import how_to_change, settings_found, settings_table
 from engine.engine import Engine
-from engine.errors import WorkbenchError
 from engine.model.config import RunConfig
-from engine.model.values import Fault
+from pages.parts.common.following import follow_work
 from pages.parts.common.opening import opening
+from pages.parts.common.presses import attempt, say_fault
 from pages.parts.system.hint import roles_played
 from pages.parts.system.state import again_button
 from pages.parts.system.work import looked, until
 
 _LOOK_S = 0.4
 _OLD_S = 30.0
-_FAULT = "self_test_fault"
 _COLLECTION = "self_test_collection"
 
 
@@ -60,35 +60,23 @@ def self_test_part(engine: Engine, words: Words) -> None:
             key="self_test_go",
         )
     if pressed and collection:
-        try:
-            engine.host.start_self_test(str(collection), roles_played()["grader"])
-        except WorkbenchError as error:
-            st.session_state[_FAULT] = Fault.of(error)
+        attempt("self_test", lambda: engine.host.start_self_test(str(collection), roles_played()["grader"]))
         st.rerun()
-    fault = st.session_state.pop(_FAULT, None)
-    if fault is not None:
-        fault_box(fault, words, key="self_test_fault_box")
+    say_fault("self_test", words)
     _watched(engine, words)
 
 
 def _watched(engine: Engine, words: Words) -> None:
     """The self-test that is running or was the last."""
-    first = engine.host.self_testing
-    if first is None:
+    if engine.host.self_testing is None:
         st.caption(words("Not tested yet. It takes some seconds with built-in models."))
         return
-    running = not first.over
-
-    @st.fragment(run_every=_LOOK_S if running else None)
-    def watch() -> None:
-        now = engine.host.self_testing
-        if now is None or (running and now.over):
-            st.rerun()
-        elif self_test_progress(now, words, key="self_test") == STOP:
-            engine.host.stop_self_test()
-            st.rerun()
-
-    watch()
+    follow_work(
+        lambda: engine.host.self_testing,
+        lambda now: self_test_progress(now, words, key="self_test") == STOP,
+        engine.host.stop_self_test,
+        _LOOK_S,
+    )
 
 
 def settings_part(engine: Engine, words: Words) -> None:
@@ -125,14 +113,5 @@ def diagnosis_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
     else:
         text = found.value
         copy_text(text, words, key="diagnosis")
-        st.download_button(
-            words("Download it"),
-            data=text.encode(),
-            file_name="diagnosis.md",
-            mime="text/markdown",
-            key="diagnosis_download",
-            icon=":material/download:",
-            on_click="ignore",
-            type="tertiary",
-        )
+        download(words("Download it"), text.encode(), "diagnosis.md", key="diagnosis_download", type="tertiary")
     until(found)

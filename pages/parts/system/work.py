@@ -13,6 +13,7 @@ import streamlit as st
 
 from engine.errors import WorkbenchError
 from engine.model.values import Fault
+from pages.parts.common.following import redraw_when
 
 T = TypeVar("T")
 
@@ -70,15 +71,8 @@ def looked(name: str, call: Callable[[], T], *, fresh: bool = False, most_s: flo
 
 def until(*states: Looked[Any]) -> None:
     """Redraw the page once the answers that are underway are in."""
-    if all(state.pending is None for state in states):
-        return
-
-    @st.fragment(run_every=_LOOK_S)
-    def watch() -> None:
-        if all(state.take() for state in states):
-            st.rerun()
-
-    watch()
+    if any(state.pending is not None for state in states):
+        redraw_when(lambda: all(state.take() for state in states), _LOOK_S)
 
 
 def in_background(call: Callable[[], T]) -> Future[T]:

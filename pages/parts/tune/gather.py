@@ -14,10 +14,9 @@ from components.common.setting_words import setting_text
 from components.knowledge.draw import quiet
 from components.tune.progress import batch_status
 from engine.engine import Engine
-from engine.errors import WorkbenchError
 from engine.evaluation.values import Batch
 from engine.model.config import RunConfig
-from engine.model.values import Fault
+from pages.parts.common.presses import attempt, say_fault
 from pages.parts.tune.collection import nothing_there
 from pages.parts.tune.evidence import Gathering, part_of, progress_of
 
@@ -44,9 +43,7 @@ def gathering_buttons(engine: Engine, gathering: Gathering, config: RunConfig, w
 
 def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
     """Below the bar: progress while it is running, and what went wrong."""
-    fault = st.session_state.pop("tune_gather_fault", None)
-    if fault is not None:
-        fault_box(fault, words, key="tune_start_fault")
+    say_fault("tune_gather", words)
     if gathering.batch is None:
         return
     if gathering.running:
@@ -148,13 +145,13 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
 
 def _begin(begin: Callable[[], str | bool]) -> None:
     """Start or resume; what speaks against it is said below the bar."""
-    try:
+
+    def start() -> None:
         begun = begin()
-    except WorkbenchError as error:
-        st.session_state["tune_gather_fault"] = Fault.of(error)
-    else:
         if isinstance(begun, str):
             st.session_state[f"{_CHOSEN}_next"] = begun
+
+    attempt("tune_gather", start)
     st.rerun()
 
 

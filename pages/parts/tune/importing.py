@@ -19,6 +19,7 @@ from engine.evaluation.matching import presence
 from engine.evaluation.store import usable_set_name
 from engine.messages import N_, NC_
 from engine.model.values import Fault
+from pages.parts.common.remembered import remembered
 from pages.parts.tune.collection import collection_choice, presence_note, sources_of
 from pages.parts.tune.jobs import IngestJob
 
@@ -36,7 +37,6 @@ _NOTE = {
 
 _JOB = "tune_import_job"
 _FAILED = "tune_import_failed"
-_READ = "tune_import_read"
 _WATCH_S = 0.5
 _ATTENTION = 6
 """Notes of an import that are shown at once."""
@@ -61,7 +61,6 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
         key=f"tune_file_{uploads}",
     )
     if file is None:
-        st.session_state.pop(_READ, None)
         return
     usual = file.name.rsplit(".", 1)[0][:_LONGEST]
     name = st.text_input(words("Name of the set"), usual, max_chars=_LONGEST, key=f"tune_import_name_{uploads}")
@@ -100,13 +99,11 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
 
 def _plan(file: UploadedFile, limit: int, sources: tuple[str, ...] | None) -> ImportPlan:
     """What the file holds; read once, because every press on the page comes by here."""
-    key = (file.file_id, limit, sources)
-    kept: tuple[object, ImportPlan] | None = st.session_state.get(_READ)
-    if kept is not None and kept[0] == key:
-        return kept[1]
-    plan = read_query_set(file.getvalue(), file.name, limit=limit, known_sources=sources or ())
-    st.session_state[_READ] = (key, plan)
-    return plan
+    return remembered(
+        "tune_import_read",
+        (file.file_id, limit, sources),
+        lambda: read_query_set(file.getvalue(), file.name, limit=limit, known_sources=sources or ()),
+    )
 
 
 def begin_import(engine: Engine, plan: ImportPlan, name: str, collection: str, words: Words) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
+from components.common.controls import download
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.panel import want_settings
@@ -120,15 +122,8 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
         save_form(engine, config, words)
     with right:
         take_away(engine, config, words)
-    st.download_button(
-        words("{n} settings as CSV", n=len(made.configs)),
-        lambda: _csv(tried_rows(shown, config, swept_axes(config))),
-        file_name="sweep.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-        key="tune_csv",
-    )
+    rows = partial(tried_rows, shown, config, swept_axes(config))
+    download(words("{n} settings as CSV", n=len(made.configs)), lambda: _csv(rows()), "sweep.csv", key="tune_csv")
 
 
 def save_form(engine: Engine, config: RunConfig, words: Words) -> None:

@@ -1,0 +1,85 @@
+"""Controls that several pages draw: a choice or a text that the address holds, pages of a list, a file to save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from components.common.url_state import put_into_url, take_from_url
+
+_Item = TypeVar("_Item")
+_Value = TypeVar("_Value", bound=str)
+
+_MIME = {
+    "csv": "text/csv",
+    "html": "text/html",
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "md": "text/markdown",
+}
+
+
+def pick(label: str, shown: Mapping[_Value, str], *, key: str, usual: _Value | None = None, **more: Any) -> _Value:
+    """A choice among few, beside each other; ``shown`` says what stands for each value, the first is the ``usual``."""
+    usual = next(iter(shown)) if usual is None else usual
+    if st.session_state.get(key) not in shown:
+        st.session_state[key] = usual
+    chosen = st.segmented_control(
+        label,
+        list(shown),
+        required=True,
+        format_func=lambda value: shown[value],
+        key=key,
+        persist_state="session",
+        **{"label_visibility": "collapsed", **more},
+    )
+    return chosen or usual
+
+
+def choice(
+    name: str, label: str, shown: Mapping[_Value, str], *, key: str = "", usual: _Value | None = None, **more: Any
+) -> _Value:
+    """The same, held by the address under ``name``; an empty address stands for the ``usual`` one."""
+    usual = next(iter(shown)) if usual is None else usual
+    take_from_url(name, usual, lambda given: given in shown, key=key)
+    chosen = pick(label, shown, key=key or name, usual=usual, **more)
+    put_into_url(name, chosen, usual, key=key)
+    return chosen
+
+
+def listed(name: str, label: str, shown: Mapping[str, str], **more: Any) -> str:
+    """A choice among many, one below the other, held by the address; without one the first value, the empty one."""
+    if take_from_url(name, "", lambda given: given in shown) not in shown:
+        st.session_state[name] = ""
+    chosen = str(st.selectbox(label, list(shown), format_func=lambda value: shown[value], key=name, **more) or "")
+    put_into_url(name, chosen, "")
+    return chosen
+
+
+def typed(name: str, label: str, longest: int, **more: Any) -> str:
+    """A text to look for, held by the address under ``name``, without the spaces around it."""
+    take_from_url(name, "", lambda text: len(text) <= longest)
+    icon = ":material/search:"
+    text = st.text_input(label, key=name, icon=icon, max_chars=longest, persist_state="session", **more)
+    put_into_url(name, str(text or "").strip(), "")
+    return str(text or "").strip()
+
+
+def page_of(items: Sequence[_Item], size: int, *, key: str) -> Sequence[_Item]:
+    """Draw the choice of a page where there are several, and return what is on the chosen one."""
+    pages = -(-len(items) // size)
+    # A key of its own for every number of pages: the place of a longer list may not exist in a shorter one.
+    number = st.pagination(pages, key=f"{key}_{pages}") if pages > 1 else 1
+    return items[(number - 1) * size : number * size]
+
+
+def download(
+    label: str, content: bytes | Callable[[], bytes], file_name: str, *, icon: str = "download", **more: Any
+) -> None:
+    """A button that saves a file, which a function makes only when it is asked for."""
+    mime = _MIME[file_name.rsplit(".", 1)[-1]]
+    st.download_button(
+        label, content, file_name=file_name, mime=mime, icon=f":material/{icon}:", on_click="ignore", **more
+    )

@@ -1,0 +1,76 @@
+"""What the last press on a page led to, said where the page is drawn next: what went wrong, or how many are deleted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.common.markup import nothing
+from engine.errors import WorkbenchError
+from engine.model.values import Fault
+
+_NOTE_S = 8.0
+"""How long the note of a deletion stands."""
+
+
+def fault_key(area: str) -> str:
+    """Where the session keeps the fault to be said."""
+    return f"{area}_fault"
+
+
+def attempt(area: str, work: Callable[[], object], *, into: str = "") -> bool:
+    """Do what a press asked for; :func:`say_fault` says what speaks against it. False where it failed.
+
+    What it returns is kept in the session as ``into``, where that is given.
+    """
+    try:
+        made = work()
+    except WorkbenchError as error:
+        st.session_state[fault_key(area)] = Fault.of(error)
+        return False
+    if into:
+        st.session_state[into] = made
+    return True
+
+
+def say_fault(area: str, words: Words) -> None:
+    """Say once what kept the last press of this area from doing what it was for."""
+    fault: Fault | None = st.session_state.pop(fault_key(area), None)
+    if fault is not None:
+        fault_box(fault, words, key=f"{area}_fault_box")
+
+
+def retry_box(error: WorkbenchError, words: Words, *, key: str) -> None:
+    """Say why something cannot be shown, with a button that draws the page again."""
+    if fault_box(Fault.of(error), words, key=key, actions=(("again", words("Try again")),)):
+        st.rerun()
+
+
+def note_deleted(area: str, count: int) -> None:
+    """Let the next runs of the page say how many are deleted."""
+    st.session_state[f"{area}_deleted"] = (count, time.monotonic() + _NOTE_S)
+
+
+def say_last_press(area: str, deleted_words: tuple[str, str], words: Words) -> None:
+    """Say how many are deleted, or what went wrong."""
+    deleted, until = st.session_state.get(f"{area}_deleted", (0, 0.0))
+    # For some seconds: the page may be drawn again for another reason at once, and the note would be gone unread.
+    if deleted and time.monotonic() < until:
+        st.success(words.count(*deleted_words, deleted), icon=":material/delete:")
+    say_fault(area, words)
+
+
+def answer_buttons(
+    yes: str, no: str, act: Callable[[], None], *, key: str, keep: Callable[[], None] = nothing, **more: Any
+) -> None:
+    """The two buttons that end a dialog; what ``yes`` does is done before the page is drawn again, which closes it."""
+    with st.container(horizontal=True):
+        if st.button(yes, type="primary", key=f"{key}_yes", on_click=act, **more):
+            st.rerun()
+        if st.button(no, key=f"{key}_no", on_click=keep):
+            st.rerun()
