@@ -20,7 +20,7 @@ class BuiltinDirectAnswerer:
     async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
         memories = [{"question": item.question, "answer": item.answer} for item in request.memories]
         asked = as_messages({"question": request.question, "memories": memories})
-        return await spoken(trace, "direct_response", asked, [direct_answer(request)])
+        return await spoken(trace, asked, [direct_answer(request)])
 
 
 def direct_answer(request: DirectRequest) -> str:

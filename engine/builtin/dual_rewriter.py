@@ -32,7 +32,7 @@ class BuiltinDualRewriter:
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         by_mode = cleared if initial(request) else corrected
-        return reported(trace, "rewriter", "rewrite", request, by_mode, rewrites=len(request.history))
+        return reported(trace, "rewriter", request, by_mode)
 
 
 def initial(request: RewriteRequest) -> bool:

@@ -49,7 +49,7 @@ class BuiltinEvaluator:
         """Raises what the similarity callable raises."""
         similarities = await self._similarity(request.question, request.passages) if request.passages else []
         judged = partial(judge, similarities=similarities)
-        return reported(trace, "evaluator", "", request, judged, asked=_asked, said=_said)
+        return reported(trace, "evaluator", request, judged, asked=_asked, said=_said)
 
 
 def judge(request: EvaluationRequest, similarities: Sequence[float]) -> Evaluation:

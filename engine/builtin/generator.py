@@ -104,7 +104,7 @@ class BuiltinGenerator:
         return math.ceil(0.7 * han + (len(text) - han) / 4)
 
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
-        return await spoken(trace, "generate", as_messages(_asked(request)), compose(request))
+        return await spoken(trace, as_messages(_asked(request)), compose(request))
 
 
 def compose(request: GenerationRequest) -> Iterator[str]:

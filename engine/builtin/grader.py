@@ -176,7 +176,7 @@ def _call(
 ) -> ModelCall:
     return ModelCall(
         role="grader",
-        node="grade",
+        node="",
         round=0,
         model=MODEL,
         messages=(Message("user", f"{question}\n\npassage {passage.id}"),),

@@ -49,7 +49,7 @@ class BuiltinQualityRewriter:
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         """The first idea that has not been tried; when all have been, the question with its wishes once more."""
-        return reported(trace, "rewriter", "rewrite", request, propose, rewrites=len(request.history))
+        return reported(trace, "rewriter", request, propose)
 
 
 def propose(request: RewriteRequest) -> RewriteProposal:

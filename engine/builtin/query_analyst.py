@@ -63,7 +63,7 @@ class BuiltinQueryAnalyst:
     """Analyses by rule, the same way every time; calls nothing (contract: :class:`engine.roles.QueryAnalyst`)."""
 
     async def analyse(self, request: AnalysisRequest, trace: Trace = SILENT) -> QueryAnalysis:
-        return reported(trace, "router", "analyze_query", request, analysed)
+        return reported(trace, "router", request, analysed)
 
 
 def analysed(request: AnalysisRequest) -> QueryAnalysis:

@@ -30,13 +30,11 @@ def as_messages(asked: Mapping[str, Any]) -> tuple[Message, ...]:
 def reported(
     trace: Trace,
     role: RoleName,
-    node: str,
     request: RequestT,
     decide: Callable[[RequestT], ValueT],
     *,
     asked: Callable[[RequestT], Mapping[str, Any]] = plain,
     said: Callable[[ValueT], Mapping[str, Any]] = plain,
-    rewrites: int = 0,
 ) -> ValueT:
     """What ``decide`` makes of a request, reported as a call; ``asked`` and ``said`` put both into its record."""
     began = trace.now_ms()
@@ -45,8 +43,8 @@ def reported(
     trace.call(
         ModelCall(
             role=role,
-            node=node,
-            round=rewrites,
+            node="",
+            round=0,
             model=BUILTIN,
             messages=as_messages(asked(request)),
             reply=reply,
@@ -60,7 +58,7 @@ def reported(
     return value
 
 
-async def spoken(trace: Trace, node: str, messages: tuple[Message, ...], pieces: Iterable[str]) -> str:
+async def spoken(trace: Trace, messages: tuple[Message, ...], pieces: Iterable[str]) -> str:
     """An answer whose pieces are streamed as they are made, reported as a call of the generator."""
     began = trace.now_ms()
     said: list[str] = []
@@ -73,7 +71,7 @@ async def spoken(trace: Trace, node: str, messages: tuple[Message, ...], pieces:
     trace.call(
         ModelCall(
             role="generator",
-            node=node,
+            node="",
             round=0,
             model=BUILTIN,
             messages=messages,

@@ -71,7 +71,7 @@ class BuiltinRewriter:
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         """The first idea that has not been tried; when all have been, the key terms once more."""
-        return reported(trace, "rewriter", "rewrite", request, propose, rewrites=len(request.history))
+        return reported(trace, "rewriter", request, propose)
 
 
 def propose(request: RewriteRequest) -> RewriteProposal:

@@ -47,7 +47,7 @@ class BuiltinSourceRouter:
 
     async def route(self, request: RoutingRequest, trace: Trace = SILENT) -> Routing:
         """The routing of :func:`routed`, reported as a call."""
-        return reported(trace, "router", "question_router", request, routed)
+        return reported(trace, "router", request, routed)
 
 
 def routed(request: RoutingRequest) -> Routing:

@@ -68,7 +68,7 @@ class BuiltinStrategyRouter:
     """Chooses by rule, the same way every time; calls nothing (contract: :class:`engine.roles.StrategyRouter`)."""
 
     async def choose(self, request: StrategyRequest, trace: Trace = SILENT) -> RouteChoice:
-        return reported(trace, "router", "route_query", request, choose, asked=_asked)
+        return reported(trace, "router", request, choose, asked=_asked)
 
 
 def choose(request: StrategyRequest) -> RouteChoice:

@@ -14,7 +14,7 @@ class BuiltinUnsearched:
 
     async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
         asked = as_messages({"question": request.question})
-        return await spoken(trace, "generate_answer", asked, [unsearched_answer(request)])
+        return await spoken(trace, asked, [unsearched_answer(request)])
 
 
 def unsearched_answer(request: DirectRequest) -> str:

@@ -38,7 +38,7 @@ class BuiltinWriter:
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
         asked = tuple(Message(_ROLES[item.type], item.text) for item in messages)
-        return await spoken(trace, "", asked, _pieces(messages))
+        return await spoken(trace, asked, _pieces(messages))
 
 
 def _pieces(messages: Sequence[BaseMessage]) -> Iterator[str]:

@@ -52,7 +52,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     if not _complete(text, context, run).strip():
         raise EmptyReply(model=model_of(run, "generator"))
     if trace.truncated_at is not None:
-        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), "generate")
+        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), trace.node)
     return {}
 
 

@@ -22,7 +22,7 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     rewrites = state.get("rewrites", ())
     last = rewrites[-1] if rewrites else None
     stale = last is not None and (last.repeated or last.failed)
-    fresh = None if stale or run.clock.left_s() <= 0 else await _search(state["query"], run)
+    fresh = None if stale or run.clock.left_s() <= 0 else await _search(state["query"], run, trace)
     rewrite_input = last.input_hash if last else ""
     if fresh is None:
         former = rounds[-1] if rounds else Round(index=0, query=state["query"], candidates=())
@@ -49,10 +49,10 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     return {"rounds": (*rounds, opened)}
 
 
-async def _search(query: str, run: RunContext) -> Any:
+async def _search(query: str, run: RunContext, trace: NodeTrace) -> Any:
     try:
         async with run.within(run.clock.left_s()):
             return await run.roles.retriever.search(query, run.config.fetch_k)
     except TimeoutError:
-        run.warn(StoreSlow(seconds=run.config.budget_s), "retrieve")
+        run.warn(StoreSlow(seconds=run.config.budget_s), trace.node)
         return None
