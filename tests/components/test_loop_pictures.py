@@ -225,3 +225,10 @@ def test_each_further_answer_begins_a_row_of_the_path() -> None:
     dot = decision_path_dot(record("answers: revised"), EN)
     assert all(f"Evaluate · answer {n}" in dot for n in (1, 2, 3))
     assert dot.count("rank=same") == 3
+
+
+def test_the_path_of_the_graph_shows_what_a_query_was_refined_to() -> None:
+    told = record("graph: refined, in vain")
+    dot = decision_path_dot(told, EN)
+    assert told.rewrites
+    assert all(f"→ {item.rewritten_query}" in dot for item in told.rewrites)

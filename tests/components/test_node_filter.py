@@ -14,7 +14,7 @@ from engine.model.values import RunId, RunRecord
 from engine.workflows import compiled
 from engine.workflows.flow import Tab
 from engine.workflows.graph import END, START, graph_of
-from tests.components.loop_runs import answers_record, quality_record
+from tests.components.loop_runs import answers_record, dual_record, quality_record
 
 
 @pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
@@ -41,4 +41,6 @@ def test_a_node_narrows_the_passages_to_those_that_went_through_it() -> None:
     assert shown(record, "generate") == {"v1", "v2"}
     assert shown(record, "rewrite") == {"v3"}
     assert shown(answers_record(), "eval_answer") == {"v1", "v2"}
+    assert shown(dual_record(), "generate_response")
+    assert shown(dual_record(), "direct_response") == set()
     assert len(shown(record, "fuse")) == len(life_lines(record))

@@ -1,0 +1,38 @@
+"""What a flow derives from its nodes and ways, so that pages and replays need no list of names."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model.config import WORKFLOWS, WorkflowName
+from engine.workflows import compiled, workflow
+from engine.workflows.flow import END, Flow
+from engine.workflows.graph import graph_of
+from engine.workflows.steps import nodes
+
+
+@pytest.mark.parametrize(
+    ("name", "grading", "preparing", "revising"),
+    [
+        ("self_corrective", "grade", set(), set()),
+        ("quality_loop", "rerank", set(), set()),
+        ("dual_loop", "grade_documents", {"retrieve_memory", "route_query", "direct_response"}, set()),
+        ("answer_evaluation", "grade", set(), {"generate_answer"}),
+        ("graph_hybrid", "grade_documents", {"analyze_query", "route_query"}, set()),
+    ],
+)
+def test_a_flow_knows_what_judges_what_comes_before_searching_and_what_is_written_again(
+    name: WorkflowName, grading: str, preparing: set[str], revising: set[str]
+) -> None:
+    flow = workflow(name).flow
+    assert (flow.grading, flow.preparing, flow.revising) == (grading, frozenset(preparing), frozenset(revising))
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_compiled_graph_has_the_name_of_its_workflow(name: WorkflowName) -> None:
+    assert graph_of(compiled(name)).workflow == name
+
+
+def test_a_flow_that_only_searches_and_answers_judges_prepares_and_revises_nothing() -> None:
+    flow = Flow(nodes={"find": nodes.RETRIEVE, "say": nodes.GENERATE}, ways={"find": "say", "say": END})
+    assert (flow.grading, flow.preparing, flow.revising) == ("", frozenset(), frozenset())
