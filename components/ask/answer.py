@@ -7,18 +7,16 @@ from collections.abc import Iterable
 from components.ask.answer_marks import answer_notes, direct_badge, standing_chips, writing_text
 from components.ask.answer_text import Cite, CiteCell, answer_prose
 from components.common.i18n import Words
-from components.common.markup import Node, button, chip, copy_button, draw, node
+from components.common.markup import OPEN, Node, button, chip, copy_button, draw, node, opened_passage
 from components.common.phrases import place_text
 from engine.messages import N_
+from engine.model.config import declared
 from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 
 _NOTES = {
     "cannot_tell": N_("– says it cannot tell"),
     "uncited": N_("! no source cited"),
 }
-
-_OPEN = "open:"
-_LOOPS = ("quality_loop", "dual_loop", "answer_evaluation", "graph_hybrid")
 
 
 def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
@@ -45,6 +43,8 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
     if record.answer_note:
         return ("grey" if record.answer_note == "cannot_tell" else "warn"), words(_NOTES[record.answer_note])
     match record.outcome:
+        case "answered" if not declared(record.workflow).grades:
+            return "pass", words.count("✓ from 1 passage", "✓ from {n} passages", given)
         case "answered":
             return "pass", words.count("✓ 1 passage passed", "✓ {n} passages passed", given)
         case "answered_forced":
@@ -136,7 +136,7 @@ def citing(citations: Iterable[Citation], words: Words) -> Cite:
             str(marker),
             title=place,
             aria_label=words("Citation {n}: open {place}", n=marker, place=place),
-            data_action=f"{_OPEN}{cited[marker].passage_id}",
+            data_action=f"{OPEN}{cited[marker].passage_id}",
         )
 
     return cite
@@ -149,13 +149,8 @@ def _cell(cell: CellCitation, words: Words) -> Node:
     return node("span", "cite cell", cell.marker, title=told, aria_label=told)
 
 
-def opened_passage(pressed: str | None) -> PassageId | None:
-    """The passage that a pressed citation asks for; None for any other press."""
-    return PassageId(pressed.removeprefix(_OPEN)) if pressed and pressed.startswith(_OPEN) else None
-
-
 def _footnotes(record: RunRecord, words: Words) -> list[Node]:
-    notes = answer_notes(record, words) if record.workflow in _LOOPS else []
+    notes = answer_notes(record, words)
     if record.outcome == "answered_forced" and not notes:
         notes.append(words("The gate was never met: this is the best that the passages which did pass allow."))
     if record.outcome == "answered_unverified" and record.rounds:
@@ -199,7 +194,7 @@ def _foot(record: RunRecord, words: Words) -> Node:
     chips = [
         button(
             f"{item.marker} · {place_text(item.source, item.section, words)}",
-            f"{_OPEN}{item.passage_id}",
+            f"{OPEN}{item.passage_id}",
             "chip link",
         )
         for item in sorted(record.citations, key=lambda item: item.marker)

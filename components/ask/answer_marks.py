@@ -1,18 +1,14 @@
-"""What a reader has to know of an answer of the three other loops, in plain words: how good, whence, why it stands."""
+"""What a reader has to know of an answer beyond its passages, in plain words: how good, whence, why it stands."""
 
 from __future__ import annotations
 
 from components.common.i18n import Words
 from components.common.markup import Node, chip
+from components.common.own import own_of
 from components.common.phrases import probability_text, reason_text
-from components.common.scores import grade_look, score_text
-from components.labels.runs import GRADE_NAMES
 from engine.messages import N_
 from engine.model.values import Draft, Memory, RunRecord
 from engine.workflows import workflow
-from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
-from engine.workflows.dual_loop.options import DualLoopOptions
-from engine.workflows.quality_loop.options import QualityOptions
 
 _NTH = {
     "writing": N_("… writing answer {n} of at most {most}"),
@@ -46,20 +42,9 @@ def standing_draft(record: RunRecord) -> Draft | None:
     return next((item for item in reversed(record.drafts) if item.text == record.answer), None)
 
 
-def most_answers(record: RunRecord) -> int:
-    """How many answers a run of this configuration may write."""
-    match record.config.options:
-        case AnswerEvaluationOptions(gener_epoch=most):
-            return most
-        case DualLoopOptions(max_corrections=corrections):
-            return corrections + 1
-        case _:
-            return 1
-
-
 def writing_text(record: RunRecord, words: Words) -> str:
     """What is done with which answer, ``… writing answer 2 of at most 3``; empty where there is one at most."""
-    most = most_answers(record)
+    most = workflow(record.workflow).most_answers(record.config)
     now = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
     flow = workflow(record.workflow).flow
     writing = now in flow.of_kind("answer")
@@ -72,8 +57,8 @@ def writing_text(record: RunRecord, words: Words) -> str:
 
 def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
     """Look and words of the badge of an answer without a search; None for an answer from passages."""
-    if record.workflow == "graph_hybrid":
-        return _graph_badge(record, words)
+    if not record.drafts:
+        return _unsearched_badge(record, words)
     draft = standing_draft(record)
     if draft is None or not draft.direct or record.outcome not in ("answered", "answered_forced"):
         return None
@@ -82,8 +67,8 @@ def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
     return "pass", words("✓ from memory" if answering_memory(record) else "✓ without a search")
 
 
-def _graph_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
-    """Of graph + vector retrieval: an answer without a search, or from the tables of the question alone."""
+def _unsearched_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
+    """Of an answer that was not evaluated: without a search, or from the tables of the question alone."""
     context = record.context
     if context is None or record.active or record.outcome not in (*_ANSWERED, "abstained"):
         return None
@@ -103,15 +88,8 @@ def answering_memory(record: RunRecord) -> Memory | None:
 
 
 def standing_chips(record: RunRecord, words: Words) -> list[Node]:
-    """How good the answer of a run that is over was found: quality of its passages, its evaluation."""
-    options = record.config.options
-    made = []
-    checks = [item.quality for item in record.rounds if item.quality is not None]
-    if checks and isinstance(options, QualityOptions):
-        check = checks[-1]
-        grade = words(GRADE_NAMES[check.routing_grade])
-        score = score_text(check.routing_score, options)
-        made.append(chip(grade_look(check.routing_grade), words("quality {score} · {grade}", score=score, grade=grade)))
+    """How good the answer of a run that is over was found: its evidence, its evaluation."""
+    made = own_of(record.workflow).chips(record, words)
     draft = standing_draft(record)
     if draft is not None and record.outcome != "fallback":
         made.append(evaluation_chip(draft, record, words))
@@ -126,42 +104,27 @@ def evaluation_chip(draft: Draft, record: RunRecord, words: Words) -> Node:
     if draft.evaluation.passed:
         return chip("pass", words("✓ evaluation passed"))
     found = len(draft.evaluation.suggestions)
-    if record.workflow == "dual_loop":
+    if workflow(record.workflow).flow.mended_by == "rewrite":
         return chip("warn", words.count("! 1 complaint", "! {n} complaints", found))
     return chip("warn", words.count("! 1 suggestion", "! {n} suggestions", found))
 
 
 def answer_notes(record: RunRecord, words: Words) -> list[str]:
-    """Sentences below the answer of one of the three loops, the weightiest first; none for an answer that passed."""
+    """Sentences below the answer, the weightiest first; none for an answer that passed."""
+    own = own_of(record.workflow).answer_notes(record, words)
+    if own or record.outcome == "fallback":
+        return own
+    if not record.drafts:
+        return _context_notes(record, words)
     draft = standing_draft(record)
-    notes = []
-    if record.workflow == "graph_hybrid":
-        return _graph_notes(record, words)
-    if record.outcome == "fallback":
-        notes.append(
-            words("No answer was found, and none was invented. What each strategy found is under “Strategies”.")
-        )
-    elif record.outcome == "answered_forced":
-        notes.append(_forced(record, draft, words))
-    if draft is not None and draft.direct and record.outcome != "fallback":
-        memory = answering_memory(record)
-        if memory is None:
-            notes.append(words("Nothing was searched for this answer: it is based on no passage."))
-        else:
-            similarity = probability_text(memory.similarity)
-            notes.append(
-                words(
-                    "Memory answered this, not the settings: the answer comes from an earlier run, nothing was "
-                    "searched. It was asked then: “{question}” (similarity {similarity}).",
-                    question=memory.question,
-                    similarity=similarity,
-                )
-            )
+    notes = [_forced(record, draft, words)] if record.outcome == "answered_forced" else []
+    if draft is not None and draft.direct:
+        notes.append(_direct(record, words))
     return notes
 
 
-def _graph_notes(record: RunRecord, words: Words) -> list[str]:
-    """What is to be known of an answer of graph + vector retrieval; the usual notes come besides."""
+def _context_notes(record: RunRecord, words: Words) -> list[str]:
+    """What is to be known of an answer that no passage stands behind; the usual notes come besides."""
     if not record.rounds and record.outcome is not None and record.answer:
         return [words("Answered without a search: grading and citations were skipped.")]
     context = record.context
@@ -170,18 +133,20 @@ def _graph_notes(record: RunRecord, words: Words) -> list[str]:
     return []
 
 
+def _direct(record: RunRecord, words: Words) -> str:
+    memory = answering_memory(record)
+    if memory is None:
+        return words("Nothing was searched for this answer: it is based on no passage.")
+    return words(
+        "Memory answered this, not the settings: the answer comes from an earlier run, nothing was searched. It was "
+        "asked then: “{question}” (similarity {similarity}).",
+        question=memory.question,
+        similarity=probability_text(memory.similarity),
+    )
+
+
 def _forced(record: RunRecord, draft: Draft | None, words: Words) -> str:
     why = reason_text(record.reason, words)
-    options = record.config.options
-    checks = [item.quality for item in record.rounds if item.quality is not None]
-    if isinstance(options, QualityOptions) and checks:
-        score = score_text(checks[-1].routing_score, options)
-        return words(
-            "Based on passages of low quality, {score} where {bar} is wanted; no further round because: {why}.",
-            score=score,
-            bar=probability_text(options.medium_score),
-            why=why,
-        )
     if draft is not None and draft.evaluation is not None and draft.evaluation.passed:
         return words("The evaluator passed this answer, but the passages never met the gate: {why}.", why=why)
     if record.reason in _OWN_WORDS:

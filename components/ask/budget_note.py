@@ -6,13 +6,12 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
+from components.common.own import own_of
 from components.common.phrases import duration_text, fault_text
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import Fault
 from engine.running.gate_reach import gate_warnings
-from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
-from engine.workflows.dual_loop.options import DualLoopOptions
 
 
 def budget_note(words: Words, config: RunConfig, worst: Cost, *, key: str) -> None:
@@ -27,27 +26,10 @@ def caution_texts(words: Words, config: RunConfig) -> list[str]:
     return [words.joined(fault_text(Fault.of(item), words)) for item in gate_warnings(config)]
 
 
-def extent_text(words: Words, config: RunConfig) -> str:
-    """How far a run can go at most: rounds, with answers where they are revised, or passes of searches."""
-    options = config.options
-    if isinstance(options, DualLoopOptions):
-        searches = 3 if options.web_search else 2
-        return words.count(
-            "1 pass of {searches} searches",
-            "{n} passes of {searches} searches",
-            options.max_corrections + 1,
-            searches=searches,
-        )
-    rounds = words.count("1 round", "{n} rounds", config.max_rewrites + 1)
-    if isinstance(options, AnswerEvaluationOptions):
-        return words.count("{rounds} and 1 answer", "{rounds} and {n} answers", options.gener_epoch, rounds=rounds)
-    return rounds
-
-
 def budget_nodes(words: Words, config: RunConfig, worst: Cost) -> list[Node]:
     """The sentences and, where every step has been measured, the bar."""
     budget = f"{config.budget_s:g}"
-    rounds = extent_text(words, config)
+    rounds = own_of(config.workflow).extent(config, words)
     if worst.calls == 0:
         counted = words("All roles are built in: no model calls, at most {rounds}.", rounds=rounds)
     else:

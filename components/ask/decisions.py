@@ -30,6 +30,7 @@ _EFFECTS = {
     "same": N_("new query: {query} · pass rate unchanged"),
 }
 
+NO_DECISION = N_("Nothing is decided in this workflow: each of its steps is always followed by the same one.")
 _LOOKS = {"passed": "pass", "rewrite": "warn", "forced": "grey", "fault": "fault"}
 _MIME = {
     "svg": "image/svg+xml",
@@ -52,7 +53,11 @@ def decision_path(
     """Draw the path as lines, then as the graph ``dot`` (Graphviz source); ``downloads`` maps file names to content."""
     if not record.decisions:
         st.caption(
-            words("No decision yet: each round of grading ends with one, and it appears here with its inequality.")
+            words(
+                "No decision yet: each round of grading ends with one, and it appears here with its inequality."
+                if workflow(record.workflow).flow.decides
+                else NO_DECISION
+            )
         )
         return
     steps = [_step(decision, record, words) for decision in record.decisions]
@@ -112,22 +117,14 @@ def _rewritten_text(decision: Decision, record: RunRecord, words: Words) -> str:
         return words("the rewriter repeated a query; nothing was searched again")
     if first and made.query.strip() == made.rewritten_query.strip():
         return words("searched as asked")
-    before, after = _worth(decision.round, decision, record), _worth(decision.round + 1, decision, record)
+    worth = record.quality_scores or record.pass_rates
+    before, after = worth.get(decision.round), worth.get(decision.round + 1)
     if before is None or after is None or decision.node != flow.gate:
         return words("new query: {query}", query=made.rewritten_query)
     change = change_of(before, after)
     effect = ("same", "helped", "hurt")[change.direction]
-    if record.workflow == "quality_loop":
-        return words(_SCORE_EFFECTS[effect], query=made.rewritten_query, change=change.size)
-    return words(_EFFECTS[effect], query=made.rewritten_query, change=change.size)
-
-
-def _worth(index: int, decision: Decision, record: RunRecord) -> float | None:
-    """What a round came to by the measure of its workflow: quality score, or pass rate."""
-    if record.workflow == "quality_loop":
-        check = _check(index, record)
-        return check.routing_score if check else None
-    return record.pass_rates.get(index)
+    effects = _SCORE_EFFECTS if record.quality_scores else _EFFECTS
+    return words(effects[effect], query=made.rewritten_query, change=change.size)
 
 
 def _check(index: int, record: RunRecord) -> QualityCheck | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
+from components.common.own import own_of
 from components.common.phrases import (
     duration_text,
     ended_text,
@@ -19,11 +20,10 @@ from components.common.phrases import (
 )
 from components.labels.runs import GRADE_NAMES
 from engine.messages import N_
-from engine.model.config import WorkflowName, declared
+from engine.model.config import USUAL, WorkflowName, declared
 from engine.model.values import Decision, Outcome, RunRecord
 from engine.model.wording import change_of
-from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
-from engine.workflows.quality_loop.options import QualityOptions
+from engine.workflows import workflow
 
 _NAMES = {
     "outcome": N_("Outcome"),
@@ -61,17 +61,6 @@ _LOOKS: dict[Outcome, str] = {
 
 Measure = Literal["pass_rate", "quality", "similarity", "suggestions", "context"]
 
-_MEASURES: dict[WorkflowName, tuple[Measure, Measure]] = {
-    "self_corrective": ("pass_rate", "similarity"),
-    "quality_loop": ("quality", "similarity"),
-    "dual_loop": ("pass_rate", "suggestions"),
-    "answer_evaluation": ("pass_rate", "suggestions"),
-    "graph_hybrid": ("pass_rate", "context"),
-}
-"""What each loop goes by, between outcome and calls."""
-_COMMON: tuple[Measure, Measure] = ("pass_rate", "similarity")
-"""What every loop has, no matter what it goes by."""
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -92,7 +81,7 @@ def figures(
     *,
     key: str,
     most_calls: int | None = None,
-    workflow: WorkflowName = "self_corrective",
+    workflow: WorkflowName = USUAL,
     look: Literal["", "strip"] = "",
     under_way: tuple[float, int] = (0.0, 0),
 ) -> None:
@@ -112,14 +101,14 @@ def figures_of(
     record: RunRecord | None,
     words: Words,
     most_calls: int | None = None,
-    workflow: WorkflowName = "self_corrective",
+    workflow: WorkflowName = USUAL,
     measures: tuple[Measure, Measure] | None = None,
     *,
     waiting: int = 0,
 ) -> tuple[Figure, ...]:
     """What the five cards say; ``measures`` instead of those of the run's own workflow, to set it beside another."""
     if record is None:
-        names = ("outcome", *_MEASURES[workflow], "calls", "time")
+        names = ("outcome", *_measures_of(workflow), "calls", "time")
         return tuple(Figure(words(_NAMES[name]), "–", words(_BEFORE[name])) for name in names)
     drawn: dict[Measure, Callable[[RunRecord, Words], Figure]] = {
         "pass_rate": _pass_rate,
@@ -128,7 +117,7 @@ def figures_of(
         "suggestions": _suggestions,
         "context": _context,
     }
-    first, second = measures or _MEASURES[record.workflow]
+    first, second = measures or _measures_of(record.workflow)
     return (
         _outcome(record, words),
         drawn[first](record, words),
@@ -140,7 +129,15 @@ def figures_of(
 
 def shared_measures(a: RunRecord, b: RunRecord) -> tuple[Measure, Measure]:
     """The two measures by which two runs can be set side by side: of different loops, those that every loop has."""
-    return _MEASURES[a.workflow] if a.workflow == b.workflow else _COMMON
+    if a.workflow == b.workflow:
+        return _measures_of(a.workflow)
+    return ("pass_rate" if declared(a.workflow).gate and declared(b.workflow).gate else "context"), "similarity"
+
+
+def _measures_of(workflow: WorkflowName) -> tuple[Measure, Measure]:
+    """What a workflow goes by, between outcome and calls."""
+    first, second = declared(workflow).measures
+    return cast(Measure, first), cast(Measure, second)
 
 
 def measured(record: RunRecord, measure: Measure) -> float | None:
@@ -155,7 +152,7 @@ def _values(record: RunRecord, measure: Measure) -> list[float]:
         case "pass_rate":
             return list(record.pass_rates.values())
         case "quality":
-            return [item.quality.routing_score for item in record.rounds if item.quality is not None]
+            return list(record.quality_scores.values())
         case "similarity":
             return [best for item in record.rounds if (best := item.best_similarity) is not None]
         case "suggestions":
@@ -186,21 +183,25 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
 def _pass_rate(record: RunRecord, words: Words) -> Figure:
     graded = _graded(record)
     last = graded[-1] if graded else None
-    if record.workflow == "dual_loop":
-        note = words("gate: {n} relevant", n=1)
-    elif record.config.gate == "min_relevant":
-        note = words("gate: {n} relevant", n=record.config.min_relevant)
-    else:
-        note = words("bar {value}", value=probability_text(record.config.grade_pass_threshold))
+    note = _bar(record, words)
     counted = f"{last.passed}/{last.kept} · {note}" if last else note
     return _course(words("Pass rate"), _values(record, "pass_rate"), counted)
 
 
+def _bar(record: RunRecord, words: Words) -> str:
+    """What a round has to reach; empty where nothing has to be reached."""
+    bar = own_of(record.workflow).bar(record.config)
+    if bar is None:
+        return ""
+    quantity, least = bar
+    if quantity == "relevant_passages":
+        return words("gate: {n} relevant", n=int(least))
+    return words("bar {value}", value=probability_text(least))
+
+
 def _quality(record: RunRecord, words: Words) -> Figure:
     checks = [item.quality for item in record.rounds if item.quality is not None]
-    options = record.config.options
-    bar = options.medium_score if isinstance(options, QualityOptions) else QualityOptions().medium_score
-    note = words("bar {value}", value=probability_text(bar))
+    note = _bar(record, words)
     if checks:
         note = f"{words(GRADE_NAMES[checks[-1].routing_grade])} · {note}"
     return _course(words("Quality score"), _values(record, "quality"), note)
@@ -219,9 +220,9 @@ def _similarity(record: RunRecord, words: Words) -> Figure:
 def _suggestions(record: RunRecord, words: Words) -> Figure:
     """How many changes each answer was asked for: none means that it passed."""
     counts = [int(count) for count in _values(record, "suggestions")]
-    options = record.config.options
-    if isinstance(options, AnswerEvaluationOptions) and record.drafts:
-        note = words("answer {n} of at most {most}", n=len(record.drafts), most=options.gener_epoch)
+    own = workflow(record.workflow)
+    if own.flow.mended_by == "answer" and record.drafts:
+        note = words("answer {n} of at most {most}", n=len(record.drafts), most=own.most_answers(record.config))
     else:
         note = words.count("1 answer judged", "{n} answers judged", len(counts)) if counts else words("per answer")
     look = "" if not counts else "pass" if counts[-1] == 0 else "warn"

@@ -8,13 +8,13 @@ from typing import Any
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine, Sighting
 from components.common.phrases import place_text, probability_text
+from components.common.settings_of import setting_of_config
 from components.common.terms import segments
 from components.labels.runs import LIST_NAMES
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Comparison, PassageId, RunRecord, Sentence, Stage
 from engine.model.values import operands as operands_of
-from engine.workflows.graph_hybrid.options import GraphOptions
 
 _STAGE = {
     "fused": N_("fused #{place}"),
@@ -115,12 +115,11 @@ def cut_text(line: LifeLine, record: RunRecord, terms: tuple[str, ...]) -> list[
 
 def stage_drop(seen: Sighting, config: RunConfig, words: Words) -> str:
     """Why a stage of graph + vector retrieval dropped a passage; empty where another gate did."""
-    options = config.options
-    if not isinstance(options, GraphOptions) or seen.gate not in ("below_graph", "below_rerank"):
+    if seen.gate not in ("below_graph", "below_rerank"):
         return ""
     graph = seen.gate == "below_graph"
     score = (seen.graph_score if graph else seen.rerank_score) or 0.0
-    bound = options.graph_threshold if graph else options.rerank_threshold
+    bound = setting_of_config(config, "graph_threshold" if graph else "rerank_threshold")
     left, right = operands_of(Comparison("pass_rate", score, "<", bound))
     missed = f"{bound - score:.{max(2, len(left) - 2)}f}"
     return words(

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from components.ask.answer_marks import standing_draft
 from components.common.i18n import Words
-from components.common.phrases import fault_text
+from components.common.own import own_of
+from components.common.phrases import fault_text, node_text
 from components.common.setting_words import setting_label
 from components.labels.runs import UNREADABLE_GRADER
-from components.workflows.presenter_loops import (
-    judged_consequence,
-    loop_sentence,
-    number,
-    scored,
-    strategy_of,
-    why_no_rewrite,
-)
-from engine.messages import N_, NN_
+from components.labels.workflows import STRATEGY_PHRASES
+from engine.messages import N_, NC_, NN_
 from engine.model.config import declared
 from engine.model.values import Comparison, Decision, Quantity, RunRecord
 from engine.replay import WhatIf
 from engine.replay.playback import ReplayStep
+from engine.workflows import workflow
 
 _MANNER = {
     "full_text": N_("words alone"),
@@ -44,6 +40,22 @@ _REST = {
 _FORCED = {
     "pass_rate": N_("That is under the bar of {bar}, but {why}, so {rest}."),
     "relevant_passages": N_("At least {n} must help, but {why}, so {rest}."),
+}
+
+_WHY = {
+    "repeated_rewrite": N_("the rewriter only repeats itself"),
+    "rewriter_failed": NC_("presentation", "the rewriter failed"),
+    "grader_unavailable": N_("the grader cannot be reached any more"),
+    "no_passages": N_("the collection holds nothing to search"),
+}
+
+_EVALUATED = {
+    "answer_off": N_("So the question is rephrased, and everything is searched once more."),
+    "revise": N_("So the answer is revised."),
+    "max_corrections": N_("No correction is left, so the best answer stands and is marked."),
+    "max_epochs": N_("No revision is left, so the last answer stands and is marked."),
+    "deadline": N_("The time is used up, so the answer stands as it is."),
+    "evaluator_failed": N_("So the answer stands unevaluated, and says so."),
 }
 
 _ENDED = {
@@ -82,12 +94,18 @@ _WHAT_IF = {
     "abstained": N_("With a bar of {bar} the run says in round {round} that it found nothing: {rewrites}."),
 }
 
+_FOUND_GIVEN = NN_(
+    "The answer is written from the one passage that was found.",
+    "The answer is written from the {n} passages that were found.",
+)
+"""Where passages are not judged."""
+_MARKED = ("max_corrections", "max_epochs", "evaluator_failed", "deadline")
 _GATES: tuple[Quantity, ...] = ("pass_rate", "relevant_passages")
 
 
 def sentence(step: ReplayStep, record: RunRecord, words: Words) -> str:
     """What happens in a step, in words of everyday; ``record`` is the whole run that the step belongs to."""
-    said = loop_sentence(step, record, words)
+    said = own_of(record.workflow).sentence(step, record, words)
     if said is not None:
         return said
     match step.kind:
@@ -97,10 +115,22 @@ def sentence(step: ReplayStep, record: RunRecord, words: Words) -> str:
             return _judged(step.round, record, words)
         case "rewritten":
             return _rewritten(step.round, record, words)
+        case "drafted":
+            return _drafted(step.draft, record, words)
+        case "evaluated":
+            return _evaluated(step.draft, record, words)
         case "ended":
             return _ended(record, words)
-        case _:
+        case "asked":
             return _asked(record, words)
+        case _:
+            return words("{node} is at work.", node=node_text(step.node, record.workflow, words))
+
+
+def number(count: int, words: Words) -> str:
+    """A count in words as far as the language writes it out, else in figures."""
+    written = words("no one two three four five six seven eight nine ten eleven twelve").split()
+    return written[count] if 0 <= count < len(written) else str(count)
 
 
 def percent(share: float, words: Words) -> str:
@@ -112,7 +142,7 @@ def _begun(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _joined(words: Words, *sentences: str) -> str:
+def joined(words: Words, *sentences: str) -> str:
     """Sentences one after the other; empty ones are left out."""
     said = ""
     for item in sentences:
@@ -123,7 +153,12 @@ def _joined(words: Words, *sentences: str) -> str:
 def _asked(record: RunRecord, words: Words) -> str:
     fork = record.fork
     if fork is None:
-        return words("A question comes in. First the retriever looks for passages that might answer it.")
+        flow = workflow(record.workflow).flow
+        return words(
+            "A question comes in. First the retriever looks for passages that might answer it."
+            if flow.start in flow.of_kind("search")
+            else "A question comes in."
+        )
     changed = [setting_label(name, words) for name in fork.settings]
     if fork.query:
         changed.append(words("the query"))
@@ -160,6 +195,14 @@ def _searched(index: int, record: RunRecord, words: Words) -> str:
             found=found,
             best=number(best, words),
         )
+    elif not declared(record.workflow).grades:
+        said = words.count(
+            "The retriever finds {found}, and one of them is kept.",
+            "The retriever finds {found}, and {k} of them are kept.",
+            kept,
+            found=found,
+            k=number(kept, words),
+        )
     elif kept < best:
         best_text = number(best, words)
         said = words.count(
@@ -185,8 +228,8 @@ def _searched(index: int, record: RunRecord, words: Words) -> str:
             found=found,
             k=number(kept, words),
         )
-    said = _joined(words, said, _words_alone(index, record, words))
-    strategy = strategy_of(index, record, words)
+    said = joined(words, said, _words_alone(index, record, words))
+    strategy = words(STRATEGY_PHRASES[current.strategy]) if current.strategy else ""
     manner = _manner(index, record, words)
     if strategy and manner:
         strategy = words("{strategy} by {manner}", strategy=strategy, manner=manner)
@@ -217,8 +260,6 @@ def _inside(said: str, words: Words) -> str:
 
 
 def _judged(index: int, record: RunRecord, words: Words) -> str:
-    if record.workflow == "quality_loop":
-        return scored(index, record, words)
     gate = declared(record.workflow).gate
     decision = next((item for item in record.decisions if item.round == index and item.node == gate), None)
     current = record.rounds[index]
@@ -231,13 +272,11 @@ def _judged(index: int, record: RunRecord, words: Words) -> str:
         )
     if decision.reason == "grader_failed":
         return words(UNREADABLE_GRADER)
-    follows = judged_consequence(decision, record, words)
-    if follows is not None:
-        return _joined(words, _found(decision, words), follows)
-    return _joined(words, _found(decision, words), _together(decision, words), _consequence(decision, record, words))
+    return joined(words, found_text(decision, words), _together(decision, words), _consequence(decision, record, words))
 
 
-def _found(decision: Decision, words: Words) -> str:
+def found_text(decision: Decision, words: Words) -> str:
+    """How many of the passages of a round help."""
     passed, kept = decision.passed, decision.kept
     counts = {"passed": number(passed, words), "kept": number(kept, words)}
     if kept == 0:
@@ -280,6 +319,21 @@ def _consequence(decision: Decision, record: RunRecord, words: Words) -> str:
     return words(_FORCED[gate.quantity], **bar, why=why, rest=rest)
 
 
+def why_no_rewrite(decision: Decision, words: Words) -> str:
+    """What kept the question from being rephrased once more."""
+    bound = decision.comparisons[-1].bound
+    if decision.reason == "deadline":
+        return words("the time of {time} is used up", time=words("{n} s", n=f"{bound:g}"))
+    if decision.reason == "max_rewrites":
+        few = {0: N_("no rewrite is allowed"), 2: N_("both rewrites are used up")}
+        if int(bound) in few:
+            return words(few[int(bound)])
+        return words.count(
+            "the one rewrite is used up", "all {n} rewrites are used up", int(bound), n=number(int(bound), words)
+        )
+    return words(_WHY[decision.reason])
+
+
 def _rest(decision: Decision, record: RunRecord) -> str:
     """From what an answer can still be written."""
     union = record.config.context == "union"
@@ -303,6 +357,44 @@ def _rewritten(index: int, record: RunRecord, words: Words) -> str:
     )
 
 
+def _drafted(index: int, record: RunRecord, words: Words) -> str:
+    draft = next(item for item in record.drafts if item.index == index)
+    if draft.direct:
+        return words("An answer is given without a search, and goes to an evaluator.")
+    if index == 0:
+        return words("An answer is written, and goes to an evaluator.")
+    if workflow(record.workflow).flow.mended_by == "rewrite":
+        return words("Another answer is written from what the new search found.")
+    return words(
+        "Answer number {n} is written: what was good stays, what was criticised changes.", n=number(index + 1, words)
+    )
+
+
+def _evaluated(index: int, record: RunRecord, words: Words) -> str:
+    draft = next((item for item in record.drafts if item.index == index), None)
+    evaluation = draft.evaluation if draft else None
+    decision = _decision_on(index, record)
+    if evaluation is None:
+        said = words("The evaluator could not be heard.")
+    elif evaluation.passed:
+        return words("The evaluator has nothing to object to.")
+    else:
+        count = len(evaluation.suggestions)
+        said = words.count(
+            "The evaluator asks for one change.", "The evaluator asks for {n} changes.", count, n=number(count, words)
+        )
+    if decision is None or decision.reason not in _EVALUATED:
+        return said
+    return joined(words, said, words(_EVALUATED[decision.reason]))
+
+
+def _decision_on(index: int, record: RunRecord) -> Decision | None:
+    """The decision after the evaluation of a draft; each draft has at most one, in their order."""
+    evaluating = workflow(record.workflow).flow.of_kind("evaluate")
+    made = [item for item in record.decisions if item.node in evaluating]
+    return made[index] if index < len(made) else None
+
+
 def _ended(record: RunRecord, words: Words) -> str:
     if record.outcome == "failed":
         if record.error is None:
@@ -310,8 +402,21 @@ def _ended(record: RunRecord, words: Words) -> str:
         return words("The run fails here: {fact}", fact=fault_text(record.error, words)[0])
     if record.outcome not in ("answered", "answered_forced") and not record.answer_note:
         return words(_ENDED[str(record.outcome)])
+    if record.drafts and record.outcome == "answered":
+        return words("The answer that the evaluator passed is the answer of the run.")
+    if record.drafts and record.outcome == "answered_forced" and not _only_the_gate(record):
+        return words("The answer stands, marked as one that did not pass in full.")
     given = len(record.context.passages) if record.context else 0
+    if record.outcome == "answered" and not record.answer_note and not declared(record.workflow).grades:
+        return words.count(*_FOUND_GIVEN, given, n=number(given, words))
     return words.count(*_ENDED_GIVEN[str(record.answer_note or record.outcome)], given, n=number(given, words))
+
+
+def _only_the_gate(record: RunRecord) -> bool:
+    """Whether the answer passed its evaluation, and only its passages never met the gate."""
+    draft = standing_draft(record)
+    passed = draft is not None and draft.evaluation is not None and draft.evaluation.passed
+    return passed and record.reason not in _MARKED
 
 
 def what_if_sentence(given: WhatIf, record: RunRecord, words: Words) -> str:
@@ -332,7 +437,7 @@ def what_if_sentence(given: WhatIf, record: RunRecord, words: Words) -> str:
     kept = words(
         "The recorded answer stands." if given.state == "known" else "Only the answer would have to be rewritten."
     )
-    return _joined(words, said, kept)
+    return joined(words, said, kept)
 
 
 def bar_text(share: float, count: int, record: RunRecord, words: Words) -> str:

@@ -19,7 +19,7 @@ from engine.model.config import BUILTIN
 from engine.model.values import Draft, PassageId, Rewrite, RunRecord
 from engine.model.wording import change_of, direction_of, named_in
 from engine.replay.scorecard import EFFECTS, Effect, RewriteScore, scorecard
-from engine.workflows.dual_loop.policy import INITIAL
+from engine.workflows import workflow
 
 ISSUE_NAMES = {
     "low_coverage": N_("too little from the study log"),
@@ -110,7 +110,7 @@ def rewrite_history(record: RunRecord, words: Words, *, key: str) -> None:
 def history_nodes(record: RunRecord, words: Words) -> list[Node]:
     """One card per rewrite, oldest first."""
     scores = scorecard(record)
-    first = sum(is_initial(item.rewrite) for item in scores)
+    first = sum(item.rewrite.initial for item in scores)
     # An initial rewrite is not counted: nothing had failed before it.
     return [_card(place, item, record, words) for place, item in enumerate(scores, 1 - first)]
 
@@ -157,7 +157,7 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
     if rewrite.refused:
         refused = (chip("grey", f"✗ {proposal}") for proposal in rewrite.refused)
         parts.append(node("div", "chips", node("span", "muted small", words("Refused, tried before")), *refused))
-    if not is_initial(rewrite):
+    if not rewrite.initial:
         # Nothing was searched before an initial one: there is nothing to measure it against.
         parts.append(_measures(score, record, words))
     if rewrite.rewritten_query != rewrite.query:
@@ -165,19 +165,12 @@ def _card(place: int, score: RewriteScore, record: RunRecord, words: Words) -> N
     return node("section", "card", *parts)
 
 
-def is_initial(rewrite: Rewrite) -> bool:
-    """Whether it was made before anything was searched, and so answers nothing that failed (DL-05)."""
-    return rewrite.strategy == INITIAL and rewrite.round < 0
-
-
 def issues_answered(rewrite: Rewrite, record: RunRecord, words: Words) -> tuple[str, ...]:
     """What a rewrite was to mend, in words: issues of its round's quality check, or suggestions about the answer."""
-    if is_initial(rewrite):
+    if rewrite.initial:
         return ()
-    if record.workflow == "quality_loop":
-        before = next((item for item in record.rounds if item.index == rewrite.round), None)
-        if before is None or before.quality is None:
-            return ()
+    before = next((item for item in record.rounds if item.index == rewrite.round), None)
+    if before is not None and before.quality is not None:
         # History that the collection does not have is not asked for again.
         lacks = before.routing is not None and "temporal" in before.routing.missing
         codes = (issue.code for issue in before.quality.issues if not (lacks and issue.code == "low_coverage"))
@@ -190,17 +183,22 @@ def issues_answered(rewrite: Rewrite, record: RunRecord, words: Words) -> tuple[
 
 def _rejected(rewrite: Rewrite, record: RunRecord) -> Draft | None:
     """The answer whose evaluation led to a corrective rewrite: corrections are counted as answers are rejected."""
-    corrections = [item for item in record.rewrites if not is_initial(item)]
+    corrections = [item for item in record.rewrites if not item.initial]
     rejected = [item for item in record.drafts if item.evaluation is not None and not item.evaluation.passed]
     place = corrections.index(rewrite)
-    return rejected[place] if record.workflow == "dual_loop" and place < len(rejected) else None
+    return rejected[place] if _corrects(record) and place < len(rejected) else None
+
+
+def _corrects(record: RunRecord) -> bool:
+    """Whether queries are rewritten because an answer was rejected."""
+    return workflow(record.workflow).flow.mended_by == "rewrite"
 
 
 def _title(place: int, rewrite: Rewrite, record: RunRecord, words: Words) -> tuple[Node, Node]:
-    if is_initial(rewrite):
+    if rewrite.initial:
         named, between = words("Initial rewrite"), words("before the first search")
     else:
-        named = words("Corrective rewrite {n}" if record.workflow == "dual_loop" else "Rewrite {n}", n=place)
+        named = words("Corrective rewrite {n}" if _corrects(record) else "Rewrite {n}", n=place)
         before = max(rewrite.round, 0)
         between = words("round {before} → round {after}", before=before, after=rewrite.round + 1)
         if rewrite.round < 0:
@@ -218,7 +216,7 @@ def rewrite_why(rewrite: Rewrite, record: RunRecord, words: Words) -> str:
         return rewrite.reason or words("The model gave no reason.")
     # The keywords are those of the whole query: what is said of some of them stands in the reason alone.
     named = words(", ").join(named_in(rewrite.reason))
-    if is_initial(rewrite):
+    if rewrite.initial:
         return _initial_why(rewrite, named, words)
     codes = rewrite.strategy.split("+")
     if all(code in WISH_NAMES for code in codes):
@@ -277,9 +275,8 @@ def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
         for current in record.rounds
         for item in current.candidates
     }
-    scored = record.workflow == "quality_loop"
     measures = (
-        *(((N_("Quality score"), _course(_quality(score.rewrite, record)), ""),) if scored else ()),
+        *(((N_("Quality score"), _course(_quality(score.rewrite, record)), ""),) if record.quality_scores else ()),
         (N_("Pass rate"), _course(score.pass_rate), ""),
         (N_("Best similarity"), _course(score.similarity), ""),
         (N_("Passages gained"), _counted(score.gained, score.gained_passing, words), _named(score.gained, places)),
@@ -302,9 +299,9 @@ def _measures(score: RewriteScore, record: RunRecord, words: Words) -> Node:
 
 def _quality(rewrite: Rewrite, record: RunRecord) -> tuple[float, float] | None:
     """The score that routes, before and after; None where one of the two rounds was not checked."""
-    checks = {item.index: item.quality for item in record.rounds}
-    before, after = checks.get(rewrite.round), checks.get(rewrite.round + 1)
-    return (before.routing_score, after.routing_score) if before and after else None
+    scores = record.quality_scores
+    before, after = scores.get(rewrite.round), scores.get(rewrite.round + 1)
+    return None if before is None or after is None else (before, after)
 
 
 def _terms(score: RewriteScore, words: Words) -> list[Node]:

@@ -8,18 +8,17 @@ from typing import Any
 
 from components.common.i18n import Words
 from components.common.markup import Node, node
+from components.common.own import own_of
 from components.common.phrases import begun, duration_text, probability_text, reason_text
 from components.common.setting_words import setting_text
 from components.common.settings_of import ALL_ROLES, differing, setting_of_config
 from components.labels.settings import name_of
 from engine.messages import N_, NC_, NN_
-from engine.model.config import BUILTIN, ROLES, RunConfig
+from engine.model.config import BUILTIN, ROLES, RunConfig, declared
 from engine.model.cost import Cost
+from engine.model.language import normalised_query
 from engine.model.values import Outcome, Reason, Recall, RunRecord
 from engine.replay.values import Gap, WhatIf
-from engine.workflows.dual_loop.options import DualLoopOptions
-from engine.workflows.dual_loop.policy import INITIAL, LEAST_RELEVANT, holding, of_this_question
-from engine.workflows.quality_loop.options import QualityOptions
 
 _GAPS = {
     "retrieval": N_("**another collection or workflow** would run: nothing recorded says what it would find."),
@@ -181,12 +180,12 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
                 "its judgement is not known."
             )
         )
-    if gap == "retrieval" and found.config.workflow == record.workflow == "graph_hybrid":
+    if gap == "retrieval":
         return words(
             "**another search** would be made (mode, hops, entities, communities or depth), and nothing recorded says "
             "what it would find."
-            if _same_place(found.config, record.config)
-            else _GAPS["retrieval"]
+            if declared(record.workflow).in_modes and _same_place(found.config, record.config)
+            else _GAPS[gap]
         )
     if last is None:
         own = gap == "memory" and record.recall is not None and _answered_before(record, record.recall)
@@ -243,11 +242,13 @@ def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 def _answered_before(record: RunRecord, recall: Recall) -> bool:
     """Whether a memory that held was left by a run of this very question."""
-    return any(of_this_question(item, record.question) for item in holding(recall))
+    asked = normalised_query(record.question)
+    return any(normalised_query(item.question) == asked for item in recall.holding)
 
 
 def _same_place(chosen: RunConfig, run: RunConfig) -> bool:
-    return (chosen.collection, chosen.milvus_address) == (run.collection, run.milvus_address)
+    places = [(item.workflow, item.collection, item.milvus_address) for item in (chosen, run)]
+    return places[0] == places[1]
 
 
 _REWRITE = N_("it would **rewrite after round {round}**, where the run did not go on.")
@@ -268,7 +269,7 @@ _UNRECORDED: Mapping[Reason, str] = MappingProxyType(
 def _gap_at_the_start(found: WhatIf, gap: Gap) -> str:
     """The words of a path that stops before its first round."""
     match gap:
-        case "retrieval" | "memory" | "web":
+        case "memory" | "web":
             return _GAPS[gap]
         case "answer":
             return N_(
@@ -302,8 +303,9 @@ def _verdicts_text(found: WhatIf, record: RunRecord, words: Words) -> str:
             "**round {round} is open**: another grader would judge, and it has judged none of these passages.", round=n
         )
     bar = _bar(found.config, words)
-    if isinstance(found.config.options, QualityOptions):
-        if not last.score[0] < found.config.options.medium_score <= last.score[1]:
+    quantity, least_wanted = own_of(found.config.workflow).bar(found.config) or ("", 0.0)
+    if quantity == "quality_score":
+        if not last.score[0] < least_wanted <= last.score[1]:
             # The score is settled either way: what is open is whether the grader can be read at all.
             return words.count(
                 "**round {round} is open**: one kept passage has no verdict. Its score would not change the route, "
@@ -348,7 +350,7 @@ def differences_to(found: WhatIf, record: RunRecord) -> tuple[tuple[Counted, int
     """By what is counted, how many rewrites, answers and calls less than the recording; below 0 more."""
     if record.outcome not in COMPLETE or found.outcome is None:
         return ()
-    rewrites = sum(item.strategy != INITIAL or item.round >= 0 for item in record.rewrites)
+    rewrites = sum(not item.initial for item in record.rewrites)
     return (
         (REWRITES, rewrites - found.rewrites),
         (_ANSWERS, len(record.drafts) - found.answers),
@@ -426,14 +428,10 @@ def ending_text(found: WhatIf, words: Words, *, whole: bool = True) -> str:
 
 
 def _bar(config: RunConfig, words: Words) -> str:
-    match config.options:
-        case QualityOptions():
-            return words("the bar of {value}", value=probability_text(config.options.medium_score))
-        case DualLoopOptions():
-            return words.count("the bar of one passage", "the bar of {n} passages", LEAST_RELEVANT)
-    if config.gate == "min_relevant":
-        return words.count("the bar of one passage", "the bar of {n} passages", config.min_relevant)
-    return words("the bar of {value}", value=probability_text(config.grade_pass_threshold))
+    quantity, least = own_of(config.workflow).bar(config) or ("pass_rate", config.grade_pass_threshold)
+    if quantity == "relevant_passages":
+        return words.count("the bar of one passage", "the bar of {n} passages", int(least))
+    return words("the bar of {value}", value=probability_text(least))
 
 
 def _value_of(config: RunConfig, name: str, words: Words) -> str:

@@ -10,7 +10,10 @@ from typing import Any
 import streamlit as st
 
 from components.common.i18n import Words
+from engine.model.values import PassageId
 
+OPEN = "open:"
+"""What the press of a citation begins with; the passage's id follows."""
 _ASSETS = Path(__file__).parents[1] / "assets"
 
 
@@ -110,6 +113,11 @@ def command(text: str, words: Words, label: str = "") -> Node:
     """A line to type, with a button that copies it; ``label`` says where or what for."""
     line = node("div", "command", node("code", "", text), copy_button(words, text))
     return node("div", "step", node("div", "small muted", label), line) if label else line
+
+
+def opened_passage(pressed: str | None) -> PassageId | None:
+    """The passage that a pressed citation asks for; None for any other press."""
+    return PassageId(pressed.removeprefix(OPEN)) if pressed and pressed.startswith(OPEN) else None
 
 
 def script(*names: str) -> str:

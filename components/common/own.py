@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
@@ -12,12 +12,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
+from components.common.markup import Node, draw, opened_passage
 from components.common.widgets import control, heading
+from engine.messages import N_
 from engine.model.config import Options, RunConfig, WorkflowName, declared
-from engine.model.values import RunRecord, SourceKind
+from engine.model.values import PassageId, Quantity, RunRecord, SourceKind
+from engine.replay.playback import ReplayStep
+from engine.roles import StoredPassage
+from engine.workflows import workflow
 
 Fact = Callable[[str, RunRecord, Words, str], tuple[tuple[str, ...], ...]]
 """Lines of facts of a box in the picture, from node, record, words and tone: each in wordings from long to short."""
+ReadPassages = Callable[[Sequence[PassageId]], Iterable[StoredPassage]]
+"""Fetches passages of the run's collection; raises ``WorkbenchError`` where it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,64 @@ class Own:
 
     def before_run(self, words: Words, config: RunConfig, machine: Machine) -> None:
         """Draw what is to be said of the settings together, once all of them are known."""
+
+    def bar(self, config: RunConfig) -> tuple[Quantity, float] | None:
+        """What a round is measured by and has to reach before an answer is written; None where nothing decides that."""
+        if not declared(config.workflow).gate:
+            return None
+        if config.gate == "min_relevant":
+            return "relevant_passages", config.min_relevant
+        return "pass_rate", config.grade_pass_threshold
+
+    def extent(self, config: RunConfig, words: Words) -> str:
+        """How far a run can go at most: rounds, with answers where they are evaluated."""
+        own = workflow(config.workflow)
+        rounds = words.count("1 round", "{n} rounds", own.rounds(config))
+        if not own.flow.of_kind("evaluate"):
+            return rounds
+        return words.count("{rounds} and 1 answer", "{rounds} and {n} answers", own.most_answers(config), rounds=rounds)
+
+    def sentence(self, step: ReplayStep, record: RunRecord, words: Words) -> str | None:
+        """What happens in a step, in words of everyday; None where the usual sentence says it as well."""
+        return None
+
+    def chips(self, record: RunRecord, words: Words) -> list[Node]:
+        """What stands beside the answer of a run that is over: how good its evidence was found."""
+        return []
+
+    def answer_notes(self, record: RunRecord, words: Words) -> list[str]:
+        """What a reader has to know of an answer, in place of the usual sentences; empty where those say it."""
+        return []
+
+    def evidence(self, record: RunRecord, words: Words) -> list[Node]:
+        """What only its runs leave behind; empty before the first of it is there."""
+        return []
+
+    def report(self, record: RunRecord, words: Words) -> tuple[str, list[Node]]:
+        """The same in a report, below its title."""
+        return words(declared(record.workflow).tab), self.evidence(record, words)
+
+    def tab(self, record: RunRecord, words: Words, *, key: str, read: ReadPassages) -> PassageId | None:
+        """Draw the same in its tab; returns the passage whose citation was pressed, if any."""
+        nodes = self.evidence(record, words)
+        if not nodes:
+            st.caption(words(why_nothing(record)))
+            return None
+        return opened_passage(draw(nodes, words, key=key))
+
+
+def why_nothing(record: RunRecord) -> str:
+    """Return why the tab is empty, as a message: not yet, never begun, or no answer that could be evaluated."""
+    if record.active:
+        return N_("Nothing yet: this fills up while the loop runs.")
+    return (
+        N_(
+            "No answer was written from passages, so there was nothing to evaluate. The other tabs show what was "
+            "searched."
+        )
+        if record.rounds and workflow(record.workflow).flow.of_kind("evaluate")
+        else N_("The run ended before the loop began.")
+    )
 
 
 _NOTHING = Own()

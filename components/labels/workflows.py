@@ -9,3 +9,9 @@ STRATEGY_NAMES = {
     "direct_chunk_search": N_("direct passage search"),
     "web_search": N_("web search"),
 }
+
+STRATEGY_PHRASES = {
+    "hierarchical_search": N_("a search from summaries down to passages"),
+    "direct_chunk_search": N_("a search of the passages themselves"),
+    "web_search": N_("a web search"),
+}

@@ -6,12 +6,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields
 
-from components.ask.decisions import followed_text
+from components.ask.attachments import attached_nodes
+from components.ask.decisions import NO_DECISION, followed_text
 from components.ask.figures import figures_of
 from components.ask.rewrites import rewrite_why, word_diff
+from components.ask.what_if_text import COMPLETE
 from components.common.html_text import html_of, safe_text
 from components.common.i18n import Words
 from components.common.markup import Node, chip, figure, node, script
+from components.common.own import own_of
 from components.common.phrases import (
     duration_text,
     ended_text,
@@ -25,9 +28,9 @@ from components.labels.runs import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
 from components.picture.picture import PASSED
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
+from components.runs.report_context import context_nodes, marker_nodes
 from components.runs.report_passages import anchors, report_answer, report_passages
-from components.workflows.report_graph import graph_sections
-from components.workflows.report_loop import loop_sections, loop_sheets
+from components.runs.report_still import still
 from engine.model.config import ROLES, RunConfig, declared
 from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 from engine.workflows import workflow
@@ -42,17 +45,19 @@ def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map
     """The whole document. A run that failed or was cut off is shown as far as it came."""
     places = anchors(record)
     timeline = timeline_svg(record, words)
+    own = _own_sections(record, words)
+    flow = workflow(record.workflow).flow
     sections = [
         html_of(_head(record, words)),
         html_of(_figures(record, words)),
         _section(words("Workflow"), _workflow(record, graph, words)),
         _section(words("Answer"), *_faults(record, words), *report_answer(record, words, places)),
         _section(words("Decision path", n=""), *_path(record, words)),
-        *loop_sections(record, words),
-        *graph_sections(record, words),
+        *own,
         _section(words("Passages"), *report_passages(record, words, places), count=len(places)),
-        _section(words("Rewrites"), *_rewrites(record, words), count=len(record.rewrites)),
     ]
+    if flow.of_kind("rewrite"):
+        sections.append(_section(words("Rewrites"), *_rewrites(record, words), count=len(record.rewrites)))
     if timeline is not None:
         chart = node("div", "scroll", timeline)
         sections.append(_section(words("Timeline"), timeline_legend(record, words), chart))
@@ -71,17 +76,35 @@ def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map
         sections.append(_section(words("Decision map"), note, map_legend(drawn_map, words), grid))
     sections.append(_section(words("Configuration"), *_settings(record, words)))
     sections.append(_section(words("Model calls"), *_calls(record, words), count=len(record.model_calls)))
-    return _document(record, words, "\n".join(sections))
+    sheets = ("report.css", "loops.css", "report_loop.css") if own else ("report.css",)
+    return _document(record, words, script(*sheets), "\n".join(sections))
 
 
-def _document(record: RunRecord, words: Words, body: str) -> str:
+def _own_sections(record: RunRecord, words: Words) -> list[str]:
+    """What only some workflows leave behind, as on the page and without what can be pressed there."""
+    attached = attached_nodes(record.attachments, record.cell_citations, words) if record.attachments else []
+    parts = (
+        (words("Attached to the question"), attached),
+        own_of(record.workflow).report(record, words),
+        (words("Context"), context_nodes(record, words)),
+        (words("Markers taken out"), marker_nodes(record, words)),
+    )
+    return [
+        f'<section class="wb loop">{html_of(node("h2", "", title))}{"".join(html_of(still(item)) for item in drawn)}'
+        "</section>"
+        for title, drawn in parts
+        if drawn
+    ]
+
+
+def _document(record: RunRecord, words: Words, style: str, body: str) -> str:
     title = safe_text(f"{' '.join(record.question.split())[:_LONGEST_TITLE]} · {words('Self-corrective RAG run')}")
     return (
         f'<!doctype html>\n<html lang="{words.html_language}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
-        f"<title>{title}</title>\n<style>\n{script('report.css', *loop_sheets(record))}</style>\n</head>\n"
+        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n{html_of(_footer(record, words))}\n</body>\n</html>\n"
     )
 
@@ -136,7 +159,8 @@ def _fault(fault: Fault, look: str, record: RunRecord, words: Words) -> Node:
 
 def _path(record: RunRecord, words: Words) -> list[Node]:
     if not record.decisions:
-        return [node("p", "muted", words("The run broke off before its first decision."))]
+        decides = record.outcome not in COMPLETE or workflow(record.workflow).flow.decides
+        return [node("p", "muted", words("The run broke off before its first decision." if decides else NO_DECISION))]
     steps = [_step(decision, record, words) for decision in record.decisions]
     if record.outcome is not None:
         ended = chip(_OUTCOMES.get(record.outcome, "warn"), ended_text(record, words))

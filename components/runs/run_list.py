@@ -12,8 +12,9 @@ from components.common.i18n import Words
 from components.common.markup import nothing, script
 from components.common.phrases import duration_text, outcome_text, workflow_text
 from engine.messages import N_, NC_
-from engine.model.config import USUAL
+from engine.model.config import USUAL, WORKFLOWS
 from engine.model.values import AnswerNote, Outcome, RunId
+from engine.workflows import workflow
 
 _BADGE = {
     "damaged": N_("✗ damaged"),
@@ -155,8 +156,7 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
         if item.outcome == "interrupted"
         else "",
         "look": look,
-        # In the dual loop a rewrite opens several rounds, one a strategy, and no count of them is at hand.
-        "rounds": "–" if item.damaged or item.workflow == "dual_loop" else str((item.rewrites + 1) * item.searched),
+        "rounds": _rounds(item),
         "rounds_tip": words.count("1 rewrite", "{n} rewrites", item.rewrites),
         "calls": "–" if item.damaged else str(item.calls),
         "calls_tip": words("Calls of chat models, cached ones included; built-in roles make none."),
@@ -167,6 +167,13 @@ def run_row(item: RunLine, words: Words, base: str = "") -> dict[str, Any]:
         "badges": _badges(item, words),
         "damaged": item.damaged,
     }
+
+
+def _rounds(item: RunLine) -> str:
+    """How many rounds it had; a dash where it cannot be told from its rewrites."""
+    if item.damaged or item.workflow not in WORKFLOWS or not workflow(item.workflow).flow.searches_once_a_query:
+        return "–"
+    return str((item.rewrites + 1) * item.searched)
 
 
 def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:

@@ -1,7 +1,19 @@
-"""What only this workflow draws."""
+"""What only the answer-evaluation loop draws."""
 
 from __future__ import annotations
 
+from components.common.i18n import Words
+from components.common.markup import Node
 from components.common.own import Own
+from components.workflows.drafts import draft_nodes
+from engine.model.values import RunRecord
 
-OWN = Own()
+
+class AnswerEvaluation(Own):
+    """Every answer, what its evaluator wanted, and what the next one made of it."""
+
+    def evidence(self, record: RunRecord, words: Words) -> list[Node]:
+        return draft_nodes(record, words)
+
+
+OWN = AnswerEvaluation()

@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
-from components.common.scores import score_text
 from components.common.widgets import heading, one_of, slider, warning
 from components.labels.runs import SOURCE_KIND_NAMES
+from components.workflows.scores import score_text
 from components.workflows.weights import rebalanced, scaled
 from engine.messages import N_
 from engine.model.config import RunConfig, numbers_in, settings_in

@@ -17,6 +17,7 @@ from components.common.phrases import place_text
 from engine.messages import N_
 from engine.model.values import Draft, Excerpt, Passage, RunRecord, Suggestion
 from engine.replay.answer_difference import SentenceDifference, SentenceKind, answer_difference
+from engine.workflows import workflow
 from engine.workflows.answer_evaluation.policy import EXCERPT_CHARS
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
 
@@ -54,9 +55,7 @@ _STATE_LOOKS = {"addressed": "pass", "ignored": "warn", "open": "accent"}
 
 
 def draft_nodes(record: RunRecord, words: Words) -> list[Node]:
-    """One card an answer, each against the one before it; nothing of another workflow's record."""
-    if record.workflow != "answer_evaluation":
-        return []
+    """One card an answer, each against the one before it."""
     return [_card(draft, record, words) for draft in record.drafts]
 
 
@@ -146,7 +145,7 @@ def _sentence(item: SentenceDifference, words: Words) -> Node:
 def _suggestions(draft: Draft, record: RunRecord, words: Words) -> list[Node]:
     if draft.evaluation is None or not draft.evaluation.suggestions:
         return []
-    revised = record.workflow == "answer_evaluation"
+    revised = workflow(record.workflow).flow.mended_by == "answer"
     states = suggestion_states(record.drafts, draft.index) if revised else ()
     rows = [
         _suggestion(item, states[place] if revised else "", words)

@@ -2,14 +2,141 @@
 
 from __future__ import annotations
 
+from components.ask.presenter_sentences import found_text, joined, number
+from components.common.i18n import Words
+from components.common.markup import Node
 from components.common.own import Own
+from components.labels.workflows import STRATEGY_PHRASES
 from components.workflows.dual_facts import FACTS
+from components.workflows.strategies import strategy_nodes
+from engine.messages import N_
+from engine.model.config import RunConfig
+from engine.model.values import Decision, Quantity, RunRecord
+from engine.replay.playback import ReplayStep
+from engine.workflows.dual_loop.options import dual_options
+from engine.workflows.dual_loop.policy import LEAST_RELEVANT
+
+_ASKED = N_("A question comes in. First memory is searched for earlier answers.")
+
+_DOCUMENTS = {
+    "strategies_exhausted": N_("At least one must help, and every way has been tried."),
+    "grader_unavailable": N_("The grader cannot be reached any more, so the run ends here."),
+    "deadline": N_("And the time is used up."),
+}
 
 
 class DualLoop(Own):
-    """Boxes of the picture that say what only its nodes do."""
+    """Memory and route, strategies in turn, and corrections of the answer."""
 
     facts = FACTS
+
+    def bar(self, config: RunConfig) -> tuple[Quantity, float]:
+        return "relevant_passages", LEAST_RELEVANT
+
+    def extent(self, config: RunConfig, words: Words) -> str:
+        options = dual_options(config)
+        searches = 3 if options.web_search else 2
+        return words.count(
+            "1 pass of {searches} searches",
+            "{n} passes of {searches} searches",
+            options.max_corrections + 1,
+            searches=searches,
+        )
+
+    def sentence(self, step: ReplayStep, record: RunRecord, words: Words) -> str | None:
+        match step.kind:
+            case "asked" if record.fork is None:
+                return words(_ASKED)
+            case "recalled":
+                return _recalled(record, words)
+            case "routed":
+                return _route(record, words)
+            case "judged":
+                return _judged(step.round, record, words)
+            case "rewritten" if step.round < 0:
+                return _initial(record, words)
+            case "kept":
+                kept = record.remembered
+                return words(
+                    "The answer is kept in memory for the next time."
+                    if kept is None or kept.passed
+                    else "The answer did not pass: it is kept apart and will not be recalled as a fact."
+                )
+            case _:
+                return None
+
+    def answer_notes(self, record: RunRecord, words: Words) -> list[str]:
+        if record.outcome != "fallback":
+            return []
+        return [words("No answer was found, and none was invented. What each strategy found is under “Strategies”.")]
+
+    def evidence(self, record: RunRecord, words: Words) -> list[Node]:
+        return strategy_nodes(record, words)
+
+
+def _recalled(record: RunRecord, words: Words) -> str:
+    recall = record.recall
+    if recall is None or recall.off:
+        return words("Memory is switched off.")
+    if recall.failed:
+        return words("Memory cannot be read: the run continues without it.")
+    count = len(recall.memories)
+    if count == 0:
+        return words("Memory has nothing on this.")
+    said = words.count(
+        "Memory brings up one earlier answer.", "Memory brings up {n} earlier answers.", count, n=number(count, words)
+    )
+    return joined(
+        words,
+        said,
+        words("The collection has changed since, so it is shown and not relied on.")
+        if len(recall.stale) == count
+        else "",
+    )
+
+
+def _route(record: RunRecord, words: Words) -> str:
+    choice = record.route
+    if choice is None:
+        return words(_ASKED)
+    if choice.route != "direct":
+        return words("The router decides to begin with {strategy}.", strategy=words(STRATEGY_PHRASES[choice.route]))
+    changed = choice.without_memory not in (None, "direct")
+    return joined(
+        words,
+        words("The router decides to answer at once, without a search."),
+        words("Without memory it would have searched.") if changed else "",
+    )
+
+
+def _judged(index: int, record: RunRecord, words: Words) -> str | None:
+    """What the grader found in a round and what follows; None where it did not come to a decision."""
+    at_gate = (item for item in record.decisions if item.round == index and item.node == "grade_documents")
+    decision = next(at_gate, None)
+    if decision is None or decision.reason == "grader_failed":
+        return None
+    return joined(words, found_text(decision, words), _consequence(decision, record, words))
+
+
+def _consequence(decision: Decision, record: RunRecord, words: Words) -> str:
+    match decision.reason:
+        case "documents_relevant":
+            return words("One that helps is enough, so an answer can be written.")
+        case "next_strategy":
+            return words("At least one must help, so another way is tried.")
+        case "strategies_exhausted" if record.outcome == "fallback":
+            return words("At least one must help, and every way has been tried: there will be no answer.")
+        case "repeated_rewrite" | "rewriter_failed":
+            return words("No new query was found, so the answer before stands.")
+        case _:
+            return words(_DOCUMENTS[decision.reason])
+
+
+def _initial(record: RunRecord, words: Words) -> str:
+    rewrite = next(item for item in record.rewrites if item.round < 0)
+    if rewrite.rewritten_query == record.question:
+        return words("The question is searched as it was asked.")
+    return words("For the search the question becomes: “{query}”.", query=rewrite.rewritten_query)
 
 
 OWN = DualLoop()

@@ -9,6 +9,7 @@ from components.common.i18n import Words
 from components.common.own import Fact
 from components.picture.facts import cost_of, given_text, kept_text, time_of
 from components.picture.words import Lines, lines, word
+from components.workflows.mode_notes import searched_mode
 from engine.messages import NC_
 from engine.model.values import RunRecord
 
@@ -31,7 +32,7 @@ def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines
         return lines([words("choosing")], [spent])
     if decision.reason != "needs_search":
         return lines([words("without a search")], [spent])
-    return lines([words("mode {mode}", mode=word(words, "mode", mode_of(record)))], [spent])
+    return lines([words("mode {mode}", mode=word(words, "mode", searched_mode(record)))], [spent])
 
 
 def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
@@ -61,12 +62,6 @@ def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
     cited = len(record.citations) + len(record.cell_citations)
     used = words("{n} of {most} tokens", n=context.tokens, most=context.token_budget)
     return lines([given_text(record, words), words("{n} cited", n=cited) if cited else ""], [used, *spent])
-
-
-def mode_of(record: RunRecord) -> str:
-    """The mode that was searched: the newest round's, else the config's."""
-    modes = [item.graph.mode for item in record.rounds if item.graph]
-    return str(modes[-1] if modes else record.config.mode)
 
 
 FACTS: Mapping[str, Fact] = MappingProxyType(

@@ -7,12 +7,16 @@ from components.common.markup import Node, draw, node
 from components.common.phrases import fault_text
 from components.labels.runs import LIST_NAMES, MODE_NOTES
 from components.labels.settings import choices_of
-from components.workflows.presenter_graph import searched_mode
 from engine.errors import ModeFellBack
 from engine.model.values import GraphEvidence, PassageId, Round, RunRecord
 
 MODE_FAULT = ModeFellBack.code
 """Code of the warning that a mode searched something else: the notes say it, and what to do."""
+
+
+def searched_mode(record: RunRecord) -> str:
+    """The mode that was searched: the newest round's, else the config's."""
+    return next((item.graph.mode for item in reversed(record.rounds) if item.graph), record.config.mode)
 
 
 def mode_notes(record: RunRecord, words: Words, *, key: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.common.phrases import moved_text, probability_text
-from components.common.scores import grade_look, score_text
 from components.labels.runs import GRADE_NAMES, SOURCE_KIND_NAMES
+from components.workflows.scores import grade_look, score_text
 from engine.messages import N_
 from engine.model.values import (
     SOURCE_KINDS,
@@ -22,7 +22,7 @@ from engine.model.values import (
     operands,
 )
 from engine.model.wording import change_of
-from engine.workflows.quality_loop.options import QualityOptions
+from engine.workflows.quality_loop.options import QualityOptions, quality_options
 from engine.workflows.quality_loop.policy import FULL_COUNT
 
 _COLUMN = {
@@ -81,10 +81,8 @@ _COLUMNS = ("dimension", "value", "weight", "adds", "issue")
 
 
 def quality_nodes(record: RunRecord, words: Words) -> list[Node]:
-    """The rounds compared, where there are several, then one card a round; nothing for another workflow's record."""
-    options = record.config.options
-    if not isinstance(options, QualityOptions):
-        return []
+    """The rounds compared, where there are several, then one card a round."""
+    options = quality_options(record.config)
     compared = [_compared(record, options, words)] if len(record.rounds) > 1 else []
     return [*compared, *(_round_card(item, record, options, words) for item in record.rounds)]
 

@@ -10,7 +10,7 @@ from components.workflows.drafts import draft_body
 from components.workflows.recall import kept_card, recall_card, route_card, strategy_text
 from engine.messages import N_, NC_
 from engine.model.values import STRATEGIES, Draft, FoundSection, PassageId, Round, RunRecord, Strategy, TriedRoute
-from engine.workflows.dual_loop.options import DualLoopOptions
+from engine.workflows.dual_loop.options import dual_options
 
 _WHY = {
     "web_off": N_("web search is switched off in the settings of this run"),
@@ -30,9 +30,7 @@ _MOST_ADDRESSES = 8
 
 
 def strategy_nodes(record: RunRecord, words: Words) -> list[Node]:
-    """Memory and route, one card a pass of the outer loop, and what was kept; nothing of another workflow's record."""
-    if record.workflow != "dual_loop":
-        return []
+    """Memory and route, one card a pass of the outer loop, and what was kept."""
     passes = [_pass_card(attempt, record, words) for attempt in attempts_of(record)]
     return [
         *recall_card(record, words),
@@ -97,8 +95,7 @@ def _steps(
 
 def _unusable(strategy: Strategy, record: RunRecord) -> str:
     """Why this run could not have used a strategy whose turn never came; empty where it could."""
-    options = record.config.options
-    if strategy == "web_search" and isinstance(options, DualLoopOptions) and not options.web_search:
+    if strategy == "web_search" and not dual_options(record.config).web_search:
         return "web_off"
     named = record.manifest.get("strategies", "")
     if not named or strategy in named.split(","):

@@ -10,8 +10,8 @@ from engine.builtin.rewriter import first_new, propose
 from engine.builtin.terms import terms
 from engine.model.language import normalised_query
 from engine.model.small_talk import without_small_talk
+from engine.model.values import INITIAL
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
-from engine.workflows.dual_loop.policy import INITIAL
 
 _PLAIN = "The question is searched as it was asked."
 _CLEARED = "Greetings and thanks were taken out, so that only the question is searched."

@@ -20,9 +20,8 @@ from engine.llm.prompts import (
 from engine.llm.rewriter import ChatRewriter, proposal
 from engine.llm.role import Inquiry
 from engine.model.language import language_of
-from engine.model.values import Message
+from engine.model.values import INITIAL, Message
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace
-from engine.workflows.dual_loop.policy import INITIAL
 
 DUAL_REWRITER_PROMPT_VERSION: Final = "dual-rewriter-2"
 

@@ -133,7 +133,7 @@ class Workflow(Declaration):
         """
         if self.most_steps is not None:
             return self.most_steps(config)
-        flow, rounds = self.flow, self._rounds(config)
+        flow, rounds = self.flow, self.rounds(config)
         answered = len(flow.repeated - flow.of_round)
         rest = len(flow.nodes) - len(flow.repeated)
         return len(flow.of_round) * rounds + answered * self.most_answers(config) + rest + 1
@@ -142,7 +142,7 @@ class Workflow(Declaration):
         """Calls of chat models in the longest possible run, retries apart but for those of repeated queries."""
         if self.most_calls is not None:
             return self.most_calls(config)
-        flow, rounds, answers = self.flow, self._rounds(config), self.most_answers(config)
+        flow, rounds, answers = self.flow, self.rounds(config), self.most_answers(config)
         return chat_calls(
             config,
             {
@@ -154,7 +154,8 @@ class Workflow(Declaration):
             },
         )
 
-    def _rounds(self, config: RunConfig) -> int:
+    def rounds(self, config: RunConfig) -> int:
+        """Rounds that a run can have at most, where every rewrite opens one."""
         return config.max_rewrites + 1 if self.flow.of_kind("rewrite") else 1
 
     @property

@@ -138,6 +138,23 @@ class Flow:
         judged = {target for name in self.of_kind("evaluate") for target in self.ways_from(name)}
         return frozenset(judged) & self.of_kind("answer")
 
+    @property
+    def mended_by(self) -> NodeKind:
+        """What follows an answer that did not pass: ``answer``, which revises it, or ``rewrite``; empty for nothing."""
+        after = {target for name in self.of_kind("evaluate") for target in self.ways_from(name)}
+        kinds: tuple[NodeKind, ...] = ("answer", "rewrite")
+        return next((kind for kind in kinds if after & self.of_kind(kind)), "")
+
+    @property
+    def searches_once_a_query(self) -> bool:
+        """Whether every further round begins with a rewrite, so that rewrites count the rounds."""
+        return not (self.gate and self.of_kind("search").intersection(self.ways_from(self.gate)))
+
+    @property
+    def decides(self) -> bool:
+        """Whether any node chooses between two ways."""
+        return any(not isinstance(way, str) for way in self.ways.values())
+
     def compile(self, name: str) -> Any:
         """The LangGraph graph of that name; every choice has an explicit target map, so that a drawing is true."""
         # Takes long to import, and a replay does without.

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.answer import answer_badge, opened_passage
+from components.ask.answer import answer_badge
 from components.ask.answer_marks import WHY_STANDING, answer_notes, standing_chips, writing_text
 from components.common.i18n import Words, words_for
+from components.common.markup import opened_passage
 from engine.model.values import Recall, RouteChoice, RunRecord
 from engine.workflows.quality_loop.options import QualityOptions
 from tests.components.loop_runs import (

@@ -12,9 +12,10 @@ from components.ask.suggestions import suggestion_said
 from components.common.html_text import safe_text
 from components.common.i18n import Words, words_for
 from components.common.markup import Node
-from components.common.scores import score_text
-from components.workflows.loop_tab import LOOP_WORKFLOWS, loop_nodes, why_nothing
+from components.common.own import own_of, why_nothing
 from components.workflows.quality_chart import ISSUES, issue_inequality
+from components.workflows.scores import score_text
+from engine.model.config import declared
 from engine.model.suggestion_wording import DIMENSION_OF, suggested
 from engine.model.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
@@ -45,7 +46,7 @@ RECORDS = (
 
 
 def text_of(record: RunRecord, words: Words = EN) -> str:
-    return "\n".join(item.text for item in loop_nodes(record, words))
+    return "\n".join(item.text for item in own_of(record.workflow).evidence(record, words))
 
 
 def found(record: RunRecord, tag: str = "", look: str = "") -> list[Node]:
@@ -56,7 +57,7 @@ def found(record: RunRecord, tag: str = "", look: str = "") -> list[Node]:
         fits = item.tag == (tag or item.tag) and look in [*item.attrs.get("class", "").split(), ""]
         return [item, *below] if fits else below
 
-    return [one for item in loop_nodes(record, EN) for one in walk(item)]
+    return [one for item in own_of(record.workflow).evidence(record, EN) for one in walk(item)]
 
 
 # -- quality-control loop -------------------------------------------------------------------------------------------
@@ -315,8 +316,9 @@ def test_every_state_draws_in_both_languages_without_an_unfilled_place(record: R
 
 
 def test_other_workflows_have_no_such_tab() -> None:
-    assert loop_nodes(sample_record(), EN) == []
-    assert sample_record().workflow not in LOOP_WORKFLOWS
+    workflow = sample_record().workflow
+    assert own_of(workflow).evidence(sample_record(), EN) == []
+    assert not declared(workflow).tab
 
 
 def drawn(name: str, language: str) -> AppTest:
@@ -325,13 +327,13 @@ def drawn(name: str, language: str) -> AppTest:
         from components.ask.passages import passages_table
         from components.ask.rewrites import rewrite_history
         from components.common.i18n import words_for
-        from components.workflows.loop_tab import loop_tab
+        from components.common.own import own_of
         from tests.components import loop_runs
 
         words = words_for("zh" if language == "zh" else "en")
         record = getattr(loop_runs, name)()
         answer_card(record, words, key="answer")
-        loop_tab(record, words, key="loop")
+        own_of(record.workflow).tab(record, words, key="loop", read=lambda ids: ())
         passages_table(record, words, key="passages")
         rewrite_history(record, words, key="rewrites")
 

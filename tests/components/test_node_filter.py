@@ -8,8 +8,7 @@ import pytest
 
 from components.ask.node_filter import concerns, tab_of
 from components.common.life_lines import life_lines
-from components.workflows.loop_tab import LOOP_WORKFLOWS
-from engine.model.config import RunConfig, WorkflowName
+from engine.model.config import RunConfig, WorkflowName, declarations
 from engine.model.values import RunId, RunRecord
 from engine.workflows import compiled
 from engine.workflows.flow import Tab
@@ -17,7 +16,7 @@ from engine.workflows.graph import END, START, graph_of
 from tests.components.loop_runs import answers_record, dual_record, quality_record
 
 
-@pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
+@pytest.mark.parametrize("workflow", [name for name, own in declarations().items() if own.tab])
 def test_every_node_of_the_three_loops_opens_a_tab_of_its_own(workflow: WorkflowName) -> None:
     nodes = [name for name in graph_of(compiled(workflow)).nodes if name not in (START, END)]
     record = RunRecord(RunId("r"), "Q?", RunConfig(workflow=workflow), "")

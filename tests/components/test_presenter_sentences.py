@@ -8,9 +8,8 @@ from typing import get_args
 
 import pytest
 
-from components.ask.presenter_sentences import percent, sentence, what_if_sentence
+from components.ask.presenter_sentences import number, percent, sentence, what_if_sentence
 from components.common.i18n import UiLanguage, words_for
-from components.workflows.presenter_loops import number
 from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.values import (

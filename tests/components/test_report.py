@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from components.common.html_text import html_of, safe_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import node
+from components.common.own import own_of
 from components.common.phrases import OUTCOMES
 from components.runs.report import report_html
 from components.runs.report_charts import ReportMap
-from components.workflows.loop_tab import loop_nodes
 from engine.model.config import declared
 from engine.model.events import fold_all
 from engine.model.values import Candidate, RunRecord
@@ -231,7 +231,7 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
     assert "button" not in read.tags
     # The same words as in the tab, no matter what else stands between them.
     shown = set(" ".join(read.texts).split())
-    assert all(set(tree.text.split()) <= shown for tree in loop_nodes(record, words))
+    assert all(set(tree.text.split()) <= shown for tree in own_of(record.workflow).evidence(record, words))
 
 
 def test_a_report_of_the_four_node_loop_has_no_such_part() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ask.rewrites import ISSUE_NAMES, WISH_NAMES, Change, is_initial, issues_answered, rewrite_why, word_diff
+from components.ask.rewrites import ISSUE_NAMES, WISH_NAMES, Change, issues_answered, rewrite_why, word_diff
 from components.common.i18n import words_for
 from engine.builtin.quality_rewriter import SHARPER
 from engine.builtin.wishes import WISHES
@@ -83,7 +83,7 @@ def test_a_corrective_rewrite_names_what_was_wrong_with_the_answer() -> None:
     """DL-05"""
     record = dual_record()
     first, second = record.rewrites
-    assert is_initial(first) and not is_initial(second)
+    assert first.initial and not second.initial
     assert issues_answered(first, record, EN) == ()
     assert issues_answered(second, record, EN) == ("Answer what was asked: nothing is said about 感觉.",)
     assert issues_answered(second, record, ZH) == ("请回答所问的内容：回答没有谈到感觉。",)

@@ -8,11 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.workflows.loop_tab import LOOP_WORKFLOWS
 from engine.engine import Engine
-from engine.model.config import RunConfig, WorkflowName, declared
+from engine.model.config import RunConfig, WorkflowName, declarations, declared
 from tests.pages.driving import inline, opened, visible
 
+LOOPS = [name for name, own in declarations().items() if own.tab]
 QUESTION = {"en": "What are the main symptoms of diabetes?", "zh": "糖尿病的主要症状是什么？"}
 
 
@@ -21,7 +21,7 @@ def labels(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
+@pytest.mark.parametrize("workflow", LOOPS)
 def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, workflow: WorkflowName, language: UiLanguage) -> None:
     words = words_for(language)
     record = engine.run(QUESTION[language], RunConfig(workflow=workflow))
@@ -40,7 +40,7 @@ def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, workflow: Workf
 
 
 @pytest.mark.parametrize("tab", ["loop", "passages", "path", "rewrites", "timeline", "calls", "record"])
-@pytest.mark.parametrize("workflow", LOOP_WORKFLOWS)
+@pytest.mark.parametrize("workflow", LOOPS)
 def test_every_tab_of_a_loop_draws(engine: Engine, workflow: WorkflowName, tab: str) -> None:
     record = engine.run(QUESTION["zh"], RunConfig(workflow=workflow))
     app = opened(language="zh", run=record.id)

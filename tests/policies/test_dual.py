@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.values import (
+    INITIAL,
     STRATEGIES,
     Decision,
     Draft,
@@ -27,7 +28,6 @@ from engine.model.values import (
 )
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import (
-    INITIAL,
     DualEvidence,
     best_draft,
     decide_answer,
@@ -35,7 +35,6 @@ from engine.workflows.dual_loop.policy import (
     decide_route,
     draft_stands,
     first_strategy,
-    holding,
     moves_on_to_web,
     outcome_of,
     passed_over,
@@ -284,7 +283,7 @@ def test_failed_and_foreign_memories_are_never_recalled_and_stale_ones_never_ans
     recall = recalled([good, old, memory(id="no", passed=False), memory(id="other", collection="x")], "samples", "now")
     assert [item.id for item in recall.memories] == ["good", "old"]
     assert recall.stale == ("old",)
-    assert holding(recall) == (good,)
+    assert recall.holding == (good,)
 
 
 def test_an_evaluation_passes_exactly_where_there_is_nothing_to_suggest() -> None:

@@ -93,6 +93,10 @@ class Decision:
         return inequality(self.comparisons)
 
 
+INITIAL = "initial"
+"""Strategy of a rewrite that is made before anything was searched (DL-05)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rewrite:
     """A new query made after a round that did not pass."""
@@ -115,3 +119,8 @@ class Rewrite:
     input_hash: str = ""
     by: str = ""
     """``builtin`` where the built-in rewriter stood in for a model that only repeated itself."""
+
+    @property
+    def initial(self) -> bool:
+        """Whether it was made before anything was searched, and so answers nothing that failed."""
+        return self.strategy == INITIAL and self.round < 0

@@ -51,6 +51,11 @@ class Recall:
     failed: bool = False
     """Memory could not be read; a warning says why."""
 
+    @property
+    def holding(self) -> tuple[Memory, ...]:
+        """The memories that may be answered from, best first."""
+        return tuple(item for item in self.memories if item.id not in self.stale)
+
 
 @dataclass(frozen=True, slots=True)
 class RouteChoice:

@@ -128,6 +128,11 @@ class RunRecord:
         return {item.round: item.pass_rate for item in self.decisions if item.node == gate}
 
     @property
+    def quality_scores(self) -> Mapping[int, float]:
+        """By round the score that routes; empty where passages are not scored."""
+        return {item.index: item.quality.routing_score for item in self.rounds if item.quality is not None}
+
+    @property
     def calls(self) -> int:
         """Chat-model invocations as if nothing had been cached; built-in ones are counted apart."""
         return sum(not call.built_in for call in self.model_calls)

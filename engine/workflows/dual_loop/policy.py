@@ -13,6 +13,7 @@ from engine.model.config import RunConfig
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.language import normalised_query
 from engine.model.values import (
+    INITIAL,
     STRATEGIES,
     Comparison,
     Decision,
@@ -34,8 +35,6 @@ from engine.workflows.dual_loop.options import dual_options
 LEAST_RELEVANT = 1
 """Passages of a round that must pass for its documents to count as relevant (DL-03)."""
 WEB: Strategy = "web_search"
-INITIAL = "initial"
-"""Strategy of the first rewrite of a run, which is made before anything was searched (DL-05)."""
 
 Skip = Literal["no_summaries", "web_off", "web_not_set"]
 Stale = Literal["", "repeated_rewrite", "rewriter_failed"]
@@ -139,11 +138,6 @@ MOST_RECALLED = 3
 def of_this_question(memory: Memory, question: str) -> bool:
     """Whether a run of this very question left a memory; another wording is another question."""
     return normalised_query(memory.question) == normalised_query(question)
-
-
-def holding(recall: Recall) -> tuple[Memory, ...]:
-    """The memories that may be answered from, best first."""
-    return tuple(item for item in recall.memories if item.id not in recall.stale)
 
 
 # -- decisions ------------------------------------------------------------------------------------------------------

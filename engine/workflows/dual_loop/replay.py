@@ -55,10 +55,8 @@ from engine.roles import (
 from engine.running.context import Retrieval, Roles, SectionRetrieval
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import (
-    INITIAL,
     MOST_RECALLED,
     WEB,
-    holding,
     of_this_question,
     skips,
     untried,
@@ -362,7 +360,7 @@ def own_memories(record: RunRecord) -> tuple[Memory, ...]:
     """Memories that answered the run and that its own question had left."""
     if record.recall is None:
         return ()
-    return tuple(item for item in holding(record.recall) if of_this_question(item, record.question))
+    return tuple(item for item in record.recall.holding if of_this_question(item, record.question))
 
 
 class _RecordedStrategyRouter:
@@ -377,7 +375,7 @@ class _RecordedStrategyRouter:
         recorded, recall = record.route, record.recall
         if recorded is None or recall is None:
             raise Unrecorded("unrecorded", routing)
-        former = holding(recall)
+        former = recall.holding
         same_memories = request.memories == former
         if same_memories and request.strategies == replay.told_by.could_use and not replay.web_unknown:
             choice = recorded
@@ -401,9 +399,8 @@ class _RecordedDualRewriter(RecordedRewriter):
     counted = False
 
     def made(self, course: Course) -> Rewrite | None:
-        initial = [item.round < 0 and item.strategy == INITIAL for item in self._evidence.record.rewrites]
         wanted = not course.state["drafts"]
-        found = [i for i, first in zip(self._evidence.record.rewrites, initial, strict=True) if first == wanted]
+        found = [item for item in self._evidence.record.rewrites if item.initial == wanted]
         place = 0 if wanted else course.state["correction_attempts"]
         return found[place] if place < len(found) else None
 
@@ -479,7 +476,7 @@ class _RecordedAnswers:
         if own_memories(replay.record) and replay.driver.run.trial:
             return False
         now, then = dual_options(replay.config).memory, dual_options(replay.record.config).memory
-        return now == then or recall is None or not holding(recall)
+        return now == then or recall is None or not recall.holding
 
     async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
         replay, course = self._replay, self._replay.driver.course

@@ -23,26 +23,26 @@ from components.ask.timeline import timeline
 from components.ask.what_if_line import running_hint, tune_hint, what_if_line
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.own import own_of
 from components.common.phrases import node_text
 from components.common.settings_of import differing
 from components.common.url_state import base_path
 from components.labels.settings import choices_of
 from components.picture.export import decision_path_dot, workflow_svg
 from components.picture.live_run import clear_selection, live_run
-from components.workflows.loop_tab import loop_tab
 from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_
-from engine.model.config import RunConfig, declared
+from engine.model.config import RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_waste
+from engine.workflows import workflow
 from engine.workflows.flow import Tab
 from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.marking import invitation
 from pages.parts.ask.remedy import remedy_panel
-from pages.parts.ask.run_graph import graph_tab
 from pages.parts.ask.what_if import map_of, replayed, tried, what_if_panel
 
 _TAB_NAMES = {
@@ -208,10 +208,8 @@ def tabs(
     narrowed = of_node(record, node)
     if "loop" in by_name and by_name["loop"].open:
         with by_name["loop"]:
-            if record.workflow == "graph_hybrid":
-                pressed = graph_tab(engine, record, words, key="run_graph")
-            else:
-                pressed = loop_tab(record, words, key="loop")
+            read = partial(engine.graphs.passages, record.config.collection)
+            pressed = own_of(record.workflow).tab(record, words, key="own_tab", read=read)
         if pressed is not None:
             # The tabs are drawn already: another one can only be opened by the next run.
             st.session_state["cited_elsewhere"] = pressed
@@ -233,7 +231,7 @@ def tabs(
         with by_name["path"]:
             path_tab(engine, record, words)
             fork_panel_of(engine, record, chosen, words)
-    if by_name["rewrites"].open:
+    if "rewrites" in by_name and by_name["rewrites"].open:
         with by_name["rewrites"]:
             rewrite_history(record, words, key="rewrites")
     if by_name["timeline"].open:
@@ -269,12 +267,13 @@ def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
     """Labels of the tabs that a record has, in their order; some say how much they hold."""
     seen = {item.passage.id for current in record.rounds for item in current.candidates}
     counts = {"passages": len(seen), "rewrites": len(record.rewrites), "calls": len(record.model_calls)}
+    own = workflow(record.workflow)
     names: dict[Tab, str] = {}
     for tab in _TABS:
-        if tab != "loop":
+        if tab == "loop":
+            names |= {tab: words(own.tab)} if own.tab else {}
+        elif tab != "rewrites" or own.flow.of_kind("rewrite"):
             names[tab] = words(_TAB_NAMES[tab], n=counts.get(tab, ""))
-        elif own := declared(record.workflow).tab:
-            names[tab] = words(own)
     return names
 
 

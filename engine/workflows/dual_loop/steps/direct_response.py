@@ -13,7 +13,6 @@ from engine.model.values import Context, Draft
 from engine.retrieval.citations import resolve
 from engine.roles import DirectRequest
 from engine.running.context import NodeTrace, RunContext, model_of, own_roles
-from engine.workflows.dual_loop.policy import holding
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.dual_loop.steps.parts import drafted
 
@@ -23,7 +22,7 @@ _NODE = "direct_response"
 async def direct_response(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Answer from memories that hold; where the model fails, the built-in words stand in for it."""
     question = state["question"]
-    request = DirectRequest(question, holding(state["recall"]), language_of(question))
+    request = DirectRequest(question, state["recall"].holding, language_of(question))
     context = Context(())
     run.emit(ContextAssembled(context=context))
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)

@@ -13,7 +13,7 @@ from engine.model.values import RouteChoice, Strategy
 from engine.roles import StrategyRequest
 from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.dual_loop.options import dual_options
-from engine.workflows.dual_loop.policy import Skip, decide_route, first_strategy, holding, skips, usable_strategies
+from engine.workflows.dual_loop.policy import Skip, decide_route, first_strategy, skips, usable_strategies
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s
 
@@ -24,7 +24,7 @@ async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     """Choose how the run begins, and start ``tried_routes``; the built-in router stands in for one that fails."""
     skipped = await _skipped(run)
     usable = usable_strategies(skipped)
-    request = StrategyRequest(state["question"], holding(state["recall"]), usable)
+    request = StrategyRequest(state["question"], state["recall"].holding, usable)
     choice = await _chosen(request, run, trace)
     if choice.route != "direct":
         choice = replace(choice, route=first_strategy(choice, usable))
