@@ -41,7 +41,8 @@ def _fate(item: ContextPart, record: RunRecord, words: Words) -> str:
 
 def marker_nodes(record: RunRecord, words: Words) -> list[Node]:
     """The markers that were taken out of the answer, and why."""
-    lines = [node("li", "", words("[{marker}] points nowhere", marker=item)) for item in record.removed_markers]
+    removed = (item.strip("[]") for item in record.removed_markers)
+    lines = [node("li", "", words("[{marker}] points nowhere", marker=item)) for item in removed]
     for item in record.unsupported:
         said = words(
             "[{marker}] does not bear this out (support {support})",

@@ -126,7 +126,7 @@ def test_whatever_is_written_the_document_keeps_its_shape(text: str) -> None:
 
 
 def test_the_document_needs_nothing_else_and_says_so_to_the_browser() -> None:
-    document = report_html(sample_record(), LOOP, EN)
+    document = report_html(replace(sample_record(), removed_markers=()), LOOP, EN)
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     assert f'<meta http-equiv="Content-Security-Policy" content="{policy}' in document
     assert "<script" not in document
@@ -159,7 +159,7 @@ def test_a_report_holds_the_whole_run_in_the_language_of_the_page(language: UiLa
 
 
 def test_a_citation_leads_to_its_passage() -> None:
-    document = report_html(sample_record(), LOOP, EN)
+    document = report_html(replace(sample_record(), removed_markers=()), LOOP, EN)
     read = Read(document)
     targets = {value.removeprefix("#") for name, value in read.values if name == "href"}
     assert targets == {"p1", "p2", "p3"}
@@ -235,7 +235,7 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
 
 
 def test_a_report_of_the_four_node_loop_has_no_such_part() -> None:
-    assert 'class="wb loop"' not in report_html(sample_record(), LOOP, EN)
+    assert 'class="wb loop"' not in report_html(replace(sample_record(), removed_markers=()), LOOP, EN)
 
 
 def test_a_report_shows_both_ranks_of_a_fused_search_and_no_such_column_else() -> None:
