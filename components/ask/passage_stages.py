@@ -43,15 +43,15 @@ def names_of(record: RunRecord) -> dict[str, str]:
 def stage_cells(line: LifeLine, record: RunRecord, names: Mapping[str, str], words: Words) -> dict[str, Any]:
     """What the browser draws of it in a row; nothing for the workflows that know no lists."""
     best = line.best
-    if not best.found_in:
+    if not best.found.found_in:
         return {}
     return {
         "lists": [
             [name, words("{list} #{rank}", list=words(LIST_NAMES[name]), rank=rank)]
-            for name, rank in best.found_in.items()
+            for name, rank in best.found.found_in.items()
         ],
         "only_graph": is_only_graph(best),
-        "via": words(", ").join(names.get(item, item) for item in best.via[:_MOST_VIA]),
+        "via": words(", ").join(names.get(item, item) for item in best.found.via[:_MOST_VIA]),
         "moves": moves_text(best, words),
         "scores": scores_text(best, words),
         "stage_notes": notes_of(line, record, words),
@@ -60,7 +60,7 @@ def stage_cells(line: LifeLine, record: RunRecord, names: Mapping[str, str], wor
 
 def is_only_graph(seen: Sighting) -> bool:
     """Whether vectors alone would not have brought it."""
-    return bool(seen.found_in) and not {"vector", "attachment"} & seen.found_in.keys()
+    return bool(seen.found.found_in) and not {"vector", "attachment"} & seen.found.found_in.keys()
 
 
 def moves_text(seen: Sighting, words: Words) -> str:
@@ -68,7 +68,7 @@ def moves_text(seen: Sighting, words: Words) -> str:
     said: list[str] = []
     last = 0
     for stage in _STAGES:
-        place = seen.places.get(stage)
+        place = seen.found.places.get(stage)
         if place is None or (place == last and stage != "reranked"):
             continue
         arrow = "" if not last else " ↑" if place < last else " ↓" if place > last else " ="
@@ -79,10 +79,10 @@ def moves_text(seen: Sighting, words: Words) -> str:
 
 def scores_text(seen: Sighting, words: Words) -> str:
     parts = []
-    if seen.graph_score is not None:
-        parts.append(words("graph {value}", value=probability_text(seen.graph_score)))
-    if seen.rerank_score is not None:
-        parts.append(words("rerank {value}", value=probability_text(seen.rerank_score)))
+    if seen.found.graph_score is not None:
+        parts.append(words("graph {value}", value=probability_text(seen.found.graph_score)))
+    if seen.found.rerank_score is not None:
+        parts.append(words("rerank {value}", value=probability_text(seen.found.rerank_score)))
     return " · ".join(parts)
 
 
@@ -90,12 +90,11 @@ def notes_of(line: LifeLine, record: RunRecord, words: Words) -> list[str]:
     """That it nearly repeats a better passage, and how new it is."""
     notes = []
     best = line.best
-    if best.duplicate_of is not None:
-        notes.append(words("nearly repeats {place}", place=_place_of(best.duplicate_of, record, words)))
-    if best.freshness is not None:
-        notes.append(
-            words("dated {date}, newness {value}", date=line.passage.dated[:10], value=probability_text(best.freshness))
-        )
+    if best.found.duplicate_of is not None:
+        notes.append(words("nearly repeats {place}", place=_place_of(best.found.duplicate_of, record, words)))
+    if best.found.freshness is not None:
+        newness = probability_text(best.found.freshness)
+        notes.append(words("dated {date}, newness {value}", date=line.passage.dated[:10], value=newness))
     return notes
 
 
@@ -115,10 +114,10 @@ def cut_text(line: LifeLine, record: RunRecord, terms: tuple[str, ...]) -> list[
 
 def stage_drop(seen: Sighting, config: RunConfig, words: Words) -> str:
     """Why a stage of graph + vector retrieval dropped a passage; empty where another gate did."""
-    if seen.gate not in ("below_graph", "below_rerank"):
+    if seen.found.gate not in ("below_graph", "below_rerank"):
         return ""
-    graph = seen.gate == "below_graph"
-    score = (seen.graph_score if graph else seen.rerank_score) or 0.0
+    graph = seen.found.gate == "below_graph"
+    score = (seen.found.graph_score if graph else seen.found.rerank_score) or 0.0
     bound = setting_of_config(config, "graph_threshold" if graph else "rerank_threshold")
     left, right = operands_of(Comparison("pass_rate", score, "<", bound))
     missed = f"{bound - score:.{max(2, len(left) - 2)}f}"

@@ -150,7 +150,6 @@ def passages_table(
     *,
     key: str,
     opened: PassageId | None = None,
-    terms: Sequence[str] | None = None,
     shows: Callable[[LifeLine], bool] = lambda _line: True,
     labels: Mapping[PassageId, bool] | None = None,
     would: Mapping[PassageId, str] | None = None,
@@ -158,8 +157,8 @@ def passages_table(
     """Draw one row per distinct passage of the run; below 600 px of width the rows become cards.
 
     ``opened`` scrolls to a passage and opens its row; pass it in the rerun of the click only, or every rerun scrolls.
-    ``shows`` chooses among the passages. ``terms`` are marked in the text; without them, the terms that the grader
-    named, else the question's words.
+    ``shows`` chooses among the passages. What is marked in the text are the terms that the grader named, else the
+    question's words.
     Sorting, filtering and opening happen in the browser and cause no rerun. With ``labels``, the reader's own
     judgements, every opened row asks for one; the one given in this rerun is returned. ``would`` says of a passage
     what other settings would make of it.
@@ -177,21 +176,12 @@ def passages_table(
             )
         )
         return None
-    marked = question_terms(record) if terms is None else tuple(terms)
-    names = names_of(record)
+    rows = zip(_rows(lines, record, words), lines, strict=True)
     result = _component(
         key=key,
         data={
             "lang": words.html_language,
-            "rows": [
-                {
-                    **passage_row(line, record.config, marked, words),
-                    **stage_cells(line, record, names, words),
-                    "cut": cut_text(line, record, marked),
-                    **_said(line.passage.id, labels, would),
-                }
-                for line in lines
-            ],
+            "rows": [{**row, **_said(line.passage.id, labels, would)} for row, line in rows],
             "labels": labels is not None,
             "rounds": [item.index for item in record.rounds],
             "lists": {name: words(LIST_NAMES[name]) for name in RETRIEVAL_LISTS},
@@ -213,6 +203,18 @@ def passages_table(
             type="tertiary",
         )
     return _given_label(result.label)
+
+
+def _rows(lines: Sequence[LifeLine], record: RunRecord, words: Words) -> list[dict[str, Any]]:
+    marked, names = question_terms(record), names_of(record)
+    return [
+        {
+            **passage_row(line, record.config, marked, words),
+            **stage_cells(line, record, names, words),
+            "cut": cut_text(line, record, marked),
+        }
+        for line in lines
+    ]
 
 
 def _said(
@@ -240,45 +242,45 @@ def passages_csv(lines: Sequence[LifeLine], config: RunConfig, words: Words) -> 
 def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> list[str]:
     verdict = seen.verdict
     return [
-        str(seen.round),
-        str(seen.rank),
+        str(seen.round.index),
+        str(seen.found.rank),
         line.passage.source,
         section_text(line.passage.section, words),
-        f"{seen.similarity:.4f}",
-        f"{seen.raw_score:.4f}",
-        f"{seen.floor:.4f}",
+        f"{seen.passage.similarity:.4f}",
+        f"{seen.passage.raw_score:.4f}",
+        f"{seen.round.floor:.4f}",
         gate_text(seen, config, words),
-        f"{seen.margin:.4f}",
+        f"{seen.found.margin:.4f}",
         verdict_label(verdict, words),
         "" if verdict is None or verdict.relevant is None else probability_text(verdict.p_relevant),
         "" if verdict is None else verdict_reason(verdict, words),
         words(SOURCE_KIND_NAMES[line.kind]) if line.kind else "",
         "" if line.marker is None else f"[{line.marker}]",
-        "" if seen.vector_rank is None else str(seen.vector_rank),
-        "" if seen.text_rank is None else str(seen.text_rank),
-        "" if seen.text_score is None else f"{seen.text_score:.4f}",
+        "" if seen.passage.vector_rank is None else str(seen.passage.vector_rank),
+        "" if seen.passage.text_rank is None else str(seen.passage.text_rank),
+        "" if seen.passage.text_score is None else f"{seen.passage.text_score:.4f}",
         line.passage.text,
     ]
 
 
 def gate_text(seen: Sighting, config: RunConfig, words: Words) -> str:
     """``kept``, ``below threshold`` or ``beyond top-5``."""
-    return words(GATES[seen.gate], top_k=config.top_k)
+    return words(GATES[seen.found.gate], top_k=config.top_k)
 
 
 def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
     """Why a candidate was dropped and by how much; the rank is said first (SC-02)."""
     if staged := stage_drop(seen, config, words):
         return staged
-    if seen.gate == "beyond_top_k":
+    if seen.found.gate == "beyond_top_k":
         return words(
             "rank {rank} > top-k {top_k}; similarity {similarity}",
-            rank=seen.rank,
+            rank=seen.found.rank,
             top_k=config.top_k,
-            similarity=probability_text(seen.similarity),
+            similarity=probability_text(seen.passage.similarity),
         )
-    left, right = operands(Comparison("pass_rate", seen.similarity, "<", config.similarity_threshold))
-    missed = max(0.0, config.similarity_threshold - seen.similarity)
+    left, right = operands(Comparison("pass_rate", seen.passage.similarity, "<", config.similarity_threshold))
+    missed = max(0.0, config.similarity_threshold - seen.passage.similarity)
     digits = max(2, len(left) - 2)
     return words("{value} < {bound}, missed by {missed}", value=left, bound=right, missed=f"{missed:.{digits}f}")
 
@@ -293,23 +295,23 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
     snippet = " ".join(passage.text[:_SNIPPET].split()) + ("…" if len(passage.text) > _SNIPPET else "")
     return {
         "id": passage.id,
-        "rank": best.rank,
-        "round": best.round,
-        "rounds": [seen.round for seen in line.sightings],
+        "rank": best.found.rank,
+        "round": best.round.index,
+        "rounds": [seen.round.index for seen in line.sightings],
         "source": passage.source,
         "section": section_text(passage.section, words),
         "snippet": segments(snippet, terms),
         "text": segments(passage.text, terms),
-        "similarity": best.similarity,
-        "value": probability_text(best.similarity),
-        "cosine": words("cos {value}", value=probability_text(best.raw_score)),
+        "similarity": best.passage.similarity,
+        "value": probability_text(best.passage.similarity),
+        "cosine": words("cos {value}", value=probability_text(best.passage.raw_score)),
         "tip": words(
             "Cosine {cosine}. Cosine {floor} counts as similarity 0 for this query (anchors {anchors}); that makes "
             "{similarity}. Threshold {threshold}.",
-            cosine=f"{best.raw_score:.3f}",
-            floor=f"{best.floor:.3f}",
-            anchors=best.anchors or "–",
-            similarity=probability_text(best.similarity),
+            cosine=f"{best.passage.raw_score:.3f}",
+            floor=f"{best.round.floor:.3f}",
+            anchors=best.round.anchors or "–",
+            similarity=probability_text(best.passage.similarity),
             threshold=probability_text(config.similarity_threshold),
         ),
         "ranks": ranks_text(best, config, words),
@@ -331,7 +333,7 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
 
 def _state(line: LifeLine) -> str:
     if line.dropped:
-        return line.fate if line.fate in _DROPPED else line.best.gate
+        return line.fate if line.fate in _DROPPED else line.best.found.gate
     if line.verdict is None:
         return "ungraded"
     if line.verdict.relevant is None:
@@ -384,18 +386,19 @@ def _steps(line: LifeLine, config: RunConfig, words: Words) -> list[dict[str, st
 
 def _found(seen: Sighting, config: RunConfig, words: Words) -> list[dict[str, str]]:
     """Where a search ranked it; where lists were fused, its rank in each of them and then in the fused one."""
-    if not seen.found_at:
-        return found_in_both(seen, config, words) or [{"kind": "seen", "text": f"r{seen.round} #{seen.rank}"}]
-    places = [words(_KIND_PLACES[kind], rank=rank) for kind, rank in seen.found_at.items()]
+    if not seen.found.found_at:
+        alone = {"kind": "seen", "text": f"r{seen.round.index} #{seen.found.rank}"}
+        return found_in_both(seen, config, words) or [alone]
+    places = [words(_KIND_PLACES[kind], rank=rank) for kind, rank in seen.found.found_at.items()]
     return [
-        {"kind": "seen", "text": f"r{seen.round} {' + '.join(places)}"},
-        {"kind": "seen", "text": words("fused #{rank}", rank=seen.rank)},
+        {"kind": "seen", "text": f"r{seen.round.index} {' + '.join(places)}"},
+        {"kind": "seen", "text": words("fused #{rank}", rank=seen.found.rank)},
     ]
 
 
 def _step(seen: Sighting, passes: bool, words: Words) -> dict[str, str]:
-    if seen.gate != "kept":
-        return {"kind": "gate", "text": words(GATE_STEPS[seen.gate])}
+    if seen.found.gate != "kept":
+        return {"kind": "gate", "text": words(GATE_STEPS[seen.found.gate])}
     if seen.reused:
         return {"kind": "reused", "text": words("reused")}
     if seen.verdict is None:
@@ -411,15 +414,16 @@ def _stages(seen: Sighting, words: Words) -> tuple[str, str]:
 
 def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
     verdict = verdict_text(seen.verdict, words) if seen.verdict else verdict_label(None, words)
+    query = seen.round.query
     return {
-        "round": f"r{seen.round}",
-        "query": seen.query if seen.searched else words("not searched again: {query}", query=seen.query),
-        "rank": f"#{seen.rank}",
+        "round": f"r{seen.round.index}",
+        "query": query if seen.round.searched else words("not searched again: {query}", query=query),
+        "rank": f"#{seen.found.rank}",
         "ranks": ranks_text(seen, config, words) or " · ".join(filter(None, _stages(seen, words))),
-        "similarity": probability_text(seen.similarity),
-        "cosine": f"{seen.raw_score:.3f}",
-        "floor": f"{seen.floor:.3f}",
+        "similarity": probability_text(seen.passage.similarity),
+        "cosine": f"{seen.passage.raw_score:.3f}",
+        "floor": f"{seen.round.floor:.3f}",
         "gate": gate_text(seen, config, words),
-        "margin": f"{seen.margin:+.2f}".replace("-", "−"),
+        "margin": f"{seen.found.margin:+.2f}".replace("-", "−"),
         "verdict": f"{verdict} ({words('reused')})" if seen.reused else verdict,
     }

@@ -27,11 +27,11 @@ Steps = list[dict[str, str]]
 
 def ranks_text(seen: Sighting, config: RunConfig, words: Words) -> str:
     """``meaning #3 · words #1 (BM25 7.2)``; a dash where one list does not have it, empty without a search by words."""
-    if seen.vector_rank is None and seen.text_rank is None:
+    if seen.passage.vector_rank is None and seen.passage.text_rank is None:
         return ""
-    parts = [_place("words", seen.text_rank, words) + _score(seen.text_score, words)]
+    parts = [_place("words", seen.passage.text_rank, words) + _score(seen.passage.text_score, words)]
     if config.search == "fused":
-        parts.insert(0, _place("meaning", seen.vector_rank, words))
+        parts.insert(0, _place("meaning", seen.passage.vector_rank, words))
     return " · ".join(parts)
 
 
@@ -41,7 +41,7 @@ def ranks_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
         return ""
     if config.search != "fused":
         return words("Its place in the list by words. A BM25 score can be compared within one query only.")
-    ranks = {"meaning": seen.vector_rank, "words": seen.text_rank}
+    ranks = {"meaning": seen.passage.vector_rank, "words": seen.passage.text_rank}
     missing = next((name for name, rank in ranks.items() if rank is None), None)
     both = words("Its place in the list by meaning and in the list by words; the row's rank comes from both.")
     if missing is None:
@@ -51,13 +51,13 @@ def ranks_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
 
 def found_in_both(seen: Sighting, config: RunConfig, words: Words) -> Steps:
     """The beginning of a life-line where two lists were fused: its place in each, then the fused one; else none."""
-    if config.search != "fused" or (seen.vector_rank is None and seen.text_rank is None):
+    if config.search != "fused" or (seen.passage.vector_rank is None and seen.passage.text_rank is None):
         return []
-    ranks = {"meaning": seen.vector_rank, "words": seen.text_rank}
+    ranks = {"meaning": seen.passage.vector_rank, "words": seen.passage.text_rank}
     places = [_place(name, rank, words) for name, rank in ranks.items() if rank is not None]
     return [
-        {"kind": "seen", "text": f"r{seen.round} {' + '.join(places)}"},
-        {"kind": "seen", "text": words("fused #{rank}", rank=seen.rank)},
+        {"kind": "seen", "text": f"r{seen.round.index} {' + '.join(places)}"},
+        {"kind": "seen", "text": words("fused #{rank}", rank=seen.found.rank)},
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from components.ask.passage_stages import cut_text, moves_text, names_of, notes_
 from components.ask.passages import passage_row
 from components.ask.presenter_sentences import sentence
 from components.common.i18n import Words, words_for
-from components.common.life_lines import life_lines
+from components.common.life_lines import Sighting, life_lines
 from components.common.markup import Node
 from components.workflows.graph_tab import analysis_nodes, taken_nodes
 from components.workflows.mode_notes import mode_note_nodes, note_texts
@@ -145,18 +146,22 @@ def test_a_passage_says_which_lists_found_it_along_what_and_where_each_stage_put
     assert stage_cells(lines["v1"], record, names, EN)["only_graph"] is False
 
 
+def found_with(seen: Sighting, **changes: Any) -> Sighting:
+    return replace(seen, found=replace(seen.found, **changes))
+
+
 def test_movement_says_up_and_down_between_the_stages() -> None:
     """GH-04"""
-    seen = replace(life_lines(answered())[0].best, places={"fused": 4, "ranked": 2, "reranked": 3})
+    seen = found_with(life_lines(answered())[0].best, places={"fused": 4, "ranked": 2, "reranked": 3})
     assert moves_text(seen, EN) == "fused #4 → ranked #2 ↑ → reranked #3 ↓"
-    assert moves_text(replace(seen, places={"fused": 2, "ranked": 2}), ZH) == "融合 #2"
+    assert moves_text(found_with(seen, places={"fused": 2, "ranked": 2}), ZH) == "融合 #2"
 
 
 def test_duplicates_and_dates_are_said() -> None:
     """GH-04"""
     record = answered()
     line = life_lines(record)[0]
-    seen = replace(line.best, duplicate_of=record.rounds[0].candidates[1].passage.id, freshness=0.5)
+    seen = found_with(line.best, duplicate_of=record.rounds[0].candidates[1].passage.id, freshness=0.5)
     dated = replace(line, passage=replace(line.passage, dated="2026-05-25"), sightings=(seen,))
     said = notes_of(dated, record, EN)
     assert said[0].startswith("nearly repeats ")
@@ -168,11 +173,11 @@ def test_a_passage_dropped_by_a_stage_says_by_which_and_by_how_much(words: Words
     """GH-04"""
     config = RunConfig(workflow="graph_hybrid", options=GraphOptions(graph_threshold=0.7, rerank_threshold=0.5))
     line = life_lines(answered())[0]
-    graph = replace(line.best, gate="below_graph", graph_score=0.6)
+    graph = found_with(line.best, gate="below_graph", graph_score=0.6)
     assert stage_drop(graph, config, words) == words(
         "graph score {value} < {bound}, missed by {missed}", value="0.60", bound="0.70", missed="0.10"
     )
-    rerank = replace(line.best, gate="below_rerank", rerank_score=0.25)
+    rerank = found_with(line.best, gate="below_rerank", rerank_score=0.25)
     assert stage_drop(rerank, config, words) == words(
         "rerank score {value} < {bound}, missed by {missed}", value="0.25", bound="0.50", missed="0.25"
     )

@@ -29,7 +29,7 @@ def test_cited_passages_come_first_by_marker_then_kept_ones_by_rank_then_dropped
 
 def test_a_line_keeps_rank_gate_and_verdict_of_every_round() -> None:
     thirst = by_id(sample_record())["thirst"]
-    assert [(seen.round, seen.rank, seen.gate, seen.reused) for seen in thirst.sightings] == [
+    assert [(seen.round.index, seen.found.rank, seen.found.gate, seen.reused) for seen in thirst.sightings] == [
         (0, 1, "kept", False),
         (1, 2, "kept", True),
     ]

@@ -39,14 +39,18 @@ def inequalities(record: RunRecord, words: Words) -> Iterator[Claim]:
         yield Claim(said, tuple(wrong))
     for line in life_lines(record):
         best = line.best
-        if line.dropped and best.gate in ("below_threshold", "beyond_top_k") and record.workflow != "graph_hybrid":
+        if (
+            line.dropped
+            and best.found.gate in ("below_threshold", "beyond_top_k")
+            and record.workflow != "graph_hybrid"
+        ):
             said = drop_reason(best, record.config, words)
             told = _INEQUALITY.findall(said)
             wrong = [fault for item in told for fault in _untrue(*item)]
-            true = best.rank if best.gate == "beyond_top_k" else best.similarity
+            true = best.found.rank if best.found.gate == "beyond_top_k" else best.passage.similarity
             wrong += [] if told and _near(told[0][0], true) else [f"it is {true}"]
             if missed := re.search(r"(?:by|差) (\d\.\d+)", said):
-                short = record.config.similarity_threshold - best.similarity
+                short = record.config.similarity_threshold - best.passage.similarity
                 wrong += [] if _near(missed.group(1), short) and float(missed.group(1)) > 0 else [f"by {short}"]
             yield Claim(said, tuple(wrong))
         if line.verdict is not None and line.verdict.relevant is not None:
