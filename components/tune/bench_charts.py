@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, figure, node, table
 from components.common.phrases import probability_text
+from components.tune.vega import ACCENT, AMBER, draw_chart, layer, number, share, text
 from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
 from engine.evaluation.noise import Noise, coin_flip
 from engine.messages import N_, NC_
@@ -40,7 +40,6 @@ _MISSING = {
     "nothing_relevant": N_("nothing is relevant"),
 }
 
-_ACCENT = "#4f46e5"
 _GREY = "#9aa2b1"
 _HEIGHT = 260
 _SHOWN = 40
@@ -68,35 +67,30 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
 
 def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
     """Precision over recall as the cut moves; the cut in use is marked."""
-    import altair as alt
-
     if not figures.curve:
         st.caption(words("Too few labels for a curve."))
         return
     nearest = min(figures.curve, key=lambda point: abs(point.cut - figures.cut))
-    rows = [
-        {"recall": point.recall, "precision": point.precision, "cut": point.cut, "here": point is nearest}
-        for point in figures.curve
-    ]
-    base = alt.Chart(_data(rows)).encode(
-        x=alt.X("recall:Q", title=words(NC_("grader bench", "Recall")), scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("precision:Q", title=words("Precision"), scale=alt.Scale(domain=[0, 1])),
-        tooltip=[
-            alt.Tooltip("cut:Q", title=words("Passes from P(relevant)"), format=".2f"),
-            alt.Tooltip("precision:Q", title=words("Precision"), format=".2f"),
-            alt.Tooltip("recall:Q", title=words(NC_("grader bench", "Recall")), format=".2f"),
+    precision, recall = words("Precision"), words(NC_("grader bench", "Recall"))
+    encoding = {
+        "x": share("recall", recall),
+        "y": share("precision", precision),
+        "tooltip": [
+            number("cut", words("Passes from P(relevant)"), format=".2f"),
+            number("precision", precision, format=".2f"),
+            number("recall", recall, format=".2f"),
         ],
-    )
-    line = base.mark_line(color=_ACCENT, strokeWidth=2, interpolate="step-after").encode(order="cut:Q")
-    here = base.transform_filter("datum.here").mark_point(filled=True, size=130, color="#d97706")
-    chart = alt.layer(line, here).properties(height=_HEIGHT, title=words("Precision and recall as the cut moves"))
-    st.altair_chart(chart, key=key, width="stretch")
+    }
+    rows = [{"recall": point.recall, "precision": point.precision, "cut": point.cut} for point in figures.curve]
+    steps = {"type": "line", "color": ACCENT, "strokeWidth": 2, "interpolate": "step-after"}
+    line = layer(rows, steps, order=number("cut"), **encoding)
+    dot = {"type": "point", "filled": True, "size": 130, "color": AMBER}
+    here = layer([rows[figures.curve.index(nearest)]], dot, **encoding)
+    draw_chart(line, here, key=key, title=words("Precision and recall as the cut moves"), height=_HEIGHT)
 
 
 def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None:
     """What the grader says against how often it is right; on the diagonal it is calibrated."""
-    import altair as alt
-
     rows = [
         {
             "said": item.mean_p,
@@ -110,27 +104,23 @@ def reliability_chart(figures: GraderFigures, words: Words, *, key: str) -> None
     if not rows:
         st.caption(words("Too few labels for a curve."))
         return
-    diagonal = (
-        alt.Chart(_data([{"said": 0, "true": 0}, {"said": 1, "true": 1}]))
-        .mark_line(strokeDash=[4, 4], color=_GREY)
-        .encode(x="said:Q", y="true:Q")
+    says, right, judged = (
+        words("what the grader says"),
+        words("share that is relevant"),
+        words("Judged and labelled"),
     )
-    points = (
-        alt.Chart(_data(rows))
-        .mark_point(filled=True, color=_ACCENT, opacity=0.85)
-        .encode(
-            x=alt.X("said:Q", title=words("what the grader says"), scale=alt.Scale(domain=[0, 1])),
-            y=alt.Y("true:Q", title=words("share that is relevant"), scale=alt.Scale(domain=[0, 1])),
-            size=alt.Size("n:Q", title=words("Judged and labelled"), legend=None, scale=alt.Scale(range=[40, 400])),
-            tooltip=[
-                alt.Tooltip("bin:N", title=words("what the grader says")),
-                alt.Tooltip("true:Q", title=words("share that is relevant"), format=".2f"),
-                alt.Tooltip("n:Q", title=words("Judged and labelled")),
-            ],
-        )
+    ends = {"x": share("said", says), "y": share("true", right)}
+    dashes = {"type": "line", "strokeDash": [4, 4], "color": _GREY}
+    diagonal = layer([{"said": 0, "true": 0}, {"said": 1, "true": 1}], dashes, **ends)
+    points = layer(
+        rows,
+        {"type": "point", "filled": True, "color": ACCENT, "opacity": 0.85},
+        size=number("n", legend=None, scale={"range": [40, 400]}),
+        tooltip=[text("bin", says), number("true", right, format=".2f"), number("n", judged)],
+        **ends,
     )
     title = words("Reliability (calibration error {ece})", ece=_number(figures.ece))
-    st.altair_chart(alt.layer(diagonal, points).properties(height=_HEIGHT, title=title), key=key, width="stretch")
+    draw_chart(diagonal, points, key=key, title=title, height=_HEIGHT)
 
 
 def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Mapping[PassageId, str]) -> None:
@@ -217,9 +207,3 @@ def _why(figures: GraderFigures, name: str, words: Words) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else probability_text(value)
-
-
-def _data(rows: list[dict[str, Any]]) -> Any:
-    import altair as alt
-
-    return alt.InlineData(values=rows)

@@ -13,8 +13,9 @@ from components.common.i18n import Words
 from components.labels.settings import name_of
 from components.labels.tuning import MEASURE_NAMES
 from components.tune.figures import value_text
+from components.tune.vega import ACCENT, AMBER, GREY, LEGEND_BELOW, TEAL, Spec, layer, number, text
 from engine.evaluation.figures import LOWER_IS_BETTER, Measure
-from engine.evaluation.sweep import AxisValue, HeatMap
+from engine.evaluation.sweep import Axis, AxisValue, HeatMap
 from engine.messages import N_
 from engine.model.config import RunConfig
 
@@ -25,8 +26,6 @@ _FRONT = {
     "others": N_("other settings"),
 }
 
-Spec = dict[str, Any]
-"""A part of a Vega-Lite specification."""
 Tried = Callable[[Mapping[str, AxisValue]], None]
 """Told the settings of a cell or a point that was clicked, before the page is drawn again."""
 
@@ -55,7 +54,6 @@ _SIZES: Mapping[Kind, int] = {"others": 26, "front": 60, "current": 190, "recomm
 _SEQUENCE = ("#e3f4f1", "#8fd6cc", "#2fa699", "#0f766e", "#0a4f4b")
 _SEQUENCE_DARK = ("#16302f", "#1b5650", "#23857a", "#3bb5a5", "#8debdc")
 """Teal away from the background: read alike by the colour-blind, and what stands out is always better."""
-_GREY, _ACCENT, _TEAL, _STAR = "#b8bdd6", "#4f46e5", "#0d9488", "#d97706"
 _MARK, _MARK_DARK = "#1f2937", "#f3f4f6"
 """Outline of the cell that the sliders stand on."""
 
@@ -68,70 +66,57 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
         return
     dark = st.context.theme.type == "dark"
     values = [row["value"] for row in rows]
-    low, high = (value_text(heat.measure, edge) for edge in (min(values), max(values)))
+    domain = scale_of(heat.measure, max(values))
+    st.caption(_colours_text(heat.measure, (min(values), max(values)), domain, words, dark=dark))
+    ends = {"x": _ordinal("x", heat.x, words), "y": _ordinal("y", heat.y, words, downwards=True)}
+    sequence = _SEQUENCE_DARK if dark else _SEQUENCE
+    colours = sequence[::-1] if heat.measure in LOWER_IS_BETTER else sequence
+    cells = layer(
+        rows,
+        {"type": "rect", "cornerRadius": 3, "cursor": "pointer"},
+        color=number("value", scale={"domain": list(domain), "range": list(colours)}, legend=None),
+        tooltip=[
+            *(text(f"{end}_name", ends[end]["title"]) for end in ends),
+            text("text", words(MEASURE_NAMES[heat.measure])),
+            text("known_text", words("Evidence")),
+        ],
+        **ends,
+    )
+    stroke = _MARK_DARK if dark else _MARK
+    # The number of questions behind a cell is drawn apart from its colour, which shows the measure alone.
+    lines = {"type": "text", "color": stroke, "opacity": 0.45, "fontSize": 13, "tooltip": None}
+    hatched = layer((row for row in rows if row["hatching"]), lines, text=text("hatching"), **ends)
+    frame = {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": stroke, "strokeWidth": 2.5}
+    marked = layer((row for row in rows if row["current"]), frame, **ends)
+    _clickable(
+        [{**cells, "name": _CLICKED}, hatched, marked],
+        ("x", "y"),
+        key,
+        lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
+    )
+
+
+def _colours_text(
+    measure: Measure, seen: tuple[float, float], domain: tuple[float, float], words: Words, *, dark: bool
+) -> str:
+    """What the colours of a map mean, and between what its values lie."""
     note = (
         N_("{measure}: {low} to {high} here; colours from {floor} to {top}, the brighter the better; click to try")
         if dark
         else N_("{measure}: {low} to {high} here; colours from {floor} to {top}, the stronger the better; click to try")
     )
-    domain = scale_of(heat.measure, max(values))
-    floor, top = (value_text(heat.measure, edge) for edge in domain)
-    measured = words(MEASURE_NAMES[heat.measure])
-    st.caption(words(note, measure=measured, low=low, high=high, floor=floor, top=top))
-    names = {"x": words(name_of(heat.x.name)), "y": words(name_of(heat.y.name))}
-    sorts = {"x": _names(heat.x.values), "y": _names(heat.y.values)[::-1]}
-    ends = {
-        end: {
-            "field": f"{end}_name",
-            "type": "ordinal",
-            "title": names[end],
-            "sort": sorts[end],
-            "axis": _AXIS,
-            # The whole range, so that a layer of one cell has the same scale.
-            "scale": {"domain": sorts[end], "paddingInner": 0.06, "paddingOuter": 0.03},
-        }
-        for end in ("x", "y")
+    low, high, floor, top = (value_text(measure, edge) for edge in (*seen, *domain))
+    return words(note, measure=words(MEASURE_NAMES[measure]), low=low, high=high, floor=floor, top=top)
+
+
+def _ordinal(end: str, axis: Axis, words: Words, *, downwards: bool = False) -> Spec:
+    names = [_name(value) for value in axis.values][:: -1 if downwards else 1]
+    return {
+        **text(f"{end}_name", words(name_of(axis.name)), sort=names, axis=_AXIS),
+        "type": "ordinal",
+        # The whole range, so that a layer of one cell has the same scale.
+        "scale": {"domain": names, "paddingInner": 0.06, "paddingOuter": 0.03},
     }
-    sequence = _SEQUENCE_DARK if dark else _SEQUENCE
-    colours = tuple(reversed(sequence)) if heat.measure in LOWER_IS_BETTER else sequence
-    scale = {"domain": list(domain), "range": list(colours)}
-    cells = {
-        "name": _CLICKED,
-        "data": {"values": rows},
-        "mark": {"type": "rect", "cornerRadius": 3, "cursor": "pointer"},
-        "encoding": {
-            **ends,
-            "color": {
-                "field": "value",
-                "type": "quantitative",
-                "scale": scale,
-                "legend": None,
-            },
-            "tooltip": [
-                *({"field": f"{end}_name", "type": "nominal", "title": names[end]} for end in ("x", "y")),
-                {"field": "text", "type": "nominal", "title": words(MEASURE_NAMES[heat.measure])},
-                {"field": "known_text", "type": "nominal", "title": words("Evidence")},
-            ],
-        },
-    }
-    stroke = _MARK_DARK if dark else _MARK
-    # The number of questions behind a cell is drawn apart from its colour, which shows the measure alone.
-    hatched = {
-        "data": {"values": [row for row in rows if row["hatching"]]},
-        "mark": {"type": "text", "color": stroke, "opacity": 0.45, "fontSize": 13, "tooltip": None},
-        "encoding": {**ends, "text": {"field": "hatching", "type": "nominal"}},
-    }
-    marked = {
-        "data": {"values": [row for row in rows if row["current"]]},
-        "mark": {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": stroke, "strokeWidth": 2.5},
-        "encoding": ends,
-    }
-    _clickable(
-        [cells, hatched, marked],
-        ("x", "y"),
-        key,
-        lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,53 +160,38 @@ def quality_against_cost(
         for place, item in enumerate(shown)
     ]
     scale = {"zero": False, "nice": False, "padding": 14}
-    ends: dict[str, Spec] = {
-        "x": {"field": "cost", "title": words(MEASURE_NAMES[cost])},
-        "y": {"field": "quality", "title": words("answered right")},
-    }
     axis = {**_AXIS, "format": ".3~g"}
-    ends = {end: {**found, "type": "quantitative", "scale": scale, "axis": axis} for end, found in ends.items()}
-    marks = _front_marks(rows, ends, cost, words)
-    line = {
-        "data": {"values": [row for row, item in zip(rows, shown, strict=True) if item.on_front]},
-        "mark": {"type": "line", "color": _ACCENT, "strokeWidth": 1.8, "opacity": 0.8},
-        "encoding": ends,
+    ends = {
+        "x": number("cost", words(MEASURE_NAMES[cost]), scale=scale, axis=axis),
+        "y": number("quality", words("answered right"), scale=scale, axis=axis),
     }
+    front = (row for row, item in zip(rows, shown, strict=True) if item.on_front)
+    line = layer(front, {"type": "line", "color": ACCENT, "strokeWidth": 1.8, "opacity": 0.8}, **ends)
+    marks = _front_marks(rows, ends, cost, words)
     _clickable([line, marks], ("place",), key, lambda point: tried(shown[int(point["place"])].settings))
 
 
-def _front_marks(rows: Sequence[Spec], ends: Spec, cost: Measure, words: Words) -> Spec:
+def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, words: Words) -> Spec:
     """The points themselves, by kind; what is recommended is a star."""
     kinds = [words(_FRONT[name]) for name in _KINDS]
-    legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 180, "symbolSize": 80}
-    return {
-        "name": _CLICKED,
-        "data": {"values": rows},
-        "mark": {"type": "point", "filled": True, "cursor": "pointer"},
-        "encoding": {
-            **ends,
-            "color": {
-                "field": "kind",
-                "type": "nominal",
-                "scale": {"domain": kinds, "range": [_GREY, _ACCENT, _TEAL, _STAR]},
-                "legend": legend,
-            },
-            "shape": {
-                "field": "kind",
-                "type": "nominal",
-                "scale": {"domain": kinds, "range": ["circle", "circle", "diamond", _STAR_PATH]},
-            },
-            "size": {"field": "size", "type": "quantitative", "scale": None, "legend": None},
-            # As on the map: what is based on few questions is pale.
-            "opacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
-            "tooltip": [
-                {"field": "text", "type": "nominal", "title": words("Settings under test")},
-                {"field": "quality", "type": "quantitative", "title": words("answered right"), "format": ".2f"},
-                {"field": "cost_text", "type": "nominal", "title": words(MEASURE_NAMES[cost])},
-                {"field": "known_text", "type": "nominal", "title": words("Evidence")},
-            ],
-        },
-    }
+    legend = {**LEGEND_BELOW, "columns": 2, "labelLimit": 180, "symbolSize": 80}
+    marks = layer(
+        rows,
+        {"type": "point", "filled": True, "cursor": "pointer"},
+        color=text("kind", scale={"domain": kinds, "range": [GREY, ACCENT, TEAL, AMBER]}, legend=legend),
+        shape=text("kind", scale={"domain": kinds, "range": ["circle", "circle", "diamond", _STAR_PATH]}),
+        size=number("size", scale=None, legend=None),
+        # As on the map: what is based on few questions is pale.
+        opacity=number("opacity", scale=None, legend=None),
+        tooltip=[
+            text("text", words("Settings under test")),
+            number("quality", words("answered right"), format=".2f"),
+            text("cost_text", words(MEASURE_NAMES[cost])),
+            text("known_text", words("Evidence")),
+        ],
+        **ends,
+    )
+    return {**marks, "name": _CLICKED}
 
 
 def settings_text(settings: Mapping[str, AxisValue], words: Words) -> str:
@@ -280,10 +250,6 @@ def _strength(known: int, total: int) -> float:
     return max(_PALEST, (known / total) ** 2) if total else _PALEST
 
 
-def _names(values: Sequence[AxisValue]) -> list[str]:
-    return [_name(value) for value in values]
-
-
 def _name(value: AxisValue) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
@@ -291,7 +257,7 @@ def _name(value: AxisValue) -> str:
 def _clickable(
     layers: Sequence[Spec], fields: Sequence[str], key: str, pressed: Callable[[Mapping[str, Any]], None]
 ) -> None:
-    """Draw layers, one of them called :data:`_CLICKED`; Altair would take a tenth of a second to check them."""
+    """Draw layers, one of them called :data:`_CLICKED`."""
     seen = _selected(key)
 
     def chosen() -> None:
