@@ -43,8 +43,6 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
     if record.answer_note:
         return ("grey" if record.answer_note == "cannot_tell" else "warn"), words(_NOTES[record.answer_note])
     match record.outcome:
-        case "answered" if not declared(record.workflow).grades:
-            return "pass", words.count("✓ from 1 passage", "✓ from {n} passages", given)
         case "answered":
             return "pass", words.count("✓ 1 passage passed", "✓ {n} passages passed", given)
         case "answered_forced":
@@ -155,7 +153,11 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
         notes.append(words("The gate was never met: this is the best that the passages which did pass allow."))
     if record.outcome == "answered_unverified" and record.rounds:
         notes.append(
-            words("No passage passed the grader. The answer is based on unverified passages; check it yourself.")
+            words(
+                "No passage passed the grader. The answer is based on unverified passages; check it yourself."
+                if declared(record.workflow).grades
+                else "No passage was graded. The answer is based on unverified passages; check it yourself."
+            )
         )
     if record.removed_markers:
         count = len(record.removed_markers)

@@ -19,7 +19,7 @@ from components.common.phrases import (
 from components.common.setting_words import setting_label, setting_text
 from components.common.settings_of import unread_by
 from engine.messages import N_
-from engine.model.config import RunConfig
+from engine.model.config import RunConfig, declared
 from engine.model.decide import kept_passages
 from engine.model.settings_difference import settings_difference
 from engine.model.values import Decision, Fork, Passage, PassageId, Round, RunRecord, Verdict
@@ -38,11 +38,10 @@ _SHOWN_RUN = 8
 def round_text(record: RunRecord, index: int, words: Words) -> str:
     """One decision as a choice: round, inequality, where it went."""
     decision = next((item for item in record.decisions if item.round == index), None)
-    return (
-        decision_text(decision, record.workflow, words)
-        if decision
-        else words("round {n}: nothing decided yet", n=index)
-    )
+    if decision:
+        return decision_text(decision, record.workflow, words)
+    decides = declared(record.workflow).gate
+    return words("round {n}: nothing decided yet" if decides else "round {n}", n=index)
 
 
 def setting_changes(old: RunConfig, new: RunConfig, words: Words) -> list[str]:

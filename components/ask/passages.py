@@ -27,7 +27,7 @@ from components.common.spreadsheet import table_csv
 from components.common.terms import question_terms, segments
 from components.labels.runs import GATE_STEPS, LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES, WEB_PASSAGE
 from engine.messages import N_, NC_
-from engine.model.config import RunConfig
+from engine.model.config import RunConfig, declared
 from engine.model.values import RETRIEVAL_LISTS, Comparison, PassageId, RunRecord, Verdict, operands
 
 _CSV = {
@@ -320,7 +320,7 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "state": _state(line),
         "chip": _chip(line, config, words),
         "p": -1.0 if verdict is None or verdict.relevant is None else verdict.p_relevant,
-        "reason": drop_reason(best, config, words) if line.dropped else _reason(verdict, words),
+        "reason": drop_reason(best, config, words) if line.dropped else _reason(verdict, config, words),
         "steps": _steps(line, config, words),
         "grader": _grader(verdict, words),
         "own": verdict_reason(verdict, words) if verdict else "",
@@ -341,8 +341,10 @@ def _state(line: LifeLine) -> str:
     return "passed" if line.passes else "failed"
 
 
-def _reason(verdict: Verdict | None, words: Words) -> str:
-    return verdict_reason(verdict, words) if verdict else words("the grader has not judged it")
+def _reason(verdict: Verdict | None, config: RunConfig, words: Words) -> str:
+    if verdict:
+        return verdict_reason(verdict, words)
+    return words("the grader has not judged it" if declared(config.workflow).grades else "no grader judges it")
 
 
 def _grader(verdict: Verdict | None, words: Words) -> str:

@@ -95,8 +95,8 @@ _WHAT_IF = {
 }
 
 _FOUND_GIVEN = NN_(
-    "The answer is written from the one passage that was found.",
-    "The answer is written from the {n} passages that were found.",
+    "The answer is written from the one passage that was kept, which no grader has judged.",
+    "The answer is written from the {n} passages that were kept, which no grader has judged.",
 )
 """Where passages are not judged."""
 _MARKED = ("max_corrections", "max_epochs", "evaluator_failed", "deadline")
@@ -400,15 +400,15 @@ def _ended(record: RunRecord, words: Words) -> str:
         if record.error is None:
             return words("The run fails here.")
         return words("The run fails here: {fact}", fact=fault_text(record.error, words)[0])
+    given = len(record.context.passages) if record.context else 0
+    if record.outcome == "answered_unverified" and not record.answer_note and not declared(record.workflow).grades:
+        return words.count(*_FOUND_GIVEN, given, n=number(given, words))
     if record.outcome not in ("answered", "answered_forced") and not record.answer_note:
         return words(_ENDED[str(record.outcome)])
     if record.drafts and record.outcome == "answered":
         return words("The answer that the evaluator passed is the answer of the run.")
     if record.drafts and record.outcome == "answered_forced" and not _only_the_gate(record):
         return words("The answer stands, marked as one that did not pass in full.")
-    given = len(record.context.passages) if record.context else 0
-    if record.outcome == "answered" and not record.answer_note and not declared(record.workflow).grades:
-        return words.count(*_FOUND_GIVEN, given, n=number(given, words))
     return words.count(*_ENDED_GIVEN[str(record.answer_note or record.outcome)], given, n=number(given, words))
 
 

@@ -22,6 +22,7 @@ from engine.messages import N_, NC_
 from engine.model.values import Fault, RunRecord
 from engine.model.wording import change_of
 from engine.replay.difference import RoundPair, RunDifference
+from engine.workflows import workflow
 
 _WHY = {
     "query": N_("another query was searched"),
@@ -110,7 +111,10 @@ def _why(pair: RoundPair, found: RunDifference, words: Words) -> list[str]:
 
 def _other_route(pair: RoundPair, found: RunDifference, words: Words) -> str:
     if pair.decision_a is None or pair.decision_b is None:
-        return words("A broke off before it decided" if pair.decision_a is None else "B broke off before it decided")
+        first = pair.decision_a is None
+        if not workflow((found.a if first else found.b).workflow).gate:
+            return words("A decides nothing in a round" if first else "B decides nothing in a round")
+        return words("A broke off before it decided" if first else "B broke off before it decided")
     routes = {
         "a": node_text(pair.decision_a.route, found.a.workflow, words),
         "b": node_text(pair.decision_b.route, found.b.workflow, words),
@@ -213,10 +217,11 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
         return node("div", "cell", tag, node("span", "muted", words("no such round")))
     query = node("div", "small asked" if "query" in pair.differs else "small muted", current.query)
     if decision is None:
-        return node("div", "cell", tag, query, node("span", "muted", words("broke off before a decision")))
+        said = words("broke off before a decision" if workflow(run.workflow).gate else "nothing is decided in a round")
+        return node("div", "cell", tag, query, node("span", "muted", said))
     look = "pass" if decision.reason in PASSED else "warn"
     counts = words("{passed} of {kept} passed", passed=decision.passed, kept=decision.kept)
-    said = node(
+    led = node(
         "div",
         "said",
         node("strong", "num", inequality_text(decision, words)),
@@ -224,7 +229,7 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
         chip(look, node_text(decision.route, run.workflow, words)),
     )
     notes = node("div", "muted small", f"{counts} · {reason_text(decision.reason, words)}")
-    return node("div", "cell", tag, query, said, notes)
+    return node("div", "cell", tag, query, led, notes)
 
 
 def _end(run: RunRecord, words: Words) -> Node:

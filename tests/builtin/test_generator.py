@@ -75,7 +75,7 @@ def test_another_name_for_the_same_is_not_missing() -> None:
 def test_unverified_passages_are_marked_before_anything_is_said() -> None:
     """SC-07: the answer is visibly marked."""
     english = answer("What is a tree?", "A tree is a connected graph.", verified=False)
-    assert english.startswith("Unverified: none of these passages passed the check")
+    assert english.startswith("Unverified: no check has confirmed these passages")
     chinese = answer("什么是树？", "树是连通而没有回路的图。", verified=False)
     assert chinese.startswith("以下内容未经核实")
 
