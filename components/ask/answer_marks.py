@@ -70,11 +70,11 @@ def direct_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
 def _unsearched_badge(record: RunRecord, words: Words) -> tuple[str, str] | None:
     """Of an answer that was not evaluated: without a search, or from the tables of the question alone."""
     context = record.context
-    if context is None or record.active or record.outcome not in (*_ANSWERED, "abstained"):
+    if record.outcome not in (*_ANSWERED, "abstained"):
         return None
     if not record.rounds:
         return "grey", words("without a search")
-    if context.tables and not context.passages:
+    if context is not None and context.tables and not context.passages:
         return "pass", words("from the tables of the question")
     return None
 

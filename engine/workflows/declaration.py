@@ -72,9 +72,12 @@ def longest_run(prices: Any, config: RunConfig) -> Cost:
 
 def ending(record: RunRecord) -> Ending:
     """By the last decision, where there is one, and by what the generator was given."""
-    assert record.context is not None
     last = record.decisions[-1] if record.decisions else None
-    outcome = outcome_of(last, record.context)
+    if record.context is None:
+        # Nothing was put together for the generator: it answered from the question alone.
+        outcome: Outcome = "answered" if record.answer else "abstained"
+    else:
+        outcome = outcome_of(last, record.context)
     return outcome, last.reason if last else outcome
 
 

@@ -36,3 +36,13 @@ def test_a_compiled_graph_has_the_name_of_its_workflow(name: WorkflowName) -> No
 def test_a_flow_that_only_searches_and_answers_judges_prepares_and_revises_nothing() -> None:
     flow = Flow(nodes={"find": nodes.RETRIEVE, "say": nodes.GENERATE}, ways={"find": "say", "say": END})
     assert (flow.grading, flow.preparing, flow.revising) == ("", frozenset(), frozenset())
+
+
+def test_a_flow_knows_what_mends_an_answer_whether_rewrites_count_its_rounds_and_whether_it_decides() -> None:
+    known = {name: workflow(name).flow for name in WORKFLOWS}
+    mended = {name: flow.mended_by for name, flow in known.items() if flow.mended_by}
+    assert mended == {"dual_loop": "rewrite", "answer_evaluation": "answer"}
+    assert [name for name, flow in known.items() if not flow.searches_once_a_query] == ["dual_loop"]
+    assert all(flow.decides for flow in known.values())
+    flow = Flow(nodes={"find": nodes.RETRIEVE, "say": nodes.GENERATE}, ways={"find": "say", "say": END})
+    assert (flow.mended_by, flow.searches_once_a_query, flow.decides) == ("", True, False)
