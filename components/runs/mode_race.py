@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 
-from components.ask.answer import answer_badge
-from components.ask.answer_text import answer_prose, still_markers
 from components.common.i18n import Words
-from components.common.markup import Drawer, Node, box, chip, fold, node
-from components.common.phrases import duration_text, ended_text, fault_text, reason_text, section_text
+from components.common.markup import Drawer, Node, box, chip, node
+from components.common.phrases import duration_text, reason_text
 from components.common.run_link import run_link
 from components.labels.settings import choices_of
-from components.runs.side_by_side import at_text, notes_on
+from components.runs.lanes import (
+    answer_part,
+    at_node,
+    calls_text,
+    notes_on,
+    number_grid,
+    outcome_chip,
+    passage_cell,
+    shared_table,
+)
 from components.workflows.graph_notes import notes_box
 from engine.messages import N_, NC_
 from engine.model.config import SETTINGS, Mode
-from engine.model.values import Candidate, Comparison, RunRecord, operands
+from engine.model.values import Candidate, Comparison, operands
 from engine.running.mode_race import ModeLane, ModeRace, RacedPassage
 
 FINDINGS = {
@@ -32,24 +39,12 @@ _DROPPED = {
     "beyond_top_k": N_("{n} beyond top-k"),
 }
 
-_ROWS = {
-    "time": N_("time"),
-    "calls": N_("calls"),
-    "searches": N_("searches"),
-    "kept": N_("passages kept"),
-    "passed": N_("passed"),
-    "best": N_("best similarity"),
-    "cited": N_("cited"),
-    "entities": N_("begun from"),
-}
-
-_LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
 _SIGNS = {"cited": ("pass", "✓"), "found": ("plain", "→"), "nothing": ("plain", "→")}
 _SNIPPET = 130
 _LONG = 260
+"""Characters of an answer that stand open in a column as narrow as these."""
 _NAMED = 6
 """Entities that a column names; a search that begins from passages may begin from dozens."""
-"""Characters of an answer that stand open in a column as narrow as these."""
 
 _draw = Drawer("mode_race", "loops.css", "side_by_side.css", "mode_race.css", look="side race")
 
@@ -140,26 +135,24 @@ def drop_text(item: Candidate, lane: ModeLane, words: Words) -> str:
 
 def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
     record = lane.record
-    head = node("div", "head", node("strong", "heading", mode_text(lane.mode, words)), _outcome(record, words))
+    head = node("div", "head", node("strong", "heading", mode_text(lane.mode, words)), outcome_chip(record, words))
     about = node("p", "muted small about", words(SETTINGS["mode"].notes[lane.mode]))
     flag = notes_box(lane.notes, lane.fell_back_to, words)
     link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
-    parts = (*([flag] if flag else []), _now(lane, words), _numbers(lane, race, words), _answer(record, words))
-    return node("section", "card lane", head, about, *parts, link, aria_label=mode_text(lane.mode, words))
-
-
-def _outcome(record: RunRecord, words: Words) -> Node:
-    look = (
-        "accent" if record.outcome is None else _LOOKS.get(record.outcome, "warn") if not record.answer_note else "warn"
+    parts = (
+        *([flag] if flag else []),
+        _now(lane, words),
+        _numbers(lane, race, words),
+        answer_part(record, words, _LONG),
     )
-    return chip(look, ended_text(record, words))
+    return node("section", "card lane", head, about, *parts, link, aria_label=mode_text(lane.mode, words))
 
 
 def _now(lane: ModeLane, words: Words) -> Node | str:
     """Where a run is, why it ended early, or that it searched nothing on purpose."""
     record = lane.record
     if record.active:
-        return node("p", "muted small", at_text(record, words))
+        return at_node(record, words)
     if lane.skipped:
         return node("p", "small", chip("grey", words("no search")), " ", words("Grading and citations are skipped."))
     if record.outcome in ("cancelled", "interrupted") and record.reason:
@@ -171,9 +164,11 @@ def _numbers(lane: ModeLane, race: ModeRace, words: Words) -> Node:
     record = lane.record
     alone = len(race.unique.get(lane.mode, ()))
     own = words("{n} in no other mode", n=alone) if alone else ""
-    built_in = words(NC_("side by side", "{n} built in"), n=record.built_in_calls) if record.built_in_calls else ""
-    calls = f"{record.calls} · {built_in}" if built_in else str(record.calls)
-    rows = [("time", duration_text(record.duration_ms), ""), ("calls", calls, ""), ("searches", str(lane.searches), "")]
+    rows = [
+        ("time", duration_text(record.duration_ms), ""),
+        ("calls", calls_text(record, words), ""),
+        ("searches", str(lane.searches), ""),
+    ]
     if not lane.skipped:
         best = "–" if lane.best_similarity is None else f"{lane.best_similarity:.2f}"
         rows += [
@@ -186,36 +181,14 @@ def _numbers(lane: ModeLane, race: ModeRace, words: Words) -> Node:
         further = len(lane.entities) - _NAMED
         named = words(", ").join(lane.entities[:_NAMED])
         rows.append(("entities", named, f"+{further}" if further > 0 else ""))
-    cells: list[Node] = []
-    for name, value, note in rows:
-        small = (node("span", "muted small", note),) if note else ()
-        cells += [node("span", "muted", words(_ROWS[name])), node("span", "value num", value, *small)]
-    return node("div", "numbers", *cells)
-
-
-def _answer(record: RunRecord, words: Words) -> Node:
-    title = node("span", "subheading", words("Answer"))
-    if record.error is not None:
-        fact, remedy = fault_text(record.error, words)
-        return node("div", "said", title, node("p", "fault", f"✗ {fact} {remedy}"))
-    if not record.answer:
-        return node("div", "said", title, node("p", "muted", "…" if record.active else words("no answer")))
-    if record.active:
-        return node("div", "said", title, node("p", "prose", record.answer[:_LONG]))
-    look, badge = answer_badge(record, words)
-    prose = answer_prose(record.answer, still_markers(record, words))
-    if len(record.answer) > _LONG:
-        short = node("p", "muted", f"{' '.join(record.answer.split())[:_LONG].rstrip()}…")
-        prose = fold(f"answer-{record.id}", node("span", "", short, node("span", "all", words("Whole answer"))), prose)
-    return node("div", "said", title, chip(look, badge), prose)
+    return number_grid(rows, words)
 
 
 def _passages(race: ModeRace, words: Words) -> Node:
     """Every passage that a mode kept, with its rank there: shared ones first, the graph's own marked."""
     searched = [lane for lane in race.lanes if not lane.skipped]
-    head = node("tr", "", node("th", "", words("Passage"), scope="col"),
-                *(node("th", "", mode_text(lane.mode, words), scope="col") for lane in searched))  # fmt: skip
-    rows = [_row(item, race, searched, words) for item in race.passages]
+    names = (mode_text(lane.mode, words) for lane in searched)
+    rows = (_row(item, race, searched, words) for item in race.passages)
     counts = words(
         "{n} in all · {shared} in every mode that searched · {graph} found by the graph alone · {rescued} found and "
         "dropped by vectors alone",
@@ -224,7 +197,6 @@ def _passages(race: ModeRace, words: Words) -> Node:
         graph=len(race.only_graph),
         rescued=len(race.rescued),
     )
-    table = node("table", "shared", node("thead", "", head), node("tbody", "", *rows))
     return node(
         "section",
         "card",
@@ -234,7 +206,7 @@ def _passages(race: ModeRace, words: Words) -> Node:
             "muted small",
             words("# rank among those kept · ✓ passed the grader · ✗ did not · [1] cited in the answer"),
         ),
-        node("div", "scroll", table),
+        shared_table(names, rows, words),
     )
 
 
@@ -259,16 +231,7 @@ def _row(item: RacedPassage, race: ModeRace, lanes: list[ModeLane], words: Words
         chips.append(chip("grey", drop_text(item.dropped, naive, words)))
     if passage.id not in race.shared and len(item.modes) == 1:
         chips.append(chip("plain", words("only {mode}", mode=mode_text(item.modes[0], words))))
-    section = f" § {section_text(passage.section, words)}" if passage.section else ""
-    text = " ".join(passage.text.split())
-    said = node(
-        "td",
-        "",
-        node("strong", "", passage.source),
-        node("span", "muted", section),
-        node("div", "muted small", f"{text[:_SNIPPET]}…" if len(text) > _SNIPPET else text),
-        *([node("div", "marks", *chips)] if chips else []),
-    )
+    said = passage_cell(passage, _SNIPPET, words, *chips)
     return node("tr", "of-graph" if item.by_graph else "", said, *(_mark(lane, item, words) for lane in lanes))
 
 

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.ask.answer import answer_badge
-from components.ask.answer_text import answer_prose, still_markers
-from components.ask.what_if_text import COMPLETE, collection_text
+from components.ask.what_if_text import COMPLETE
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
 from components.common.phrases import (
     duration_text,
-    ended_text,
-    fault_text,
     inequality_text,
     node_text,
-    outcome_text,
     reason_text,
-    section_text,
     workflow_text,
 )
 from components.common.run_link import run_link
-from engine.messages import N_, NC_
+from components.runs.lanes import (
+    answer_part,
+    at_node,
+    calls_text,
+    notes_on,
+    number_grid,
+    outcome_chip,
+    passage_cell,
+    searched_text,
+    shared_table,
+)
+from engine.messages import N_
 from engine.model.values import Decision, Passage, PassageId, RunRecord
-from engine.replay.side_by_side import Lane, SideBySide, shared_time
+from engine.replay.side_by_side import Lane, SideBySide
 
 _ENOUGH = {
     "enough": N_("The four-node loop was enough: no other loop cites a passage that its answer lacks."),
@@ -38,16 +43,6 @@ _ENOUGH = {
     "alone": N_("Choose further workflows to compare with."),
 }
 
-_ROWS = {
-    "time": N_("time"),
-    "calls": N_("calls"),
-    "searches": N_("searches"),
-    "rewrites": NC_("side by side", "rewrites"),
-    "answers": NC_("side by side", "answers"),
-    "cited": N_("cited"),
-}
-
-_LOOKS = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
 _GOOD = ("enough", "only_it")
 _SNIPPET = 120
 
@@ -71,24 +66,10 @@ def side_by_side_nodes(found: SideBySide, words: Words, *, base: str = "") -> tu
 
 def _verdict(found: SideBySide, words: Words) -> Node:
     names = words(", ").join(workflow_text(name, words) for name in found.better)
-    searched = _searched([lane.record for lane in found.lanes], words)
+    searched = searched_text([lane.record for lane in found.lanes], words)
     said = words(_ENOUGH[_finding(found)], workflows=names, collection=searched)
     look, sign = ("pass", "✓") if found.enough in _GOOD else ("plain", "→")
     return box(look, sign, node("strong", "", said), notes_on([lane.record for lane in found.lanes], words))
-
-
-def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
-    """What was searched, and that the runs shared the machine where they did."""
-    said = [words("Searched: {collection}", collection=_searched(records, words))]
-    if shared_time(records):
-        said.append(words("The runs shared this machine, so each may have taken longer than it would alone."))
-    return node("p", "muted small", " · ".join(said))
-
-
-def _searched(records: Sequence[RunRecord], words: Words) -> str:
-    """The collections of these runs; a link may bring together runs of several."""
-    names = dict.fromkeys(record.config.collection for record in records)
-    return words(", ").join(collection_text(name, words) for name in names)
 
 
 def _finding(found: SideBySide) -> str:
@@ -99,34 +80,19 @@ def _finding(found: SideBySide) -> str:
 
 def _lane(lane: Lane, words: Words, base: str) -> Node:
     record = lane.record
-    head = node(
-        "div", "head", node("strong", "heading", workflow_text(record.workflow, words)), _outcome(record, words)
-    )
+    title = node("strong", "heading", workflow_text(record.workflow, words))
+    head = node("div", "head", title, outcome_chip(record, words))
     link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
-    parts = (_now(record, words), _numbers(lane, words), _answer(record, words), _path(record, words))
+    parts = (_now(record, words), _numbers(lane, words), answer_part(record, words), _path(record, words))
     return node("section", "card lane", head, *parts, link)
-
-
-def _outcome(record: RunRecord, words: Words) -> Node:
-    if record.outcome is None:
-        return chip("accent", outcome_text(None, words))
-    return chip(_LOOKS.get(record.outcome, "warn") if not record.answer_note else "warn", ended_text(record, words))
 
 
 def _now(record: RunRecord, words: Words) -> Node:
     """Where a run is, or why it ended so."""
     if record.active:
-        return node("p", "muted small", at_text(record, words))
+        return at_node(record, words)
     reason = record.reason if record.outcome in ("cancelled", "failed", "interrupted") else _last_reason(record)
     return node("p", "muted small", reason_text(reason, words) if reason else "")
-
-
-def at_text(record: RunRecord, words: Words) -> str:
-    """The node where a run is."""
-    at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
-    if not at:
-        return words("about to begin")
-    return words(NC_("side by side", "at {node}"), node=node_text(at, record.workflow, words))
 
 
 def _last_reason(record: RunRecord) -> str:
@@ -140,24 +106,15 @@ def _numbers(lane: Lane, words: Words) -> Node:
         time_note = words("{times}× the four-node loop", times=f"{lane.times_slower:.1f}")
     if lane.extra_calls:
         calls_note = words("{n} more calls" if lane.extra_calls > 0 else "{n} fewer calls", n=abs(lane.extra_calls))
-    built_in = words(NC_("side by side", "{n} built in"), n=record.built_in_calls) if record.built_in_calls else ""
-    calls = f"{record.calls} · {built_in}" if built_in else str(record.calls)
     rows = [
         ("time", duration_text(record.duration_ms), time_note),
-        ("calls", calls, calls_note),
+        ("calls", calls_text(record, words), calls_note),
         ("searches", str(lane.searches), ""),
         ("rewrites", str(lane.rewrites), ""),
         *([("answers", str(lane.answers), "")] if record.drafts else []),
         ("cited", str(len(lane.cited)), ""),
     ]
-    cells = []
-    for name, value, note in rows:
-        cells += [node("span", "muted", words(_ROWS[name])), node("span", "value num", value, *_small(note))]
-    return node("div", "numbers", *cells)
-
-
-def _small(note: str) -> tuple[Node, ...]:
-    return (node("span", "muted small", note),) if note else ()
+    return number_grid(rows, words)
 
 
 def _path(record: RunRecord, words: Words) -> Node:
@@ -184,38 +141,18 @@ def _decision(decision: Decision, record: RunRecord, words: Words) -> Node:
     return node("span", "why small", f"{why} → {node_text(decision.route, record.workflow, words)}")
 
 
-def _answer(record: RunRecord, words: Words) -> Node:
-    title = node("span", "subheading", words("Answer"))
-    if record.error is not None:
-        fact, remedy = fault_text(record.error, words)
-        return node("div", "said", title, node("p", "fault", f"✗ {fact} {remedy}"))
-    if not record.answer:
-        return node("div", "said", title, node("p", "muted", "…" if record.active else words("no answer")))
-    if record.active:
-        return node("div", "said", title, node("p", "prose", record.answer))
-    look, badge = answer_badge(record, words)
-    return node("div", "said", title, chip(look, badge), answer_prose(record.answer, still_markers(record, words)))
-
-
 def _sources(found: SideBySide, words: Words) -> Node:
     heading = node("strong", "heading", words("Passages that answers rest on"))
     if not found.cited:
         return node("section", "card", heading, node("p", "muted", words("No answer cites a passage.")))
-    names = [lane.record.workflow for lane in found.lanes]
-    head = node("tr", "", node("th", "", words("Passage")),
-                *(node("th", "", workflow_text(name, words)) for name in names))  # fmt: skip
-    rows = [_source_row(passage_id, found.lanes, words) for passage_id in found.cited]
-    table = node("table", "shared", node("thead", "", head), node("tbody", "", *rows))
-    return node("section", "card", heading, node("div", "scroll", table))
+    names = (workflow_text(lane.record.workflow, words) for lane in found.lanes)
+    rows = (_source_row(passage_id, found.lanes, words) for passage_id in found.cited)
+    return node("section", "card", heading, shared_table(names, rows, words))
 
 
 def _source_row(passage_id: PassageId, lanes: Sequence[Lane], words: Words) -> Node:
     passage = next((found for lane in lanes if (found := _passage(lane.record, passage_id))), None)
-    source = passage.source if passage else str(passage_id)
-    section = f" § {section_text(passage.section, words)}" if passage and passage.section else ""
-    snippet = " ".join(passage.text.split())[:_SNIPPET] + "…" if passage else ""
-    said = node("td", "", node("strong", "", source), node("span", "muted", section),
-                node("div", "muted small", snippet))  # fmt: skip
+    said = passage_cell(passage, _SNIPPET, words) if passage else node("td", "", node("strong", "", str(passage_id)))
     return node("tr", "", said, *(_mark(lane, passage_id, words) for lane in lanes))
 
 

@@ -1,0 +1,113 @@
+"""What columns of runs side by side have in common, no matter what tells the runs apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from components.ask.answer import answer_badge
+from components.ask.answer_text import answer_prose, still_markers
+from components.ask.what_if_text import collection_text
+from components.common.i18n import Words
+from components.common.markup import Node, chip, fold, node
+from components.common.phrases import ended_text, fault_text, node_text, section_text
+from engine.messages import N_, NC_
+from engine.model.values import Passage, RunRecord
+from engine.replay.side_by_side import shared_time
+
+_ROWS = {
+    "time": N_("time"),
+    "calls": N_("calls"),
+    "searches": N_("searches"),
+    "rewrites": NC_("side by side", "rewrites"),
+    "answers": NC_("side by side", "answers"),
+    "kept": N_("passages kept"),
+    "passed": N_("passed"),
+    "best": N_("best similarity"),
+    "cited": N_("cited"),
+    "entities": N_("begun from"),
+}
+
+_LOOKS = {None: "accent", "answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
+
+
+def notes_on(records: Sequence[RunRecord], words: Words) -> Node:
+    """What was searched, and that the runs shared the machine where they did."""
+    said = [words("Searched: {collection}", collection=searched_text(records, words))]
+    if shared_time(records):
+        said.append(words("The runs shared this machine, so each may have taken longer than it would alone."))
+    return node("p", "muted small", " · ".join(said))
+
+
+def searched_text(records: Sequence[RunRecord], words: Words) -> str:
+    """The collections of these runs; a link may bring together runs of several."""
+    names = dict.fromkeys(record.config.collection for record in records)
+    return words(", ").join(collection_text(name, words) for name in names)
+
+
+def outcome_chip(record: RunRecord, words: Words) -> Node:
+    """How a run ended, or that it is running."""
+    look = "warn" if record.outcome and record.answer_note else _LOOKS.get(record.outcome, "warn")
+    return chip(look, ended_text(record, words))
+
+
+def at_node(record: RunRecord, words: Words) -> Node:
+    """The node where a run is."""
+    at = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
+    if not at:
+        return node("p", "muted small", words("about to begin"))
+    named = node_text(at, record.workflow, words)
+    return node("p", "muted small", words(NC_("side by side", "at {node}"), node=named))
+
+
+def calls_text(record: RunRecord, words: Words) -> str:
+    """Calls of chat models, and how many roles were built in."""
+    if not record.built_in_calls:
+        return str(record.calls)
+    return f"{record.calls} · {words(NC_('side by side', '{n} built in'), n=record.built_in_calls)}"
+
+
+def number_grid(rows: Iterable[tuple[str, str, str]], words: Words) -> Node:
+    """Figures of a run by name, value and note."""
+    cells: list[Node] = []
+    for name, value, note in rows:
+        small = (node("span", "muted small", note),) if note else ()
+        cells += [node("span", "muted", words(_ROWS[name])), node("span", "value num", value, *small)]
+    return node("div", "numbers", *cells)
+
+
+def answer_part(record: RunRecord, words: Words, longest: int | None = None) -> Node:
+    """The answer with its badge, or why there is none; one longer than ``longest`` is folded to its beginning."""
+    title = node("span", "subheading", words("Answer"))
+    if record.error is not None:
+        fact, remedy = fault_text(record.error, words)
+        return node("div", "said", title, node("p", "fault", f"✗ {fact} {remedy}"))
+    if not record.answer:
+        return node("div", "said", title, node("p", "muted", "…" if record.active else words("no answer")))
+    if record.active:
+        return node("div", "said", title, node("p", "prose", record.answer[:longest]))
+    look, badge = answer_badge(record, words)
+    prose = answer_prose(record.answer, still_markers(record, words))
+    if longest is not None and len(record.answer) > longest:
+        short = node("p", "muted", f"{' '.join(record.answer.split())[:longest].rstrip()}…")
+        prose = fold(f"answer-{record.id}", node("span", "", short, node("span", "all", words("Whole answer"))), prose)
+    return node("div", "said", title, chip(look, badge), prose)
+
+
+def passage_cell(passage: Passage, longest: int, words: Words, *marks: Node) -> Node:
+    """A passage in the first column of a table: its source, where in it, and its beginning."""
+    text = " ".join(passage.text.split())
+    return node(
+        "td",
+        "",
+        node("strong", "", passage.source),
+        node("span", "muted", f" § {section_text(passage.section, words)}" if passage.section else ""),
+        node("div", "muted small", f"{text[:longest]}…" if len(text) > longest else text),
+        *([node("div", "marks", *marks)] if marks else []),
+    )
+
+
+def shared_table(names: Iterable[str], rows: Iterable[Node], words: Words) -> Node:
+    """Passages by column; a wide one scrolls."""
+    heads = (node("th", "", name, scope="col") for name in (words("Passage"), *names))
+    table = node("table", "shared", node("thead", "", node("tr", "", *heads)), node("tbody", "", *rows))
+    return node("div", "scroll", table)
