@@ -16,25 +16,17 @@ from components.common.i18n import Words
 from components.common.markup import nothing, script
 from engine.messages import N_, NC_
 
-_LEGEND = {
-    "answered": NC_("decision map", "answers at once"),
-    "late": N_("answers after rewrites"),
-    "forced": N_("below the bar or unverified"),
-    "abstained": N_("abstains"),
-    "failed": N_("fails"),
-    "unknown": N_("needs calls"),
-}
-
 Look = Literal["answered", "late", "forced", "abstained", "failed", "unknown"]
-SIGNS: Mapping[Look, str] = {
-    "answered": "✓",
-    "late": "↻",
-    "forced": "!",
-    "abstained": "–",
-    "failed": "✗",
-    "unknown": "?",
+_LEGEND: Mapping[Look, tuple[str, str]] = {
+    "answered": ("✓", NC_("decision map", "answers at once")),
+    "late": ("↻", N_("answers after rewrites")),
+    "forced": ("!", N_("below the bar or unverified")),
+    "abstained": ("–", N_("abstains")),
+    "failed": ("✗", N_("fails")),
+    "unknown": ("?", N_("needs calls")),
 }
-"""Beside the colour: nothing is told by colour alone."""
+"""A sign beside the colour, for nothing is told by colour alone, and what both mean."""
+SIGNS = {look: sign for look, (sign, _) in _LEGEND.items()}
 
 _component = st.components.v2.component(
     "workbench_decision_map",
@@ -133,7 +125,7 @@ def map_data(view: MapView, words: Words) -> dict[str, object]:
         "rows": [asdict(band) for band in view.rows],
         "cells": [{**asdict(tile), "sign": SIGNS[tile.look]} for tile in view.tiles],
         "legend": [
-            *([look, SIGNS[look], words(_LEGEND[look])] for look in looks),
+            *([look, SIGNS[look], words(_LEGEND[look][1])] for look in looks),
             ["mark", "", words("the sliders")],
             ["ran", "◆", words("the run")],
         ],

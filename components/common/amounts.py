@@ -1,4 +1,4 @@
-"""Counts, sizes of files and long times as short text, the same in both languages."""
+"""Counts, sizes, times and the beginnings of texts in few characters, the same in both languages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ _STEP = 1024
 def count_text(number: int) -> str:
     """With a comma between thousands: ``12,480``."""
     return f"{number:,}"
+
+
+def moment(at: str) -> str:
+    """A time in ISO 8601 to the minute, without its ``T``."""
+    return at.replace("T", " ")[:16]
+
+
+def beginning(text: str, longest: int) -> str:
+    """The first characters of a text as one line."""
+    line = " ".join(text[: longest * 4].split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
 def size_text(size: int) -> str:

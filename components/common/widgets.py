@@ -28,10 +28,16 @@ def slider(
     limits: Parameter,
     default: float,
     below: dict[str, DeltaGenerator],
-    *,
-    on_change: Callable[[], None] | None = None,
+    **more: Any,
 ) -> float:
     """A slider over the range of a parameter; ``below`` gets a place under it for a note."""
+    value = bounded(words, name, limits, default, key=name, bind="query-params", persist_state="session", **more)
+    below[name] = st.empty()
+    return value
+
+
+def bounded(words: Words, name: str, limits: Parameter, default: float, **more: Any) -> float:
+    """A slider over the range of a parameter, bound to nothing unless ``more`` says so."""
     kind = int if limits.whole else float
     value = st.slider(
         words(name_of(name)),
@@ -40,13 +46,9 @@ def slider(
         kind(default),
         kind(limits.step),
         format="%d" if limits.whole else "%.2f",
-        key=name,
         help=words(help_of(name)),
-        bind="query-params",
-        persist_state="session",
-        on_change=on_change,
+        **more,
     )
-    below[name] = st.empty()
     return kind(value)
 
 

@@ -8,28 +8,34 @@ from components.common.i18n import Words
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.messages import N_
 
-_NAMES = {
-    "target_tokens": N_("Cut near, tokens"),
-    "most_tokens": N_("At most, tokens"),
-    "overlap_tokens": N_("Overlap at most, tokens"),
+_SLIDERS = {
+    "target_tokens": (
+        N_("Cut near, tokens"),
+        N_(
+            "Size that pieces of a long section aim at. Small passages are found more exactly, large ones tell more of "
+            "what surrounds them. Usual: 150–300; default {default}."
+        ),
+        10,
+    ),
+    "most_tokens": (
+        N_("At most, tokens"),
+        N_(
+            "No passage is longer; a section up to this size stays whole. Embedding models read about 512 tokens at "
+            "once. Default {default}."
+        ),
+        10,
+    ),
+    "overlap_tokens": (
+        N_("Overlap at most, tokens"),
+        N_(
+            "Pieces of one section share their border sentence if it is no longer than this, so that neither begins in "
+            "the dark. 0 shares nothing. Default {default}."
+        ),
+        5,
+    ),
 }
+"""Name, explanation and step of each."""
 
-_CUT_HELP = {
-    "target_tokens": N_(
-        "Size that pieces of a long section aim at. Small passages are found more exactly, large ones tell more of "
-        "what surrounds them. Usual: 150–300; default {default}."
-    ),
-    "most_tokens": N_(
-        "No passage is longer; a section up to this size stays whole. Embedding models read about 512 tokens at once. "
-        "Default {default}."
-    ),
-    "overlap_tokens": N_(
-        "Pieces of one section share their border sentence if it is no longer than this, so that neither begins in "
-        "the dark. 0 shares nothing. Default {default}."
-    ),
-}
-
-_STEPS = {"target_tokens": 10, "most_tokens": 10, "overlap_tokens": 5}
 _KEY = "kb_cut_"
 
 
@@ -45,16 +51,17 @@ def chunk_sliders(words: Words) -> ChunkOptions:
     with st.container(key="kb_cut"):
         places = st.columns(len(CHUNK_LIMITS), gap="medium")
         for place, (name, (low, high)) in zip(places, CHUNK_LIMITS.items(), strict=True):
+            label, explained, step = _SLIDERS[name]
             default = getattr(DEFAULT_CHUNKS, name)
             key = f"{_KEY}{name}"
             st.session_state.setdefault(key, default)
             value = place.slider(
-                words(_NAMES[name]),
+                words(label),
                 low,
                 high,
-                step=_STEPS[name],
+                step=step,
                 key=key,
-                help=words(_CUT_HELP[name], default=default),
+                help=words(explained, default=default),
                 persist_state="session",
             )
             chosen[name] = int(value)

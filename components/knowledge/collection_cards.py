@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from components.common.amounts import count_text
+from components.common.amounts import count_text, moment
 from components.common.embedding_facts import model_name
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
@@ -109,11 +109,6 @@ def advice_note(advice: GrowthAdvice, words: Words, *, key: str) -> None:
     look, sign = ("plain", "i") if advice.code == "server_small" else ("warn", "!")
     text = words(_ADVICE[advice.code], n=count_text(advice.passages), ms=duration_text(advice.search_ms))
     note_box(look, sign, text, words, key=key)
-
-
-def moment(at: str) -> str:
-    """An ISO time to the minute, without its ``T``."""
-    return at.replace("T", " ")[:16]
 
 
 def _row(number: int, info: CollectionInfo, chosen: bool, unusable: bool, words: Words) -> Node:

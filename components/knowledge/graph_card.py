@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from components.common.amounts import count_text
+from components.common.amounts import count_text, moment
 from components.common.embedding_facts import model_name
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
-from components.knowledge.collection_cards import moment
 from components.knowledge.draw import draw_knowledge
 from components.labels.knowledge import BUILTIN_EXTRACTOR
 from engine.library.graph_values import GraphState

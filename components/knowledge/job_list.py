@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from components.common.amounts import count_text, span_text
+from components.common.amounts import count_text, moment, span_text
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, fold, gauge, node
 from components.common.phrases import fault_text
@@ -96,7 +96,7 @@ def _card(job: JobStatus, words: Words) -> Node:
         node("strong", "", words(JOB_KINDS[job.kind], name=job.collection)),
         chip(look, f"{sign} {words(JOB_STATES[job.state])}"),
         node("span", "grow"),
-        node("span", "muted small num", words("{when} UTC", when=job.started_at.replace("T", " ")[:16])),
+        node("span", "muted small num", words("{when} UTC", when=moment(job.started_at))),
     )
     parts = [head, *(_way(job, words) if job.state != "done" else ()), *_outcome(job, words)]
     buttons = _buttons(job, words)

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from components.common.amounts import beginning, moment
 from components.common.i18n import Words
 from components.common.markup import Node, chip, figure, fold, node
 from components.common.spreadsheet import table_csv
-from components.knowledge.memory_recalls import beginning, draw_memory, effect_of, moment, run_address
+from components.knowledge.memory_recalls import draw_memory, effect_of, run_address
 from engine.messages import N_, NC_
 from engine.model.values import Memory, RunRecord
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 from urllib.parse import urlencode
 
+from components.common.amounts import beginning, moment
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, chip, node
 from components.common.phrases import probability_text
@@ -65,17 +66,6 @@ def recall_list(records: Sequence[RunRecord], words: Words, *, key: str, base: s
 def run_address(run_id: str, words: Words, base: str) -> str:
     """Where the workbench shows a run."""
     return f"{base}/?{urlencode({'run': run_id, 'lang': words.language})}"
-
-
-def moment(iso: str) -> str:
-    """Date and minute of a moment in ISO 8601."""
-    return iso.replace("T", " ")[:16]
-
-
-def beginning(text: str, longest: int) -> str:
-    """The first characters of a text as one line."""
-    line = " ".join(text[: longest * 4].split())
-    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
 def _line(record: RunRecord, words: Words, base: str) -> Node:

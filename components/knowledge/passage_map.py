@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.common.amounts import beginning
 from components.common.i18n import Words
 from components.common.life_lines import Fate
 from components.common.phrases import section_text
@@ -198,7 +199,7 @@ def _by_source(points: Sequence[MapPoint], words: Words, dark: bool) -> list[_Gr
         groups.append((label, _Style("#6b7280" if dark else "#b6bcc9", "circle", 5, 0.6), others))
     for place, name in enumerate(sorted(own)):
         style = _Style(hues[place], _SOURCES[place])
-        groups.append((escape(_short(name, _NAME)), style, [point for point in points if point.source == name]))
+        groups.append((escape(beginning(name, _NAME)), style, [point for point in points if point.source == name]))
     return groups
 
 
@@ -240,11 +241,6 @@ def _hover(point: MapPoint, words: Words) -> str:
     lines = [text[start : start + _HOVER_WIDTH] for start in range(0, len(text), _HOVER_WIDTH)]
     if len(lines) > _HOVER_LINES:
         lines = [*lines[: _HOVER_LINES - 1], f"{lines[_HOVER_LINES - 1]}…"]
-    head = f"<b>{escape(_short(point.source, _HOVER_WIDTH))}</b>"
-    section = [escape(_short(section_text(point.section, words), _HOVER_WIDTH))] if point.section else []
+    head = f"<b>{escape(beginning(point.source, _HOVER_WIDTH))}</b>"
+    section = [escape(beginning(section_text(point.section, words), _HOVER_WIDTH))] if point.section else []
     return "<br>".join([head, *section, *(escape(line) for line in lines)])
-
-
-def _short(text: str, most: int) -> str:
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= most else f"{one_line[: most - 1]}…"

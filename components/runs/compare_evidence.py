@@ -16,20 +16,14 @@ from engine.replay.answer_difference import SentenceDifference
 from engine.replay.difference import PassageDifference, Presence, RewritePair, RunDifference
 
 _MOVES = {
-    "gained": N_("+ gained"),
-    "lost": N_("− lost"),
-    "moved": N_("↕ moved"),
-    "same": N_("= same"),
+    "gained": ("pass", N_("+ gained"), N_("Only B kept it")),
+    "lost": ("fault", N_("− lost"), N_("Only A kept it")),
+    "moved": ("accent", N_("↕ moved"), N_("Its rank is another one")),
+    "same": ("grey", N_("= same"), ""),
 }
-
-_COMPARE_HELP = {
-    "gained": N_("Only B kept it"),
-    "lost": N_("Only A kept it"),
-    "moved": N_("Its rank is another one"),
-}
+"""Look, name and explanation of what became of a passage."""
 
 _SNIPPET = 160
-_LOOKS = {"gained": "pass", "lost": "fault", "moved": "accent", "same": "grey"}
 
 
 def passages_card(found: RunDifference, words: Words, *, all_passages: bool, show_all: str) -> Node:
@@ -94,7 +88,10 @@ def _graph(found: RunDifference, words: Words) -> list[Node]:
 
 
 def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) -> Node:
-    marks = [chip(_LOOKS[item.move], _moved(item, words), _help(item, words))]
+    look, name, explained = _MOVES[item.move]
+    moved = words("▲ up {n}" if (item.climbed or 0) > 0 else "▼ down {n}", n=abs(item.climbed or 0))
+    said = moved if item.move == "moved" and item.climbed else words(name)
+    marks = [chip(look, said, words(explained) if explained else "")]
     if flipped:
         marks.append(chip("warn", f"⇄ {words('verdict flipped')}"))
     elif flipped is False and item.a and item.b and item.a.verdict and item.b.verdict:
@@ -107,16 +104,6 @@ def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) ->
     snippet = text[:_SNIPPET] + ("…" if len(item.passage.text) > _SNIPPET else "")
     what = node("div", "where what", node("div", "chips", *marks), *source, node("div", "muted small", snippet))
     return node("div", "pair", what, _presence("A", item.a, words), _presence("B", item.b, words))
-
-
-def _moved(item: PassageDifference, words: Words) -> str:
-    if item.move == "moved" and item.climbed:
-        return words("▲ up {n}" if item.climbed > 0 else "▼ down {n}", n=abs(item.climbed))
-    return words(_MOVES[item.move])
-
-
-def _help(item: PassageDifference, words: Words) -> str:
-    return "" if item.move == "same" else words(_COMPARE_HELP[item.move])
 
 
 def _presence(name: str, side: Presence | None, words: Words) -> Node:

@@ -11,6 +11,7 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.phrases import begun
 from components.common.setting_words import setting_label
+from components.common.widgets import bounded
 from components.labels.settings import choices_of, help_of, name_of
 from engine.model.config import (
     BUILTIN,
@@ -66,19 +67,7 @@ def model_label(model: str, words: Words) -> str:
 
 
 def _slider(name: str, start: RunConfig, words: Words, key: str) -> float:
-    limits = PARAMETERS[name]
-    kind = int if limits.whole else float
-    value = st.slider(
-        words(name_of(name)),
-        kind(limits.low),
-        kind(limits.high),
-        kind(getattr(start, name)),
-        kind(limits.step),
-        format="%d" if limits.whole else "%.2f",
-        help=words(help_of(name)),
-        key=f"{key}_{name}",
-    )
-    return kind(value)
+    return bounded(words, name, PARAMETERS[name], getattr(start, name), key=f"{key}_{name}")
 
 
 def _one_of(name: str, options: Sequence[str], start: str, words: Words, key: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.common.amounts import count_text, size_text, span_text
+from components.common.amounts import count_text, moment, size_text, span_text
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, command, gauge, node, table
 from components.common.phrases import duration_text
@@ -194,7 +194,7 @@ def _state(item: ModelDetails, words: Words) -> Node:
     said = words("loaded · in main memory" if item.vram == 0 else "loaded")
     if item.vram:
         said = words("loaded · {size}", size=size_text(item.vram))
-    until = item.expires_at.replace("T", " ")[:16]
+    until = moment(item.expires_at)
     return chip(
         "pass",
         said,

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, gauge, node
 from components.system.draw import draw_system, ended_box
 from engine.host.values import SelfTest, SelfTestCase, SelfTestCode, SelfTesting
 from engine.messages import N_, NC_
 
-_SELFTEST = {
-    "dimension": N_("The model makes vectors of the length that the collection holds."),
-    "unit_length": N_("Every vector has length 1, so a product of two is their cosine."),
-    "deterministic": N_("The same text gets the same vector twice."),
-    "prefixes": N_("The prefixes recorded with the collection are the ones in use."),
-    "order": N_("The store returns the nearest first, regardless of the sign of its metric."),
-    "cosine": N_("The cosine that the store reports is the one computed from the vectors."),
-    "own_text": N_(
-        "A passage's text, re-embedded, finds that passage first: the model is the one that built the collection."
-    ),
-    "floor": N_("A passage's own words come out more similar than questions about something else."),
-    "clear_yes": N_("The grader passes a passage that plainly holds the answer."),
-    "clear_no": N_("The grader does not pass a passage about something else."),
-}
-
-_REMEDY = {
+_REMEDIES = {
     "model": N_("Re-embed the collection on the page Knowledge with the model that is installed now."),
     "prefixes": N_("Set the model's own prefixes for this collection on the page Knowledge."),
     "store": N_(
@@ -34,33 +17,58 @@ _REMEDY = {
     "grader": N_("Choose another model for the grader under Models, or the built-in one."),
 }
 
-_NUMBERS = {
-    "dimension": N_("{given} made, {stored} stored"),
-    "unit_length": N_("off by at most {off}"),
-    "deterministic": N_("differ by at most {off}"),
-    "prefixes": N_("query “{query}” · passage “{passage}” · cosine of the two {cosine}"),
-    "order": N_("{hits} hits, {upturned} out of order"),
-    "cosine": N_("{hits} hits, off by at most {off}"),
-    "own_text": N_("{found} of {sample} passages, lowest cosine {lowest}"),
-    "floor": N_("own words {right}, something else {unrelated}; the floor is a cosine of {floor}"),
-    "clear_yes": N_("{right} of {asked}, lowest P(relevant) {low}"),
-    "clear_no": N_("{right} of {asked}, highest P(relevant) {high}"),
+_CASES: dict[SelfTestCode, tuple[str, str, str]] = {
+    "dimension": (
+        N_("The model makes vectors of the length that the collection holds."),
+        N_("{given} made, {stored} stored"),
+        "model",
+    ),
+    "unit_length": (
+        N_("Every vector has length 1, so a product of two is their cosine."),
+        N_("off by at most {off}"),
+        "model",
+    ),
+    "deterministic": (N_("The same text gets the same vector twice."), N_("differ by at most {off}"), "model"),
+    "prefixes": (
+        N_("The prefixes recorded with the collection are the ones in use."),
+        N_("query “{query}” · passage “{passage}” · cosine of the two {cosine}"),
+        "prefixes",
+    ),
+    "order": (
+        N_("The store returns the nearest first, regardless of the sign of its metric."),
+        N_("{hits} hits, {upturned} out of order"),
+        "store",
+    ),
+    "cosine": (
+        N_("The cosine that the store reports is the one computed from the vectors."),
+        N_("{hits} hits, off by at most {off}"),
+        "store",
+    ),
+    "own_text": (
+        N_("A passage's text, re-embedded, finds that passage first: the model is the one that built the collection."),
+        N_("{found} of {sample} passages, lowest cosine {lowest}"),
+        "model",
+    ),
+    "floor": (
+        N_("A passage's own words come out more similar than questions about something else."),
+        N_("own words {right}, something else {unrelated}; the floor is a cosine of {floor}"),
+        "model",
+    ),
+    "clear_yes": (
+        N_("The grader passes a passage that plainly holds the answer."),
+        N_("{right} of {asked}, lowest P(relevant) {low}"),
+        "grader",
+    ),
+    "clear_no": (
+        N_("The grader does not pass a passage about something else."),
+        N_("{right} of {asked}, highest P(relevant) {high}"),
+        "grader",
+    ),
 }
+"""What each case expects, the numbers that it measured, and which remedy helps where it does not hold."""
 
 STOP = "stop"
 """The action of the button that stops a self-test."""
-_REMEDIES: Mapping[SelfTestCode, str] = {
-    "dimension": "model",
-    "unit_length": "model",
-    "deterministic": "model",
-    "own_text": "model",
-    "floor": "model",
-    "prefixes": "prefixes",
-    "order": "store",
-    "cosine": "store",
-    "clear_yes": "grader",
-    "clear_no": "grader",
-}
 
 
 def self_test_progress(testing: SelfTesting, words: Words, *, key: str) -> str | None:
@@ -101,9 +109,10 @@ def _result(found: SelfTest, grader: str, words: Words) -> tuple[Node, Node]:
 
 def _case(case: SelfTestCase, words: Words) -> Node:
     look, sign = ("pass", "✓") if case.passed else ("fault", "✗")
-    said = node("div", "", words(_SELFTEST[case.code]))
+    expected, _, helps = _CASES[case.code]
+    said = node("div", "", words(expected))
     numbers = node("div", "muted small num", _numbers(case, words))
-    remedy = [] if case.passed else [node("p", "small", words(_REMEDY[_REMEDIES[case.code]]))]
+    remedy = [] if case.passed else [node("p", "small", words(_REMEDIES[helps]))]
     state = chip(look, words("holds" if case.passed else "does not hold"))
     body = node("div", "grow", said, numbers, *remedy)
     return node("li", "case", node("span", f"dot {look}", sign, aria_hidden="true"), body, node("span", "", state))
@@ -111,7 +120,7 @@ def _case(case: SelfTestCase, words: Words) -> Node:
 
 def _numbers(case: SelfTestCase, words: Words) -> str:
     try:
-        return words(_NUMBERS[case.code], **case.detail)
+        return words(_CASES[case.code][1], **case.detail)
     except KeyError:
         # A test that broke off early measured only some of them.
         return " · ".join(f"{name} {value}" for name, value in case.detail.items())

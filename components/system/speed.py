@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from components.common.amounts import span_text
+from components.common.amounts import moment, span_text
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, figure, gauge, node
 from components.common.spreadsheet import table_csv
@@ -95,7 +95,7 @@ def rate_text(value: float) -> str:
 
 
 def _card(speed: ModelSpeed, used: tuple[int, str] | None, words: Words) -> Node:
-    when = speed.measured_at.replace("T", " ")[:16]
+    when = moment(speed.measured_at)
     head = node(
         "div",
         "head",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Protocol, TypeVar
 
 import streamlit as st
+
+from engine.model.values import Fault
 
 
 class Work(Protocol):
@@ -15,7 +18,16 @@ class Work(Protocol):
     def over(self) -> bool: ...
 
 
+_Value = TypeVar("_Value")
 _Work = TypeVar("_Work", bound=Work)
+
+
+def settled(call: Future[_Value] | None) -> tuple[_Value | None, Fault | None]:
+    """What a call in the background brought, and what it failed with; neither while it runs or where it was stopped."""
+    if call is None or not call.done() or call.cancelled():
+        return None, None
+    error = call.exception()
+    return (None, Fault.of(error)) if isinstance(error, Exception) else (call.result(), None)
 
 
 def redraw_when(ended: Callable[[], bool], every_s: float) -> None:

@@ -15,6 +15,7 @@ from engine.knowledge.items import IngestItem, items_of
 from engine.knowledge.load import Document
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.model.values import Fault
+from pages.parts.common.following import settled
 
 _log = logging.getLogger(__name__)
 _lane = ThreadPoolExecutor(2, thread_name_prefix="preview")
@@ -91,16 +92,11 @@ class Draft:
     @property
     def preview(self) -> Preview | None:
         """None while it is made and where it failed."""
-        if self.future is None or not self.done or self.future.cancelled() or self.future.exception() is not None:
-            return None
-        return self.future.result()
+        return settled(self.future)[0]
 
     @property
     def fault(self) -> Fault | None:
-        if self.future is None or not self.done or self.future.cancelled():
-            return None
-        error = self.future.exception()
-        return Fault.of(error) if isinstance(error, Exception) else None
+        return settled(self.future)[1]
 
     def cancel(self) -> None:
         """End it after the file that is being read."""

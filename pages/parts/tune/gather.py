@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from components.common.amounts import moment
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.markup import draw, node
@@ -97,7 +98,7 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
 
 def batch_name(batch: Batch, words: Words) -> str:
     """``built-in · 2026-11-22 03:05 · 60/60``"""
-    when = batch.created_at[:16].replace("T", " ")
+    when = moment(batch.created_at)
     grader = setting_text("grader", batch.config.models.grader.model, words)
     return f"{grader} · {when} · {len(batch.done)}/{batch.total}"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -17,11 +19,12 @@ from engine.evaluation.formats.common import ImportNote
 from engine.evaluation.importing import ImportPlan, collection_name, read_query_set
 from engine.evaluation.matching import presence
 from engine.evaluation.store import usable_set_name
+from engine.knowledge.ingest import IngestReport, Progress
 from engine.messages import N_, NC_
 from engine.model.values import Fault
+from pages.parts.common.following import settled
 from pages.parts.common.remembered import remembered
 from pages.parts.tune.collection import collection_choice, presence_note, sources_of
-from pages.parts.tune.jobs import IngestJob
 
 _NOTE = {
     "row": N_("left out, it cannot be used"),
@@ -42,6 +45,17 @@ _ATTENTION = 6
 """Notes of an import that are shown at once."""
 _LONGEST = 60
 _KINDS = ("json", "jsonl", "csv", "tsv", "zip", "txt")
+
+
+@dataclass(slots=True)
+class _Ingestion:
+    """Documents of an import on their way in."""
+
+    progress: Progress | None = None
+    future: Future[IngestReport] | None = None
+
+    def note(self, progress: Progress) -> None:
+        self.progress = progress
 
 
 def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words) -> None:
@@ -112,7 +126,8 @@ def begin_import(engine: Engine, plan: ImportPlan, name: str, collection: str, w
         query_set = QuerySet(usable_set_name(name), plan.set.cases, collection, plan.set.origin)
         if plan.items:
             # The documents first: without them no question of the set can find anything.
-            job = IngestJob.start(engine, plan.items, collection)
+            job = _Ingestion()
+            job.future = engine.start_ingest(plan.items, collection, job.note)
             st.session_state[_JOB] = (job, ImportPlan(query_set, (), plan.notes))
         else:
             engine.evaluation.save_query_set(query_set)
@@ -132,14 +147,14 @@ def imported(engine: Engine, words: Words) -> None:
         if fault_box(failed, words, key="tune_import_failed", actions=close) == "close":
             st.session_state.pop(_FAILED)
             st.rerun()
-    waiting: tuple[IngestJob, ImportPlan] | None = st.session_state.get(_JOB)
+    waiting: tuple[_Ingestion, ImportPlan] | None = st.session_state.get(_JOB)
     if waiting is None:
         return
     job, plan = waiting
 
     @st.fragment(run_every=_WATCH_S)
     def watch() -> None:
-        if job.done:
+        if job.future is None or job.future.done():
             st.session_state.pop(_JOB, None)
             _finish(engine, job, plan)
             st.rerun()
@@ -151,19 +166,21 @@ def imported(engine: Engine, words: Words) -> None:
                 min(1.0, share),
                 words("{name}: {done} of {total} documents in", name=plan.set.name, done=done, total=total),
             )
-            if st.button(words("Stop"), icon=":material/stop:", key="tune_import_stop"):
-                job.stop()
+            if st.button(words("Stop"), icon=":material/stop:", key="tune_import_stop") and job.future is not None:
+                job.future.cancel()
 
     watch()
 
 
-def _finish(engine: Engine, job: IngestJob, plan: ImportPlan) -> None:
+def _finish(engine: Engine, job: _Ingestion, plan: ImportPlan) -> None:
+    ended = settled(job.future)
+    report, fault = ended
     try:
-        if job.report is not None:
-            engine.evaluation.save_query_set(plan.after(job.report.to_dict()))
+        if report is not None:
+            engine.evaluation.save_query_set(plan.after(report.to_dict()))
             st.session_state["tune_set_wanted"] = plan.set.name
-        elif job.fault is not None:
-            st.session_state[_FAILED] = Fault.of(job.fault)
+        elif fault is not None:
+            st.session_state[_FAILED] = fault
     except WorkbenchError as error:
         st.session_state[_FAILED] = Fault.of(error)
 
