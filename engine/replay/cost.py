@@ -20,19 +20,19 @@ class CostModel:
     """Prices of single steps under one config; seconds are None where the run measured no such step."""
 
     search: Cost
-    grading: Cost
-    rewrite: Cost
-    generation: Cost
+    grading: Cost = Cost()
+    """Of one passage; nothing where the workflow does not ask the role, here as in the steps below."""
+    rewrite: Cost = Cost()
+    generation: Cost = Cost()
     evaluation: Cost = Cost()
-    """Of one answer; nothing in a workflow that evaluates none."""
+    """Of one answer."""
     routing: Cost = Cost()
-    """Nothing in a workflow without a router."""
     reranking: Cost = Cost()
     """One call of a reranker that is not the run's grader; nothing where the grader reranks."""
 
     def rounds_after(self, done: int, config: RunConfig) -> Cost:
         """At worst: every rewrite that is left after round ``done`` with its search and a full round of gradings."""
-        left = max(0, config.max_rewrites - done)
+        left = max(0, workflow(config.workflow).rounds(config) - 1 - done)
         return (self.rewriting + self.round(config)) * left
 
     @property
@@ -78,15 +78,15 @@ def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
     grading = _total(graded)
     gradings = sum(call.role == "grader" and not call.cached for call in record.model_calls)
     searches = [item for item in record.nodes if item.node in searching]
-    if record.fork:
+    if record.fork and flow.gate:
         searches = [item for item in searches if (flow.gate, item.round) in asked]
     return CostModel(
         search=Cost(seconds=_mean([_without(item.duration_ms, scoring[item.node, item.round]) for item in searches])),
         grading=_of(record, config, "grader", grading / gradings if gradings and grading is not None else None),
         rewrite=_of(record, config, "rewriter", _mean([item.duration_ms for item in rewrites])),
         generation=_of(record, config, "generator", _visits(record, "generator", flow.of_kind("answer"))),
-        evaluation=_in_use(record, config, "evaluator", flow.of_kind("evaluate")),
-        routing=_in_use(record, config, "router", flow.of_kind("route")),
+        evaluation=_of(record, config, "evaluator", _visits(record, "evaluator", flow.of_kind("evaluate"))),
+        routing=_of(record, config, "router", _visits(record, "router", flow.of_kind("route"))),
         reranking=_reranking(record, config, sum(scoring.values())),
     )
 
@@ -107,14 +107,10 @@ def _visits(record: RunRecord, role: RoleName, nodes: frozenset[str]) -> float |
     return _mean([item.duration_ms for item in record.nodes if item.node in nodes])
 
 
-def _in_use(record: RunRecord, config: RunConfig, role: RoleName, nodes: frozenset[str]) -> Cost:
-    """The price of a role that not every workflow asks."""
+def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Cost:
+    """The price of one call; nothing where the workflow does not ask the role."""
     if role not in declared(config.workflow).roles:
         return Cost()
-    return _of(record, config, role, _visits(record, role, nodes))
-
-
-def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Cost:
     model = config.models.of(role)
     seconds = measured_s if model == record.config.models.of(role) else None
     return Cost(0, 1, seconds) if model.built_in else Cost(1, 0, seconds)

@@ -11,8 +11,14 @@ from engine.model.values import RunRecord
 from engine.replay.cost import CostModel, cost_model, unanswered
 from engine.workflows import workflow
 
-_SOMETIMES: Mapping[str, RoleName] = {"evaluation": "evaluator", "routing": "router"}
-"""Steps that not every workflow has."""
+_STEPS: Mapping[str, RoleName] = {
+    "grading": "grader",
+    "rewrite": "rewriter",
+    "generation": "generator",
+    "evaluation": "evaluator",
+    "routing": "router",
+}
+"""The step that each role takes."""
 
 
 def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> CostModel:
@@ -21,16 +27,10 @@ def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> CostMode
     Records are read no further than until every step is measured; seconds stay None where none did. One in which a chat
     model of ``config`` never replied measured nothing.
     """
+    roles = workflow(config.workflow).roles
     found: dict[str, Cost] = {
         "search": Cost(seconds=None),
-        "grading": _unmeasured(config, "grader"),
-        "rewrite": _unmeasured(config, "rewriter"),
-        "generation": _unmeasured(config, "generator"),
-        **{
-            name: _unmeasured(config, role)
-            for name, role in _SOMETIMES.items()
-            if role in workflow(config.workflow).roles
-        },
+        **{name: _unmeasured(config, role) for name, role in _STEPS.items() if role in roles},
     }
     for record in (item for item in records if item.workflow == config.workflow and not unanswered(item, config)):
         own = cost_model(record, config)
