@@ -16,7 +16,7 @@ from engine.model.language import sentences
 from engine.model.values import RunRecord
 from engine.records.codec import record_from_dict
 from engine.settings import Settings
-from pages.parts.runs.started_together import start_all
+from pages.parts.runs.together import start_all
 from tests.contracts.chat_models import obedient
 from tests.support.dual_fakes import dual, path
 from tests.support.ollama_stand_in import OllamaStandIn, Reply, ServerError
