@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -276,35 +276,24 @@ def try_settings(settings: Mapping[str, AxisValue]) -> None:
 def tabs(shown: Shown, evaluation: Evaluation, changed: Flips, gathering: Gathering) -> None:
     before, config = evaluation.configs
     failed = len(shown.evidence.failed)
-    names = {
-        "flips": words("Flips {n}", n=changed.flipped),
-        "outcomes": words("Outcomes"),
-        "measures": words("All measures"),
-        "sweep": words("Sweep"),
-        "bench": words("Grader bench"),
-        "failures": words("Failures {n}", n=failed),
+
+    def outcomes() -> None:
+        outcome_bars(evaluation, words, key="tune_outcomes")
+        pass_rate_bars(evaluation, words, key="tune_rates")
+
+    parts: dict[str, Callable[[], None]] = {
+        words("Flips {n}", n=changed.flipped): lambda: flips_tab(changed, config),
+        words("Outcomes"): outcomes,
+        words("All measures"): lambda: measures_table(evaluation, words, key="tune_measures"),
+        words("Sweep"): lambda: sweep_tab(engine, shown, config, before, words),
+        words("Grader bench"): lambda: grader_bench_tab(engine, gathering, config, words),
+        words("Failures {n}", n=failed): lambda: failures_list(failures(shown, gathering), words, key="tune_failures"),
     }
-    drawn = dict(zip(names, st.tabs(list(names.values()), key="tune_tabs", on_change="rerun"), strict=True))
     # Hidden tabs cost nothing.
-    if drawn["flips"].open:
-        with drawn["flips"]:
-            flips_tab(changed, config)
-    if drawn["outcomes"].open:
-        with drawn["outcomes"]:
-            outcome_bars(evaluation, words, key="tune_outcomes")
-            pass_rate_bars(evaluation, words, key="tune_rates")
-    if drawn["measures"].open:
-        with drawn["measures"]:
-            measures_table(evaluation, words, key="tune_measures")
-    if drawn["sweep"].open:
-        with drawn["sweep"]:
-            sweep_tab(engine, shown, config, before, words)
-    if drawn["bench"].open:
-        with drawn["bench"]:
-            grader_bench_tab(engine, gathering, config, words)
-    if drawn["failures"].open:
-        with drawn["failures"]:
-            failures_list(failures(shown, gathering), words, key="tune_failures")
+    for tab, draw in zip(st.tabs(list(parts), key="tune_tabs", on_change="rerun"), parts.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
 
 
 def flips_tab(changed: Flips, config: RunConfig) -> None:

@@ -24,6 +24,12 @@ def beginning(text: str, longest: int) -> str:
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
+def holds(typed: str, *parts: str) -> bool:
+    """Whether one of the parts holds what was typed, regardless of its case; an empty text is everywhere."""
+    wanted = typed.strip().casefold()
+    return any(wanted in part.casefold() for part in parts)
+
+
 def size_text(size: int) -> str:
     """Bytes in the unit that suits them, with two figures below ten: ``640 B``, ``3.1 KB``, ``12 MB``."""
     value, place = float(size), 0

@@ -67,6 +67,22 @@ def typed(name: str, label: str, longest: int, **more: Any) -> str:
     return str(text or "").strip()
 
 
+def narrowing(label: str, *, key: str, placeholder: str | None = None, width: int = 320, **more: Any) -> str:
+    """A text that narrows a list with every letter typed; without a ``placeholder`` the label stands in the box."""
+    text = st.text_input(
+        label,
+        key=key,
+        placeholder=label if placeholder is None else placeholder,
+        label_visibility="collapsed" if placeholder is None else "visible",
+        icon=":material/search:",
+        max_chars=200,
+        live=True,
+        width=width,
+        **more,
+    )
+    return str(text or "")
+
+
 def page_of(items: Sequence[_Item], size: int, *, key: str) -> Sequence[_Item]:
     """Draw the choice of a page where there are several, and return what is on the chosen one."""
     pages = -(-len(items) // size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from components.common.amounts import count_text, moment
+from components.common.amounts import count_text, holds, moment
 from components.common.embedding_facts import model_name
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
@@ -57,11 +57,8 @@ _OPEN = "open:"
 
 def matching(collections: Sequence[CollectionInfo], text: str) -> list[CollectionInfo]:
     """Those whose name, alias, description or model holds a text, regardless of its case."""
-    wanted = text.strip().casefold()
     return [
-        info
-        for info in collections
-        if any(wanted in part.casefold() for part in (info.name, info.description, info.embedding_model, *info.aliases))
+        info for info in collections if holds(text, info.name, info.description, info.embedding_model, *info.aliases)
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from components.common.amounts import beginning, moment
+from components.common.amounts import beginning, holds, moment
 from components.common.i18n import Words
 from components.common.markup import Node, chip, figure, fold, node
 from components.common.spreadsheet import table_csv
@@ -77,15 +77,11 @@ def memory_figures(found: MemoryFigures, words: Words, *, key: str) -> None:
 
 def matching(memories: Sequence[Memory], text: str, kind: Kind) -> list[Memory]:
     """Memories of a kind that hold a text anywhere, regardless of its case."""
-    wanted = text.strip().casefold()
     return [
         item
         for item in memories
         if (kind == "all" or item.passed == (kind == "passed"))
-        and (
-            not wanted
-            or any(wanted in part.casefold() for part in (item.question, item.answer, item.collection, *item.sources))
-        )
+        and holds(text, item.question, item.answer, item.collection, *item.sources)
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.common.amounts import count_text
+from components.common.amounts import count_text, holds
 from components.common.controls import page_of
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node, nothing, script
@@ -40,8 +40,7 @@ class SourceListEvent:
 
 def matching_sources(sources: Sequence[SourceInfo], text: str) -> list[SourceInfo]:
     """Those whose name or title holds a text, regardless of its case."""
-    wanted = text.strip().casefold()
-    return [item for item in sources if wanted in f"{item.source} {item.title}".casefold()]
+    return [item for item in sources if holds(text, item.source, item.title)]
 
 
 def source_list(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from components.common.amounts import holds
 from components.common.faults import with_code
 from components.common.i18n import Words
 from components.common.markup import Node, chip, command, node, table
@@ -53,15 +54,11 @@ def settings_found(
     settings: Sequence[SettingValue], text: str, words: Words, *, changed: bool = False
 ) -> list[SettingValue]:
     """Settings that hold a text in name, value or description, in any case; ``changed`` drops the defaults."""
-    wanted = text.strip().casefold()
     return [
         item
         for item in settings
         if not (changed and item.source == "default")
-        and (
-            not wanted
-            or any(wanted in part.casefold() for part in (item.variable, item.value, words(item.description)))
-        )
+        and holds(text, item.variable, item.value, words(item.description))
     ]
 
 

@@ -227,22 +227,22 @@ def tabs(
         if given is not None:
             engine.evaluation.set_label(record.question, given.passage_id, given.relevant)
             st.rerun()
-    if by_name["path"].open:
-        with by_name["path"]:
-            path_tab(engine, record, words)
-            fork_panel_of(engine, record, chosen, words)
-    if "rewrites" in by_name and by_name["rewrites"].open:
-        with by_name["rewrites"]:
-            rewrite_history(record, words, key="rewrites")
-    if by_name["timeline"].open:
-        with by_name["timeline"]:
-            timeline(narrowed, words, key="timeline")
-    if by_name["calls"].open:
-        with by_name["calls"]:
-            model_calls(narrowed, words, key="calls")
-    if by_name["record"].open:
-        with by_name["record"]:
-            raw_record(record, words)
+
+    def path() -> None:
+        path_tab(engine, record, words)
+        fork_panel_of(engine, record, chosen, words)
+
+    parts: dict[Tab, Callable[[], None]] = {
+        "path": path,
+        "rewrites": lambda: rewrite_history(record, words, key="rewrites"),
+        "timeline": lambda: timeline(narrowed, words, key="timeline"),
+        "calls": lambda: model_calls(narrowed, words, key="calls"),
+        "record": lambda: raw_record(record, words),
+    }
+    for name, draw in parts.items():
+        if name in by_name and by_name[name].open:
+            with by_name[name]:
+                draw()
 
 
 def narrowed_note(node: str, record: RunRecord, words: Words) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.common.controls import narrowing
 from components.common.embedding_facts import family
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -79,17 +80,7 @@ def _only_samples(words: Words) -> None:
 def _narrowed(collections: Sequence[CollectionInfo], words: Words) -> list[CollectionInfo]:
     if len(collections) < _MANY:
         return list(collections)
-    text = st.text_input(
-        words("Filter collections"),
-        key="kb_find_collection",
-        placeholder=words("Filter collections"),
-        icon=":material/search:",
-        label_visibility="collapsed",
-        max_chars=200,
-        live=True,
-        width=320,
-    )
-    return matching(collections, str(text or ""))
+    return matching(collections, narrowing(words("Filter collections"), key="kb_find_collection"))
 
 
 def _one(engine: Engine, info: CollectionInfo, is_usable: bool, words: Words) -> None:

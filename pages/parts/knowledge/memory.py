@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from components.common.controls import download, page_of, pick
+from components.common.controls import download, narrowing, page_of, pick
 from components.common.i18n import Words
 from components.common.panel import want_settings
 from components.common.url_state import base_path
@@ -33,7 +33,6 @@ _SWITCH = "memory"
 _NEWEST = 20
 """Runs of the dual loop that are looked at for what they recalled."""
 _A_PAGE = 20
-_LONGEST_SEARCH = 200
 
 
 def memory_view(engine: Engine, words: Words) -> None:
@@ -140,19 +139,12 @@ def narrowed(words: Words, memories: Sequence[Memory]) -> list[Memory]:
     if st.session_state.pop("memory_cleared", False):
         st.session_state["memory_q"], st.session_state["memory_kind"] = "", "all"
     with st.container(key="memory_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
-        text = st.text_input(
-            words(NC_("memory", "Search")),
-            key="memory_q",
-            placeholder=words("Question, answer, source or collection"),
-            icon=":material/search:",
-            max_chars=_LONGEST_SEARCH,
-            live=True,
-            bind="query-params",
-            width=340,
-        )
+        placeholder = words("Question, answer, source or collection")
+        label = words(NC_("memory", "Search"))
+        text = narrowing(label, key="memory_q", placeholder=placeholder, width=340, bind="query-params")
         shown = {name: words(text) for name, text in _KINDS.items()}
         kind = pick(words(NC_("memory", "Show")), shown, key="memory_kind")
-    return matching(memories, str(text or ""), kind)
+    return matching(memories, text, kind)
 
 
 def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequence[Memory]) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from components.common.controls import page_of
+from components.common.controls import narrowing, page_of
 from components.common.i18n import Words
 from components.knowledge.source_list import matching_sources, passage_list, source_heading, source_list
 from engine.engine import Engine
@@ -86,17 +86,8 @@ def _close() -> None:
 def _narrowed(sources: Sequence[SourceInfo], bar: st.delta_generator.DeltaGenerator, words: Words) -> list[SourceInfo]:
     if st.session_state.pop("kb_filter_cleared", False):
         st.session_state["kb_filter"] = ""
-    text = bar.text_input(
-        words("Filter sources"),
-        key="kb_filter",
-        placeholder=words("Filter sources"),
-        icon=":material/search:",
-        label_visibility="collapsed",
-        max_chars=200,
-        live=True,
-        width=320,
-    )
-    shown = matching_sources(sources, str(text or ""))
+    with bar:
+        shown = matching_sources(sources, narrowing(words("Filter sources"), key="kb_filter"))
     some = len(shown) < len(sources)
     part = words("{n} of {all} sources", n=len(shown), all=len(sources))
     bar.caption(part if some else words.count("1 source", "{n} sources", len(shown)), width="content")

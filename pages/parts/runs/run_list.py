@@ -10,7 +10,7 @@ from typing import cast, get_args
 import streamlit as st
 
 from components.ask.what_if_text import collection_text
-from components.common.controls import download, listed
+from components.common.controls import download, listed, narrowing
 from components.common.i18n import Words
 from components.common.panel import COLLECTION_NAME
 from components.common.phrases import outcome_text, workflow_text
@@ -34,7 +34,6 @@ from pages.parts.runs.compare import choose_pair
 
 _A_PAGE = 50
 _WATCH_S = 1.5
-_LONGEST_SEARCH = 200
 _NAMED_IN_DIALOG = 5
 _UNSEARCHED = ("bypass", "simple", "tables_only")
 """Reasons to end of runs that searched nothing."""
@@ -68,16 +67,9 @@ def narrowed(engine: Engine, words: Words) -> Filters:
     tags = {name: words("{tag} ({n})", tag=name, n=count) for name, count in counts.items() if name != BATCH}
     take_from_url("collection", "", lambda given: COLLECTION_NAME.fullmatch(given) is not None, key=_COLLECTION)
     with st.container(key="run_filters", horizontal=True, vertical_alignment="bottom", gap="small"):
-        text = st.text_input(
-            words(NC_("memory", "Search")),
-            key="q",
-            placeholder=words("Question, tag or run id"),
-            icon=":material/search:",
-            max_chars=_LONGEST_SEARCH,
-            live=True,
-            bind="query-params",
-            width=300,
-        )
+        placeholder = words("Question, tag or run id")
+        label = words(NC_("memory", "Search"))
+        text = narrowing(label, key="q", placeholder=placeholder, width=300, bind="query-params")
         outcome = listed("outcome", words("Outcome"), outcomes, width=165)
         loop = listed("loop", words("Workflow"), loops, width=165)
         tag = listed("tag", words("Tag"), {"": words("Any tag"), **tags}, width=165)
@@ -96,7 +88,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
         )
     put_into_url("collection", str(collection or ""), "", key=_COLLECTION)
     return Filters(
-        text=(text or "").strip() or None,
+        text=text.strip() or None,
         outcome=cast("Outcome | None", outcome or None),
         workflow=loop or None,
         tag=tag or None,

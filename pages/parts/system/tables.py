@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.common.controls import download
+from components.common.controls import download, narrowing
 from components.common.copy_text import copy_text
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -87,9 +87,9 @@ def settings_part(engine: Engine, words: Words) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom", key="settings_filters"):
-        text = st.text_input(words("Find a setting"), key="settings_q", icon=":material/search:", live=True, width=320)
+        text = narrowing(words("Find a setting"), key="settings_q", placeholder="")
         changed = st.toggle(words("Only what differs from the default"), key="settings_changed")
-    shown = settings_found(engine.host.settings(), str(text or ""), words, changed=changed)
+    shown = settings_found(engine.host.settings(), text, words, changed=changed)
     if shown:
         settings_table(shown, words, key="settings")
     else:
