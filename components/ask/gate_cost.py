@@ -5,26 +5,26 @@ from __future__ import annotations
 from components.common.i18n import Words
 from components.common.markup import box, button, draw, node
 from components.common.phrases import duration_text
-from engine.replay.gate_cost import GateWaste
+from engine.replay.gate_cost import GateCost
 
 
-def gate_waste_note(waste: GateWaste, words: Words, *, key: str) -> bool:
+def gate_cost_note(found: GateCost, words: Words, *, key: str) -> bool:
     """Draw the note; true when the reader wants the other gate."""
-    text = node("p", "", waste_text(waste, words))
+    text = node("p", "", gate_cost_text(found, words))
     return draw((box("warn", "!", text, beside=(button(words("Use that gate"), "use"),)),), words, key=key) == "use"
 
 
-def waste_text(waste: GateWaste, words: Words) -> str:
+def gate_cost_text(found: GateCost, words: Words) -> str:
     """When enough verified passages were there, and what came after."""
-    cost = [words.count("{n} rewrite", "{n} rewrites", waste.rewrites)]
-    if waste.calls:
-        cost.append(words.count("{n} call", "{n} calls", waste.calls))
-    cost.append(duration_text(waste.saved_ms))
+    cost = [words.count("{n} rewrite", "{n} rewrites", found.rewrites)]
+    if found.calls:
+        cost.append(words.count("{n} call", "{n} calls", found.calls))
+    cost.append(duration_text(found.saved_ms))
     fact = words.count(
         "{n} passage had passed already in round {round}.",
         "{n} passages had passed already in round {round}.",
-        waste.relevant,
-        round=waste.round,
+        found.relevant,
+        round=found.round,
     )
     return words.joined(
         (

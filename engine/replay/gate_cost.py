@@ -1,4 +1,4 @@
-"""What a stricter gate cost: pure reading of a finished run (SC-05)."""
+"""What the pass-rate gate cost a finished run in comparison with ``min_relevant`` (SC-05)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ANSWERING: frozenset[RoleName] = frozenset({"generator", "evaluator"})
 
 
 @dataclass(frozen=True, slots=True)
-class GateWaste:
+class GateCost:
     """Work that the gate ``min_relevant`` would have saved in a run that went by the pass rate."""
 
     round: int
@@ -28,8 +28,8 @@ class GateWaste:
     """Time from that round's decision to the beginning of generation."""
 
 
-def gate_waste(record: RunRecord) -> GateWaste | None:
-    """The rounds that came after enough passages were verified; None where there were none to save."""
+def gate_cost(record: RunRecord) -> GateCost | None:
+    """Count what came after enough passages were verified; None where there was nothing to save."""
     own = workflow(record.workflow)
     flow = own.flow
     if not own.plain_gate or record.config.gate != "pass_rate" or len(record.rounds) < 2:
@@ -44,7 +44,7 @@ def gate_waste(record: RunRecord) -> GateWaste | None:
             for call in record.model_calls
             if call.role not in _ANSWERING and (call.round > end or (call.round == end and call.node in rewriting))
         ]
-        return GateWaste(
+        return GateCost(
             round=end,
             relevant=int(decision.comparisons[0].value),
             rewrites=len(record.rewrites) - end,

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from components.ask.gate_cost import waste_text
+from components.ask.gate_cost import gate_cost_text
 from components.ask.passages import GATES
 from components.common.i18n import English, words_for
 from components.common.phrases import (
@@ -25,7 +25,7 @@ from components.common.phrases import (
 from engine.messages import NC_
 from engine.model.config import ROLES, RoleName
 from engine.model.values import QUANTITIES, AnswerKind, Comparison, Decision, Gate, Outcome, Quantity, Reason, Verdict
-from engine.replay.gate_cost import GateWaste
+from engine.replay.gate_cost import GateCost
 
 EN, ZH = words_for("en"), words_for("zh")
 
@@ -127,6 +127,6 @@ def test_probabilities_have_two_decimals() -> None:
 
 
 def test_chinese_sentences_follow_each_other_without_a_gap() -> None:
-    waste = GateWaste(round=0, relevant=2, rewrites=3, calls=0, built_in_calls=9, saved_ms=460.0)
-    assert "。若" in waste_text(waste, words_for("zh"))
-    assert ". The" in waste_text(waste, words_for("en"))
+    cost = GateCost(round=0, relevant=2, rewrites=3, calls=0, built_in_calls=9, saved_ms=460.0)
+    assert "。若" in gate_cost_text(cost, words_for("zh"))
+    assert ". The" in gate_cost_text(cost, words_for("en"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.model.config import RunConfig
 from engine.model.events import fold_all
-from engine.replay.gate_cost import gate_waste
+from engine.replay.gate_cost import gate_cost
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.workflows.test_self_corrective import events_of, finished
 
@@ -12,26 +12,26 @@ from tests.workflows.test_self_corrective import events_of, finished
 def test_rewrites_after_a_verified_passage_was_there_are_counted_as_waste() -> None:
     """SC-05: one right passage among five can never reach a pass rate of 0.6."""
     record = finished(FakeResources(grader=FakeGrader(relevant=frozenset({"p1"}))))
-    waste = gate_waste(record)
-    assert waste is not None
-    assert (waste.round, waste.relevant, waste.rewrites) == (0, 1, 3)
-    assert waste.calls == 3, "three rewrites; the verdicts were reused, and generation happens either way"
-    assert 0 < waste.saved_ms < record.duration_ms
+    cost = gate_cost(record)
+    assert cost is not None
+    assert (cost.round, cost.relevant, cost.rewrites) == (0, 1, 3)
+    assert cost.calls == 3, "three rewrites; the verdicts were reused, and generation happens either way"
+    assert 0 < cost.saved_ms < record.duration_ms
 
 
 def test_the_other_gate_run_for_real_answers_where_the_waste_says() -> None:
     """SC-05"""
     grader = FakeGrader(relevant=frozenset({"p1"}))
-    waste = gate_waste(finished(FakeResources(grader=grader)))
+    cost = gate_cost(finished(FakeResources(grader=grader)))
     other = finished(FakeResources(grader=grader), RunConfig(gate="min_relevant"))
-    assert waste is not None
-    assert len(other.rounds) - 1 == waste.round
+    assert cost is not None
+    assert len(other.rounds) - 1 == cost.round
     assert other.outcome == "answered"
 
 
 def test_a_run_without_waste_says_nothing() -> None:
     everything = frozenset({"p1", "p2", "p3", "p4", "p5"})
-    assert gate_waste(finished(FakeResources(grader=FakeGrader(relevant=everything)))) is None
-    assert gate_waste(finished(FakeResources(grader=FakeGrader()))) is None
+    assert gate_cost(finished(FakeResources(grader=FakeGrader(relevant=everything)))) is None
+    assert gate_cost(finished(FakeResources(grader=FakeGrader()))) is None
     by_count = RunConfig(gate="min_relevant", min_relevant=5)
-    assert gate_waste(fold_all(events_of(FakeResources(), by_count))) is None
+    assert gate_cost(fold_all(events_of(FakeResources(), by_count))) is None

@@ -10,7 +10,7 @@ from engine.model.config import RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.settings_difference import settings_difference
 from engine.model.values import RunRecord
 from engine.replay.difference import difference
-from engine.replay.gate_cost import gate_waste
+from engine.replay.gate_cost import gate_cost
 from engine.replay.pinned import pinned_effect
 from engine.replay.scorecard import scorecard
 from engine.running.budget import measured_tariff, worst_case
@@ -104,14 +104,14 @@ def test_a_gate_wastes_rounds_and_never_answers() -> None:
     """SC-05, AE-01"""
 
     def revised(item: RunRecord) -> bool:
-        return gate_waste(item) is not None and len(item.drafts) > 1
+        return gate_cost(item) is not None and len(item.drafts) > 1
 
     record = first("answer_evaluation", revised, gate="pass_rate")
-    waste = gate_waste(record)
-    assert waste is not None
+    cost = gate_cost(record)
+    assert cost is not None
     later = [call for call in record.model_calls if call.role in ("generator", "evaluator")]
-    assert later and waste.built_in_calls <= record.built_in_calls - len(later)
-    assert waste.rewrites == len(record.rewrites) - waste.round
+    assert later and cost.built_in_calls <= record.built_in_calls - len(later)
+    assert cost.rewrites == len(record.rewrites) - cost.round
 
 
 def test_pinned_runs_of_every_loop_are_replayed() -> None:
@@ -121,7 +121,7 @@ def test_pinned_runs_of_every_loop_are_replayed() -> None:
         first("dual_loop", lambda item: item.outcome == "answered"),
     ]
     same = pinned_effect(records, lambda item: item.config, lambda item: item.config)
-    assert (same.flips, same.unknown, same.total) == ((), (), 3)
+    assert (same.changes, same.unknown, same.total) == ((), (), 3)
     lenient = replace(records[0].config, options=QualityOptions(medium_score=0.0))
     better = pinned_effect(records[:1], lambda item: item.config, lambda item: lenient)
     assert better.count("better") == 1

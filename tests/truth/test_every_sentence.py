@@ -17,7 +17,7 @@ Kind = Callable[[RunRecord, Words], Iterator[Claim]]
 KINDS: Mapping[str, tuple[Kind, int]] = {
     "rewrite reasons": (rewrites.claims, 100),
     "diagnoses": (diagnoses.claims, 40),
-    "gate waste": (diagnoses.waste_claims, 5),
+    "gate cost": (diagnoses.gate_cost_claims, 5),
     "figures": (figures.claims, 300),
     "inequalities": (sentences.inequalities, 1000),
     "what-if cards": (sentences.what_if_cards, 30),
@@ -26,7 +26,7 @@ KINDS: Mapping[str, tuple[Kind, int]] = {
     "list of runs": (lists.rows, 150),
     "line under the question": (lists.lines, 400),
     "budget notes": (sentences.budgets, 150),
-    "remedies and flips": (changes.claims, 80),
+    "remedies and smallest changes": (changes.claims, 80),
 }
 """Who reads the sentences of a kind, and how many there are at least in all runs: a walk past none proves nothing."""
 

@@ -14,7 +14,7 @@ from components.ask.context_bar import context_bar
 from components.ask.counterfactual_notes import would_notes
 from components.ask.decisions import decision_path
 from components.ask.figures import figures
-from components.ask.gate_cost import gate_waste_note
+from components.ask.gate_cost import gate_cost_note
 from components.ask.model_calls import model_calls
 from components.ask.node_filter import concerns, of_node, tab_of
 from components.ask.passages import passages_table
@@ -37,7 +37,7 @@ from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
-from engine.replay.gate_cost import gate_waste
+from engine.replay.gate_cost import gate_cost
 from engine.workflows import workflow
 from engine.workflows.flow import Tab
 from pages.parts.ask.fork import fork_panel_of
@@ -106,7 +106,7 @@ def evidence(
                 below = st.columns(ANSWER_AND_WHAT_IF, gap="small")
             with below[0]:
                 marked = invitation(engine, record, words)
-                waste_of_the_gate(record, words)
+                cost_of_the_gate(record, words)
                 remedy_panel(engine, replayed(record), words)
             with below[1]:
                 map_of(record, found, words)
@@ -178,10 +178,10 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
     return cited
 
 
-def waste_of_the_gate(record: RunRecord, words: Words) -> None:
+def cost_of_the_gate(record: RunRecord, words: Words) -> None:
     """What the pass rate cost where a verified passage was there earlier, with the other gate one press away."""
-    waste = gate_waste(record)
-    if waste is not None and gate_waste_note(waste, words, key="waste"):
+    found = gate_cost(record)
+    if found is not None and gate_cost_note(found, words, key="waste"):
         # The widget is drawn already; its new value is put there before the next run draws it.
         st.session_state["gate_wanted"] = "min_relevant"
         st.rerun()

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.ask.gate_cost import waste_text
+from components.ask.gate_cost import gate_cost_text
 from components.ask.remedy import why_text
 from components.common.i18n import Words
 from engine.model.values import PassageId, RunRecord, Verdict
 from engine.replay import what_if
 from engine.replay.diagnosis import Diagnosis, diagnose
-from engine.replay.gate_cost import gate_waste
+from engine.replay.gate_cost import gate_cost
 from tests.truth.claims import Claim, numbers
 
 
@@ -25,25 +25,25 @@ def claims(record: RunRecord, words: Words) -> Iterator[Claim]:
             yield Claim(said, tuple(_wrong(said, found, record, set(met or ()))))
 
 
-def waste_claims(record: RunRecord, words: Words) -> Iterator[Claim]:
+def gate_cost_claims(record: RunRecord, words: Words) -> Iterator[Claim]:
     """The verified passages that were enough at that round, and what came after it."""
-    waste = gate_waste(record)
-    if waste is None:
+    cost = gate_cost(record)
+    if cost is None:
         return
-    said = waste_text(waste, words)
+    said = gate_cost_text(cost, words)
     counts = [int(float(item)) for item in numbers(said)]
     union = record.config.context == "union"
-    rounds = record.rounds[: waste.round + 1] if union else record.rounds[waste.round : waste.round + 1]
+    rounds = record.rounds[: cost.round + 1] if union else record.rounds[cost.round : cost.round + 1]
     passing = {name for current in rounds for name in _passing(current.index, record)}
     wrong = [] if len(passing) in counts and len(passing) >= record.config.min_relevant else [f"{len(passing)} passed"]
-    wrong += [] if waste.round in counts else [f"round {waste.round}"]
+    wrong += [] if cost.round in counts else [f"round {cost.round}"]
     other = what_if(record, replace(record.config, gate="min_relevant"))
     if other.path_known:
         saved = len(record.rewrites) - other.rewrites
         told = re.search(r"(\d+) rewrites?|(\d+) 次重写", said)
         if told is None or int(told.group(1) or told.group(2)) != saved:
             wrong.append(f"{saved} rewrites would have been saved")
-        if (last := other.decisions[-1]).round != waste.round and record.workflow == "self_corrective":
+        if (last := other.decisions[-1]).round != cost.round and record.workflow == "self_corrective":
             wrong.append(f"that gate is met in round {last.round}")
     yield Claim(said, tuple(wrong))
 
