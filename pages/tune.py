@@ -21,10 +21,10 @@ from components.labels.tuning import MEASURE_NAMES
 from components.tune.bars import outcome_bars, pass_rate_bars
 from components.tune.charts import heat_map
 from components.tune.figures import AFTER, BEFORE, failures_list, measures_table, tune_figures
-from components.tune.flips import flips_card, flips_csv, flips_table
+from components.tune.question_changes import changes_card, changes_csv, changes_table
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation, Measure
-from engine.evaluation.flips import Flips, flips_between
+from engine.evaluation.question_changes import QuestionChanges, changes_between
 from engine.evaluation.sweep import AxisValue
 from engine.messages import N_
 from engine.model.config import RunConfig
@@ -85,8 +85,8 @@ def page() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tune_compare"):
         before = compared_with(gathered, config)
         evaluation = evaluated(shown, before, config)
-        changed = flips_between(shown.evidence, evaluation, BEFORE, AFTER)
-        flips_card(changed, words, key="tune_flips_card")
+        changes = changes_between(shown.evidence, evaluation, BEFORE, AFTER)
+        changes_card(changes, words, key="tune_flips_card")
         apply_button(config)
     st.caption(evidence_note(shown, evaluation, gathering, panel))
     if not int(evaluation.known_n[AFTER]):
@@ -97,7 +97,7 @@ def page() -> None:
         map_card(shown, config)
     with right, st.container(border=True, height="stretch", key="tune_front_card"):
         front_card(shown, evaluation, words)
-    tabs(shown, evaluation, changed, gathering)
+    tabs(shown, evaluation, changes, gathering)
 
 
 def settings() -> RunConfig:
@@ -273,7 +273,7 @@ def try_settings(settings: Mapping[str, AxisValue]) -> None:
     want_settings(settings)
 
 
-def tabs(shown: Shown, evaluation: Evaluation, changed: Flips, gathering: Gathering) -> None:
+def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gathering: Gathering) -> None:
     before, config = evaluation.configs
     failed = len(shown.evidence.failed)
 
@@ -282,7 +282,7 @@ def tabs(shown: Shown, evaluation: Evaluation, changed: Flips, gathering: Gather
         pass_rate_bars(evaluation, words, key="tune_rates")
 
     parts: dict[str, Callable[[], None]] = {
-        words("Flips {n}", n=changed.flipped): lambda: flips_tab(changed, config),
+        words("Flips {n}", n=changes.changed): lambda: changes_tab(changes, config),
         words("Outcomes"): outcomes,
         words("All measures"): lambda: measures_table(evaluation, words, key="tune_measures"),
         words("Sweep"): lambda: sweep_tab(engine, shown, config, before, words),
@@ -296,11 +296,11 @@ def tabs(shown: Shown, evaluation: Evaluation, changed: Flips, gathering: Gather
                 draw()
 
 
-def flips_tab(changed: Flips, config: RunConfig) -> None:
+def changes_tab(changes: QuestionChanges, config: RunConfig) -> None:
     base = base_path()
-    flips_table(changed, words, key="tune_flips", link=lambda run_id: run_link(run_id, config, words, base))
-    if changed.shown:
-        download(words("Flips as CSV"), lambda: flips_csv(changed, words), "flips.csv", key="tune_flips_csv")
+    changes_table(changes, words, key="tune_flips", link=lambda run_id: run_link(run_id, config, words, base))
+    if changes.shown:
+        download(words("Flips as CSV"), lambda: changes_csv(changes, words), "flips.csv", key="tune_flips_csv")
 
 
 def failures(shown: Shown, gathering: Gathering) -> list[tuple[str, str]]:

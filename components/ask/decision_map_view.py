@@ -6,7 +6,7 @@ from components.ask.decision_map import Band, Look, MapView, Tile
 from components.ask.what_if_text import value_text
 from components.common.i18n import Words
 from components.common.phrases import probability_text
-from components.labels.runs import FLIP_ENDS, FLIP_NAMES
+from components.labels.runs import ENDS_AT_ROUND, VARIED_SETTINGS
 from engine.model.config import PARAMETERS, RunConfig
 from engine.replay.decision_map import Cell, Coupling, DecisionMap
 from engine.replay.lines import numbers_of
@@ -37,7 +37,7 @@ def pairs_for(config: RunConfig) -> dict[str, tuple[Column, Column]]:
 
 def map_view(drawn: DecisionMap, config: RunConfig, run: RunConfig, words: Words) -> MapView:
     """What to draw of a map under the sliders' settings, with the place of the run's own."""
-    across, up = (words(FLIP_NAMES[name]) for name in (drawn.x, drawn.y))
+    across, up = (words(VARIED_SETTINGS[name]) for name in (drawn.x, drawn.y))
     total = sum(_steps(drawn.x, band) for band in drawn.columns)
     here = drawn.cell_of(float(getattr(config, drawn.x)), float(getattr(config, drawn.y)))
     ran = drawn.cell_of(float(getattr(run, drawn.x)), float(getattr(run, drawn.y)))
@@ -85,7 +85,7 @@ def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
     if look_of(cell) == "unknown":
         end = words("not known without calls")
     else:
-        parts = [words(FLIP_ENDS[str(cell.outcome)], round=cell.round)]
+        parts = [words(ENDS_AT_ROUND[str(cell.outcome)], round=cell.round)]
         if cell.rewrites:
             parts.append(words.count("{n} rewrite", "{n} rewrites", cell.rewrites))
         if cell.state == "generation":
@@ -93,9 +93,9 @@ def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
         end = words(", ").join(parts)
     return words(
         "{across} {x}, {up} {y}: {end}",
-        across=words(FLIP_NAMES[drawn.x]),
+        across=words(VARIED_SETTINGS[drawn.x]),
         x=_range(drawn.x, (cell.x0, cell.x1), words),
-        up=words(FLIP_NAMES[drawn.y]),
+        up=words(VARIED_SETTINGS[drawn.y]),
         y=_range(drawn.y, (cell.y0, cell.y1), words),
         end=end,
     )

@@ -7,7 +7,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, button, node
 from components.common.phrases import outcome_text
 from engine.messages import NN_
-from engine.replay.pinned import Direction, PinnedEffect, PinnedFlip
+from engine.replay.pinned import Direction, PinnedChange, PinnedEffect
 
 _LONGEST = 48
 _SIGNS: dict[Direction, tuple[str, str]] = {"better": ("▲", "pass"), "worse": ("▼", "warn"), "other": ("=", "grey")}
@@ -40,11 +40,11 @@ def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
     """One sentence about all pinned runs, and a button (``run:ID``) for each that would end otherwise."""
     if effect.total == 0:
         return []
-    if effect.flips:
+    if effect.changes:
         counted = {"better": effect.count("better"), "worse": effect.count("worse")}
         said = words(
             "Watch list: **{flips} of {n} would flip**, {better} better, {worse} worse.",
-            flips=len(effect.flips),
+            flips=len(effect.changes),
             n=effect.total,
             **counted,
         )
@@ -64,15 +64,15 @@ def pinned_nodes(effect: PinnedEffect, words: Words) -> list[Node]:
             )
         )
     parts = [node("p", "small", *rich(said))]
-    if effect.flips:
-        parts.append(node("div", "chips", *(_flip(item, words) for item in effect.flips)))
+    if effect.changes:
+        parts.append(node("div", "chips", *(_changed_run(item, words) for item in effect.changes)))
     return [node("div", "pinned", *parts)]
 
 
-def _flip(flip: PinnedFlip, words: Words) -> Node:
-    sign, look = _SIGNS[flip.direction]
-    question = flip.record.question
+def _changed_run(change: PinnedChange, words: Words) -> Node:
+    sign, look = _SIGNS[change.direction]
+    question = change.record.question
     short = question if len(question) <= _LONGEST else f"{question[: _LONGEST - 1]}…"
-    before, after = (outcome_text(item.outcome, words) for item in (flip.before, flip.after))
+    before, after = (outcome_text(item.outcome, words) for item in (change.before, change.after))
     label = words("{question}: {before} → {after}", question=short, before=before, after=after)
-    return button(f"{sign} {label}", f"run:{flip.record.id}", f"chip {look} link")
+    return button(f"{sign} {label}", f"run:{change.record.id}", f"chip {look} link")

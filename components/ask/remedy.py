@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from components.ask.flips import flip_text
 from components.ask.pinned import ALL_UNKNOWN
+from components.ask.smallest_changes import boundary_text
 from components.ask.what_if_text import rich
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, draw, node
 from components.common.phrases import probability_text
 from engine.messages import N_, NC_
 from engine.model.wording import apart
-from engine.replay.decision_boundaries import Flip
+from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.diagnosis import Diagnosis
 from engine.replay.pinned import PinnedEffect
 
@@ -63,7 +63,9 @@ _BESIDE = (
 """Figures that a sentence holds against each other: they look as different as they are."""
 
 
-def remedy_box(found: Diagnosis, change: Flip | None, effect: PinnedEffect | None, words: Words, *, key: str) -> bool:
+def remedy_box(
+    found: Diagnosis, change: DecisionBoundary | None, effect: PinnedEffect | None, words: Words, *, key: str
+) -> bool:
     """Draw label, evidence and change, with what the change does to pinned runs; true when it is to be tried."""
     by = chip("grey", words("by labels" if found.labelled else "by what the run shows"))
     head = node("div", "head", node("strong", "heading", title(found, words)), by)
@@ -134,7 +136,9 @@ def effect_text(effect: PinnedEffect | None, words: Words) -> str:
     return words.joined((said, unknown))
 
 
-def _mending(found: Diagnosis, change: Flip | None, effect: PinnedEffect | None, words: Words) -> list[Node]:
+def _mending(
+    found: Diagnosis, change: DecisionBoundary | None, effect: PinnedEffect | None, words: Words
+) -> list[Node]:
     if change is None:
         said = words(
             "Add a source that answers it on the Knowledge page."
@@ -142,7 +146,9 @@ def _mending(found: Diagnosis, change: Flip | None, effect: PinnedEffect | None,
             else "No single change of a setting is known to mend it."
         )
         return [node("p", "muted small", said)]
-    said = words("The smallest change that the record confirms to help: **{change}**.", change=flip_text(change, words))
+    said = words(
+        "The smallest change that the record confirms to help: **{change}**.", change=boundary_text(change, words)
+    )
     return [node("p", "change", *rich(said)), node("p", "muted small", effect_text(effect, words))]
 
 

@@ -37,7 +37,7 @@ GRAPH_LISTS = {
     "attachment": N_("Attachment"),
 }
 
-FLIP_NAMES = {
+VARIED_SETTINGS = {
     "similarity_threshold": N_("similarity"),
     "grade_pass_threshold": N_("pass rate"),
     "top_k": N_("top-k"),
@@ -47,7 +47,7 @@ FLIP_NAMES = {
     "gate": NC_("setting", "gate"),
 }
 
-FLIP_ENDS = {
+ENDS_AT_ROUND = {
     "answered": N_("answered at round {round}"),
     "answered_forced": N_("answered below the bar after round {round}"),
     "answered_unverified": N_("unverified answer after round {round}"),

@@ -1,4 +1,4 @@
-"""How far each single slider can move without changing the end of a run, and what the nearest other ends are."""
+"""The decision boundaries of a run: how far each single setting can move before the run ends differently."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _ROUNDS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Flip:
-    """One change of one setting, and where it leads."""
+class DecisionBoundary:
+    """The nearest value of one setting at which the run ends differently, and where that leads."""
 
     name: Column
     value_from: float | str
@@ -49,16 +49,16 @@ class Flip:
         return self.rejected > 0, self.name == "min_confidence", self.share
 
 
-def flips_of(table: RunTable, config: RunConfig) -> tuple[Flip, ...]:
-    """By setting and direction the nearest value at which outcome or answering round change, in :attr:`Flip.place`.
+def decision_boundaries(table: RunTable, config: RunConfig) -> tuple[DecisionBoundary, ...]:
+    """Find by setting and direction the nearest value at which outcome or answering round change.
 
-    Only where the evidence confirms it: the path under ``config`` and the one after the flip are both known, and so
-    is how many rejected passages it lets in.
+    They come in the order of :attr:`DecisionBoundary.place`, and only where the evidence confirms them: the path under
+    ``config``, the one at the new value and how many rejected passages that lets in are all known.
     """
     here = paths(table, SettingsGrid.of([config]))
     if _ends(here)[0] < 0:
         return ()
-    found: list[Flip | None] = []
+    found: list[DecisionBoundary | None] = []
     for name in numbers_of(config.workflow):
         values, grid = line(table, config, name)
         tried = paths(table, grid)
@@ -67,13 +67,13 @@ def flips_of(table: RunTable, config: RunConfig) -> tuple[Flip, ...]:
             place = nearest(values, _other_ends(tried, here), old, up=up)
             if place is not None:
                 moved = as_set(name, values[place])
-                found.append(flip_to(name, config, moved, table=table, here=here, tried=tried, place=place))
+                found.append(boundary_at(name, config, moved, table=table, here=here, tried=tried, place=place))
     gate = other_gate(config)
     tried = paths(table, SettingsGrid.of([replace(config, gate=gate)]))
-    # A workflow without a gate ends alike under both.
+    # A workflow without a gate ends the same under both.
     if _other_ends(tried, here)[0] >= 0:
-        found.append(flip_to("gate", config, gate, table=table, here=here, tried=tried, place=0))
-    return tuple(sorted((flip for flip in found if flip is not None), key=lambda flip: flip.place))
+        found.append(boundary_at("gate", config, gate, table=table, here=here, tried=tried, place=0))
+    return tuple(sorted((boundary for boundary in found if boundary is not None), key=lambda boundary: boundary.place))
 
 
 def other_gate(config: RunConfig) -> GatePolicy:
@@ -81,17 +81,19 @@ def other_gate(config: RunConfig) -> GatePolicy:
     return next(gate for gate in GATES if gate != config.gate)
 
 
-def flip_to(
+def boundary_at(
     name: Column, config: RunConfig, value: Any, *, table: RunTable, here: Paths, tried: Paths, place: int
-) -> Flip | None:
-    """The change of one setting to what was tried at ``place``; None where it may let in no one knows how many
-    rejected passages."""
+) -> DecisionBoundary | None:
+    """Describe the change of one setting to what was tried at ``place``.
+
+    None where it is not known how many rejected passages it lets in.
+    """
     changed: dict[str, Any] = {name: value}
     let_in = _let_in(table, tried, place, replace(config, **changed).min_confidence)
     if let_in is None:
         return None
     old = getattr(config, name)
-    return Flip(
+    return DecisionBoundary(
         name=name,
         value_from=old,
         value_to=value,
@@ -117,8 +119,8 @@ def _let_in(table: RunTable, tried: Paths, place: int, bar: float) -> tuple[int,
 
 def _ends(tried: Paths) -> IntArray:
     """Outcome and round as one number; -1 where they are not known."""
-    told = tried.path_known & (tried.outcome >= 0)
-    ends: IntArray = np.where(told, tried.outcome * _ROUNDS + tried.round, -1)
+    known = tried.path_known & (tried.outcome >= 0)
+    ends: IntArray = np.where(known, tried.outcome * _ROUNDS + tried.round, -1)
     return ends
 
 
@@ -129,7 +131,7 @@ def _other_ends(tried: Paths, here: Paths) -> IntArray:
 
 
 def stable_ranges(table: RunTable, config: RunConfig, names: Iterable[Column]) -> dict[Column, tuple[float, float]]:
-    """By setting the least and greatest value around the config's own that lead to the same end, both included.
+    """Find by setting the least and greatest value around the config's own that lead to the same end, both included.
 
     The same end: outcome, answering round and reason. Nothing for a setting whose own end is not known.
     """

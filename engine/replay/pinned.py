@@ -23,7 +23,7 @@ _WORTH: dict[Outcome, int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PinnedFlip:
+class PinnedChange:
     """One pinned run whose outcome the change turns into another one."""
 
     record: RunRecord
@@ -40,28 +40,28 @@ class PinnedFlip:
 class PinnedEffect:
     """What happens to all of them."""
 
-    flips: tuple[PinnedFlip, ...]
+    changes: tuple[PinnedChange, ...]
     unknown: tuple[RunRecord, ...]
     """Runs whose outcome would take calls to know, before or after the change."""
     total: int
 
     def count(self, direction: Direction) -> int:
-        return sum(flip.direction == direction for flip in self.flips)
+        return sum(change.direction == direction for change in self.changes)
 
 
 def pinned_effect(
     records: Iterable[RunRecord], before: Callable[[RunRecord], RunConfig], after: Callable[[RunRecord], RunConfig]
 ) -> PinnedEffect:
     """Each run under the settings before and after a change, which may depend on what the run itself was asked."""
-    flips, unknown, total = [], [], 0
+    changes, unknown, total = [], [], 0
     for record in records:
         total += 1
         old, new = what_if(record, before(record)), what_if(record, after(record))
         if old.outcome is None or new.outcome is None:
             unknown.append(record)
         elif old.outcome != new.outcome:
-            flips.append(PinnedFlip(record, old, new))
-    return PinnedEffect(tuple(flips), tuple(unknown), total)
+            changes.append(PinnedChange(record, old, new))
+    return PinnedEffect(tuple(changes), tuple(unknown), total)
 
 
 def _worth(found: WhatIf) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.model.config import RunConfig, declared
 from engine.model.values import PassageId, RunRecord
-from engine.replay.decision_boundaries import Flip, flip_to, other_gate
+from engine.replay.decision_boundaries import DecisionBoundary, boundary_at, other_gate
 from engine.replay.grid import paths
 from engine.replay.lines import NUMBERS, as_set, line, nearest
 from engine.replay.masks import IntArray
@@ -19,7 +19,9 @@ from engine.replay.table import run_table
 _ANSWERED = OUTCOMES.index("answered")
 
 
-def remedy(record: RunRecord, config: RunConfig, met: Mapping[PassageId, tuple[int, ...]] | None = None) -> Flip | None:
+def remedy(
+    record: RunRecord, config: RunConfig, met: Mapping[PassageId, tuple[int, ...]] | None = None
+) -> DecisionBoundary | None:
     """The change that moves one setting least, as a share of its range, and leads to an answer whose gate was met.
 
     With ``met``, expectations by passage, the generator must be given an expected passage besides; what also lets
@@ -35,7 +37,7 @@ def remedy(record: RunRecord, config: RunConfig, met: Mapping[PassageId, tuple[i
     here = paths(table, SettingsGrid.of([config]))
     if _well(here, labelled=bool(met))[0] >= 0:
         return None
-    found: list[Flip | None] = []
+    found: list[DecisionBoundary | None] = []
     for name in NUMBERS:
         values, grid = line(table, config, name)
         tried = paths(table, grid)
@@ -43,13 +45,13 @@ def remedy(record: RunRecord, config: RunConfig, met: Mapping[PassageId, tuple[i
             place = nearest(values, _well(tried, labelled=bool(met)), float(getattr(config, name)), up=up)
             if place is not None:
                 moved = as_set(name, values[place])
-                found.append(flip_to(name, config, moved, table=table, here=here, tried=tried, place=place))
+                found.append(boundary_at(name, config, moved, table=table, here=here, tried=tried, place=place))
     gate = other_gate(config)
     tried = paths(table, SettingsGrid.of([replace(config, gate=gate)]))
     if _well(tried, labelled=bool(met))[0] >= 0:
-        found.append(flip_to("gate", config, gate, table=table, here=here, tried=tried, place=0))
-    proposed = [flip for flip in found if flip is not None and (met or not flip.rejected)]
-    return min(proposed, key=lambda flip: (*flip.place, -flip.steps_saved), default=None)
+        found.append(boundary_at("gate", config, gate, table=table, here=here, tried=tried, place=0))
+    proposed = [boundary for boundary in found if boundary is not None and (met or not boundary.rejected)]
+    return min(proposed, key=lambda boundary: (*boundary.place, -boundary.steps_saved), default=None)
 
 
 def _well(tried: Paths, *, labelled: bool) -> IntArray:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import gather
-from engine.evaluation.flips import flips_between
+from engine.evaluation.question_changes import changes_between
 from engine.evaluation.recommend import recommend
 from engine.evaluation.sweep import Axis, sweep
 from engine.model.config import RunConfig
@@ -31,7 +31,7 @@ def tuning(bench: Bench) -> Iterator[Row]:
     grid, moved, compared, best, gathered = in_turn(
         lambda: sweep(evidence, _BASE, _AXES),
         lambda: evaluate(evidence, [_MOVED]),
-        lambda: flips_between(evidence, evaluate(evidence, [_BASE, _MOVED]), 0, 1),
+        lambda: changes_between(evidence, evaluate(evidence, [_BASE, _MOVED]), 0, 1),
         lambda: recommend(swept, _BASE),
         lambda: gather(cases, records),
         repeats=min(5, bench.sizes.repeats),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import flips_of
+from engine.replay.decision_boundaries import decision_boundaries
 from engine.replay.decision_map import decision_map
 from engine.replay.grid import paths
 from engine.replay.settings import SettingsGrid
@@ -22,7 +22,7 @@ _STEPS = [place / _DEPTH for place in range(_DEPTH)]
 
 
 def what_ifs(bench: Bench) -> Iterator[Row]:
-    """One what-if, a grid of 400 settings over many runs, a decision map and the nearest flips."""
+    """One what-if, a grid of 400 settings over many runs, a decision map and the decision boundaries."""
     records = _records(min(bench.sizes.swept, 50))
     tables = [run_table(record) for record in records]
     # Beyond these the runs repeat: what a grid costs does not depend on having seen a run before.
@@ -56,8 +56,8 @@ def what_ifs(bench: Bench) -> Iterator[Row]:
     yield Row("table of one run", "ms", tuple(taken / len(records) for taken in built))
     (drawn,) = in_turn(lambda: _map(records[0]), repeats=repeats)
     yield Row("decision map of 101 × 101 settings", "ms", drawn, "< 50 ms")
-    (flipped,) = in_turn(lambda: flips_of(run_table(records[0]), records[0].config), repeats=repeats)
-    yield Row("nearest flips", "ms", flipped)
+    (boundaries,) = in_turn(lambda: decision_boundaries(run_table(records[0]), records[0].config), repeats=repeats)
+    yield Row("decision boundaries", "ms", boundaries)
 
 
 def _map(record: RunRecord) -> object:

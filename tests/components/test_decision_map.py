@@ -1,4 +1,4 @@
-"""The decision map, the flips and the remedy in words: every cell says what it knows, and no more."""
+"""The decision map, the smallest changes and the remedy in words: every cell says what it knows, and no more."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pytest
 
 from components.ask.decision_map import SIGNS, map_data
 from components.ask.decision_map_view import coupling_text, look_of, map_view, pairs_for, tip_of
-from components.ask.flips import flip_text, setting_of
 from components.ask.remedy import effect_text, title, why_text
+from components.ask.smallest_changes import boundary_text, setting_of
 from components.common.i18n import UiLanguage, words_for
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.replay import what_if
-from engine.replay.decision_boundaries import Flip, flips_of
+from engine.replay.decision_boundaries import DecisionBoundary, decision_boundaries
 from engine.replay.decision_map import Cell, DecisionMap, decision_map
 from engine.replay.diagnosis import Diagnosis, Failure, diagnose
 from engine.replay.pinned import PinnedEffect
@@ -109,18 +109,18 @@ def test_the_pairs_follow_the_gate() -> None:
 
 
 def test_the_nearest_flip_is_a_sentence_with_both_values() -> None:
-    flip = Flip("grade_pass_threshold", 0.6, 0.4, "answered", 0, 3, 5, "generation", 0.2)
-    assert flip_text(flip, EN) == "pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer"
-    assert flip_text(flip, ZH) == "通过率 0.60 → 0.40：第 0 轮作答，少 3 次重写"
-    gate = Flip("gate", "pass_rate", "min_relevant", "answered", 1, 0, 0, "known", 1.0)
-    assert flip_text(gate, EN) == "gate Pass rate → At least n passages: answered at round 1"
+    boundary = DecisionBoundary("grade_pass_threshold", 0.6, 0.4, "answered", 0, 3, 5, "generation", 0.2)
+    assert boundary_text(boundary, EN) == "pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer"
+    assert boundary_text(boundary, ZH) == "通过率 0.60 → 0.40：第 0 轮作答，少 3 次重写"
+    gate = DecisionBoundary("gate", "pass_rate", "min_relevant", "answered", 1, 0, 0, "known", 1.0)
+    assert boundary_text(gate, EN) == "gate Pass rate → At least n passages: answered at round 1"
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_flip_of_a_demo_can_be_said_and_set(language: UiLanguage) -> None:
-    for flip in flips_of(run_table(FORCED), FORCED.config):
-        assert "{" not in flip_text(flip, words_for(language))
-        assert setting_of(f"set:{flip.name}:{flip.value_to}") == (flip.name, str(flip.value_to))
+    for boundary in decision_boundaries(run_table(FORCED), FORCED.config):
+        assert "{" not in boundary_text(boundary, words_for(language))
+        assert setting_of(f"set:{boundary.name}:{boundary.value_to}") == (boundary.name, str(boundary.value_to))
     assert setting_of("run:abc") is None
 
 

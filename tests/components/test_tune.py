@@ -17,11 +17,11 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.run_link import run_link, settings_in_url
 from components.tune.charts import clicked, scale_of
 from components.tune.figures import cards_of, value_text
-from components.tune.flips import change_text, flips_csv, side_text
+from components.tune.question_changes import change_text, changes_csv, side_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Measured
-from engine.evaluation.flips import Flip, FlipReason, Flips, Side, flips
+from engine.evaluation.question_changes import ChangeReason, QuestionChange, QuestionChanges, Side, question_changes
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
 from tests.evaluation.gathered import evidence_of, questions
@@ -29,7 +29,7 @@ from tests.evaluation.gathered import evidence_of, questions
 EN, ZH = words_for("en"), words_for("zh")
 BOTH: tuple[UiLanguage, ...] = ("en", "zh")
 BEFORE = RunConfig(gate="pass_rate", grade_probe=True)
-REASONS: tuple[FlipReason, ...] = (
+REASONS: tuple[ChangeReason, ...] = (
     *("gained_expected", "lost_expected", "now_answers", "now_refuses", "now_refuses_unanswerable"),
     *("now_answers_unanswerable", "fewer_calls", "more_calls", "other_outcome", "nothing"),
     *("unknown_before", "unknown_after"),
@@ -41,9 +41,9 @@ def evidence() -> Evidence:
     return evidence_of(24, BEFORE)
 
 
-def flip(reason: FlipReason, *, steps: tuple[int, int] = (5, 4), question: str = "What is tea?") -> Flip:
+def change(reason: ChangeReason, *, steps: tuple[int, int] = (5, 4), question: str = "What is tea?") -> QuestionChange:
     sides = [Side(known=True, outcome="answered", round=1, steps=count, quality=1.0) for count in steps]
-    return Flip("case", question, RunId("run"), sides[0], sides[1], "better", reason)
+    return QuestionChange("case", question, RunId("run"), sides[0], sides[1], "better", reason)
 
 
 @pytest.mark.parametrize("language", BOTH)
@@ -99,16 +99,16 @@ def test_a_figure_has_the_unit_of_its_measure() -> None:
 
 @pytest.mark.parametrize("language", BOTH)
 @pytest.mark.parametrize("reason", REASONS)
-def test_every_reason_for_a_flip_has_words(language: UiLanguage, reason: FlipReason) -> None:
-    said = change_text(flip(reason), words_for(language))
+def test_every_reason_for_a_flip_has_words(language: UiLanguage, reason: ChangeReason) -> None:
+    said = change_text(change(reason), words_for(language))
     assert said
     assert said.isascii() == (language == "en")
 
 
 def test_one_step_is_one_step() -> None:
-    assert change_text(flip("fewer_calls", steps=(5, 4)), EN) == "1 step fewer"
-    assert change_text(flip("more_calls", steps=(3, 6)), EN) == "3 steps more"
-    assert change_text(flip("fewer_calls", steps=(5, 2)), ZH) == "少 3 步"
+    assert change_text(change("fewer_calls", steps=(5, 4)), EN) == "1 step fewer"
+    assert change_text(change("more_calls", steps=(3, 6)), EN) == "3 steps more"
+    assert change_text(change("fewer_calls", steps=(5, 2)), ZH) == "少 3 步"
 
 
 def test_a_side_says_how_it_ends_or_that_calls_would_tell() -> None:
@@ -119,11 +119,11 @@ def test_a_side_says_how_it_ends_or_that_calls_would_tell() -> None:
 
 
 def test_the_file_of_flips_has_every_flip_and_no_formula(evidence: Evidence) -> None:
-    found = flips(evidence, BEFORE, replace(BEFORE, grade_pass_threshold=0.0))
-    rows = list(csv.reader(io.StringIO(flips_csv(found, EN).decode("utf-8-sig"))))
+    found = question_changes(evidence, BEFORE, replace(BEFORE, grade_pass_threshold=0.0))
+    rows = list(csv.reader(io.StringIO(changes_csv(found, EN).decode("utf-8-sig"))))
     assert len(rows) == len(found.shown) + 1
-    hostile = Flips((flip("now_answers", question="=HYPERLINK(1)"),), found.test)
-    assert "\n'=HYPERLINK(1)" in flips_csv(hostile, EN).decode("utf-8-sig").replace("\r", "")
+    hostile = QuestionChanges((change("now_answers", question="=HYPERLINK(1)"),), found.test)
+    assert "\n'=HYPERLINK(1)" in changes_csv(hostile, EN).decode("utf-8-sig").replace("\r", "")
 
 
 def test_a_link_to_a_run_holds_the_settings_that_are_not_the_defaults() -> None:

@@ -56,9 +56,9 @@ def test_a_lower_bar_makes_a_pinned_run_better_and_a_higher_one_is_not_known() -
     )
     assert back.count("worse") == 1
     deeper = pinned_effect([FORCED], lambda item: item.config, lambda item: replace(item.config, top_k=20))
-    assert deeper.unknown == (FORCED,) or deeper.flips == ()
+    assert deeper.unknown == (FORCED,) or deeper.changes == ()
 
 
 def test_nothing_flips_where_nothing_changes() -> None:
     effect = pinned_effect(RECORDS, lambda item: item.config, lambda item: item.config)
-    assert (effect.flips, effect.total) == ((), len(RECORDS))
+    assert (effect.changes, effect.total) == ((), len(RECORDS))

@@ -16,7 +16,7 @@ from engine.errors import WorkbenchError
 from engine.evaluation.cases import sample_set
 from engine.evaluation.matching import met_map
 from engine.model.values import PassageId, RunRecord
-from engine.replay.decision_boundaries import Flip
+from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.diagnosis import diagnose
 from engine.replay.remedy import remedy
 from pages.parts.ask.pinned_runs import effect_on_pinned
@@ -32,7 +32,7 @@ def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
     if found is None:
         return
 
-    def mend() -> Flip | None:
+    def mend() -> DecisionBoundary | None:
         # Nothing to mend where there is nothing to know.
         return None if found.failure == "no_such_knowledge" else remedy(record, record.config, met)
 

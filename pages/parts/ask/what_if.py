@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 
 import streamlit as st
 
-from components.ask.flips import flip_nodes, setting_of
 from components.ask.pinned import pin_button, pinned_nodes
 from components.ask.slider_marks import MARKED, Alike
+from components.ask.smallest_changes import setting_of, smallest_change_nodes
 from components.ask.what_if import what_if_card, what_if_waiting
 from components.common.i18n import Words
 from components.common.markup import Node
@@ -18,7 +18,7 @@ from engine.engine import Engine
 from engine.model.config import PARAMETERS, SETTINGS, RoleModels, RunConfig, declared, for_workflow, settings_of
 from engine.model.values import PassageId, RunId, RunRecord
 from engine.replay import WhatIf
-from engine.replay.decision_boundaries import flips_of, stable_ranges
+from engine.replay.decision_boundaries import decision_boundaries, stable_ranges
 from engine.replay.grid import at_once
 from engine.replay.table import RunTable, run_table
 from engine.samples.demos import is_demo
@@ -124,11 +124,11 @@ def marks_of(record: RunRecord, chosen: RunConfig) -> Mapping[str, Alike]:
 
 
 def _below(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> list[Node]:
-    """The nearest flips, and the pinned runs that would end otherwise."""
+    """The smallest changes, and the pinned runs that would end differently."""
     nodes: list[Node] = []
     table = table_of(record)
     if found.path_known and at_once(table, found.config):
-        nodes += flip_nodes(flips_of(table, found.config), words)
+        nodes += smallest_change_nodes(decision_boundaries(table, found.config), words)
     effect = effect_on_pinned(engine, record.config, found.config, name="card")
     return nodes + (pinned_nodes(effect, words) if effect is not None else [])
 

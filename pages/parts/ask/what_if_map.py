@@ -8,7 +8,7 @@ from components.ask.decision_map import decision_map_card
 from components.ask.decision_map_view import map_view, pairs_for
 from components.common.i18n import Words
 from components.common.panel import want_settings
-from components.labels.runs import FLIP_NAMES
+from components.labels.runs import VARIED_SETTINGS
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay.decision_map import DecisionMap, decision_map
@@ -24,7 +24,7 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
     """Draw the map around the sliders' settings."""
     pairs = pairs_for(config)
     names = {
-        name: words("{across} × {up}", across=words(FLIP_NAMES[x]), up=words(FLIP_NAMES[y]))
+        name: words("{across} × {up}", across=words(VARIED_SETTINGS[x]), up=words(VARIED_SETTINGS[y]))
         for name, (x, y) in pairs.items()
     }
     chosen = st.session_state.get(_AXES)

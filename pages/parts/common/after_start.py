@@ -39,8 +39,8 @@ IMPORTED_BY_PAGES = (
     ),
     *(
         "components.tune.bars",
-        "components.tune.flips",
-        "engine.evaluation.flips",
+        "components.tune.question_changes",
+        "engine.evaluation.question_changes",
         "pages.parts.tune.bench",
         "pages.parts.tune.query_set",
         "pages.parts.tune.sweep",

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from engine.model.config import RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
-from engine.replay.decision_boundaries import flips_of, stable_ranges
+from engine.replay.decision_boundaries import decision_boundaries, stable_ranges
 from engine.replay.decision_map import decision_map
 from engine.replay.diagnosis import diagnose
-from engine.replay.gate_cost import gate_waste
+from engine.replay.gate_cost import gate_cost
 from engine.replay.grid import paths
 from engine.replay.lines import numbers_of
 from engine.replay.remedy import remedy
@@ -345,7 +345,7 @@ def test_many_settings_are_replayed_one_by_one(workflow: WorkflowName) -> None:
         assert told.calls[place] + told.built_in_calls[place] == found.cost.calls + found.cost.built_in_calls
     low, high = stable_ranges(table, record.config, ["top_k"])["top_k"]
     assert low <= record.config.top_k <= high
-    assert flips_of(run_table(record), record.config) is not None
+    assert decision_boundaries(run_table(record), record.config) is not None
     across: Column = "max_rewrites" if "max_rewrites" in numbers_of(workflow) else "min_confidence"
     assert decision_map(record, record.config, across, "top_k").cells
     with pytest.raises(ValueError, match="two different settings"):
@@ -356,4 +356,4 @@ def test_many_settings_are_replayed_one_by_one(workflow: WorkflowName) -> None:
 def test_rules_of_the_four_node_loop_say_nothing_of_other_loops(workflow: WorkflowName) -> None:
     _, record = recorded(workflow, wanted=lambda item: item.outcome != "answered")
     assert diagnose(record) is None and remedy(record, record.config) is None
-    assert workflow == "answer_evaluation" or gate_waste(record) is None
+    assert workflow == "answer_evaluation" or gate_cost(record) is None

@@ -12,13 +12,13 @@ from engine.evaluation.matching import met_map
 from engine.model.config import RunConfig
 from engine.model.values import PassageId, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import Flip
+from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.remedy import remedy
 from engine.samples.demos import demo_record, demos
 from tests.engine.whatif.world import World, recordings, run_in, worlds
 
 
-def _with(config: RunConfig, found: Flip) -> RunConfig:
+def _with(config: RunConfig, found: DecisionBoundary) -> RunConfig:
     changed: dict[str, Any] = {found.name: found.value_to}
     return replace(config, **changed)
 

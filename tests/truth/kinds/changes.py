@@ -1,4 +1,4 @@
-"""Remedies and nearest flips: where a change leads, what it saves, and how many rejected passages it lets in."""
+"""Remedies and smallest changes: where a change leads, what it saves, and how many rejected passages it lets in."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from components.ask.flips import flip_text
+from components.ask.smallest_changes import boundary_text
 from components.common.i18n import Words
 from components.common.phrases import outcome_text
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
-from engine.replay.decision_boundaries import Flip, flips_of
+from engine.replay.decision_boundaries import DecisionBoundary, decision_boundaries
 from engine.replay.remedy import remedy
 from engine.replay.table import run_table
 from tests.truth.claims import Claim, numbers
@@ -22,43 +22,47 @@ from tests.truth.claims import Claim, numbers
 
 def claims(record: RunRecord, words: Words) -> Iterator[Claim]:
     table = run_table(record)
-    # Flips of other runs are on no page: they would be replayed setting by setting.
+    # Boundaries of other runs are on no page: they would be replayed setting by setting.
     if not table.plain or record.outcome in ("cancelled", "failed", "interrupted"):
         return
-    flips = flips_of(table, record.config)
+    boundaries = decision_boundaries(table, record.config)
     mended = remedy(record, record.config)
-    for flip in flips:
-        said = flip_text(flip, words)
-        yield Claim(said, tuple(_wrong(said, flip, record, words)))
+    for boundary in boundaries:
+        said = boundary_text(boundary, words)
+        yield Claim(said, tuple(_wrong(said, boundary, record, words)))
     if mended is not None:
-        said = flip_text(mended, words)
+        said = boundary_text(mended, words)
         wrong = [*_wrong(said, mended, record, words)]
         if _rejected(what_if(record, _moved(record, mended)), record):
             wrong.append("a remedy lets in what the grader rejected")
         if mended.name == "min_confidence" and any(
-            flip.outcome == "answered" and flip.name in ("gate", "similarity_threshold", "top_k") for flip in flips
+            boundary.outcome == "answered" and boundary.name in ("gate", "similarity_threshold", "top_k")
+            for boundary in boundaries
         ):
             wrong.append("another setting would do, and the grader's bar is to be lowered")
         yield Claim(said, tuple(wrong))
-    lets_in = [bool(_rejected(what_if(record, _moved(record, flip)), record)) for flip in flips]
-    if flips:
+    lets_in = [bool(_rejected(what_if(record, _moved(record, boundary)), record)) for boundary in boundaries]
+    if boundaries:
         order = "what lets rejected passages in does not come last"
         yield Claim(str(lets_in), () if lets_in == sorted(lets_in) else (order,))
 
 
-def _moved(record: RunRecord, flip: Flip) -> RunConfig:
-    changes: dict[str, Any] = {flip.name: flip.value_to}
+def _moved(record: RunRecord, boundary: DecisionBoundary) -> RunConfig:
+    changes: dict[str, Any] = {boundary.name: boundary.value_to}
     return replace(record.config, **changes)
 
 
-def _wrong(said: str, flip: Flip, record: RunRecord, words: Words) -> Iterator[str]:
-    there = what_if(record, _moved(record, flip))
+def _wrong(said: str, boundary: DecisionBoundary, record: RunRecord, words: Words) -> Iterator[str]:
+    there = what_if(record, _moved(record, boundary))
     named, told = said.split(": ", 1) if words.language == "en" else said.split("：", 1)
-    if flip.name != "gate" and [float(item) for item in numbers(named)][-2:] != [flip.value_from, flip.value_to]:
+    if boundary.name != "gate" and [float(item) for item in numbers(named)][-2:] != [
+        boundary.value_from,
+        boundary.value_to,
+    ]:
         yield "the values are not those of the change"
-    if flip.value_from == flip.value_to or (flip.name != "gate" and len(set(numbers(named)[-2:])) < 2):
+    if boundary.value_from == boundary.value_to or (boundary.name != "gate" and len(set(numbers(named)[-2:])) < 2):
         yield "both values look alike"
-    if there.outcome != flip.outcome or not there.path_known:
+    if there.outcome != boundary.outcome or not there.path_known:
         yield f"it would be {outcome_text(there.outcome, words)}"
     if str(there.decisions[-1].round) not in numbers(told.split(words(NC_("what-if", ", ")))[0]):
         yield f"it would end at round {there.decisions[-1].round}"

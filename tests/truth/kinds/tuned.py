@@ -9,11 +9,11 @@ from statistics import mean, median
 
 from components.common.i18n import Words
 from components.tune.figures import Card, cards_of
-from components.tune.flips import card_texts, change_text, side_text
+from components.tune.question_changes import card_texts, change_text, side_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import gather
-from engine.evaluation.flips import flips
+from engine.evaluation.question_changes import question_changes
 from engine.model.config import RunConfig
 from engine.replay import WhatIf, what_if
 from tests.evaluation.gathered import questions
@@ -44,7 +44,7 @@ def claims(words: Words) -> Iterator[Claim]:
         for card in cards:
             said = f"{card.label}: {card.value} ({card.note})"
             yield Claim(said, tuple(_card_wrong(card, ends, words)))
-        yield from _flips(flips(evidence, _BEFORE, tried), ends, words)
+        yield from _changes(question_changes(evidence, _BEFORE, tried), ends, words)
 
 
 # -- what every question does, by hand -------------------------------------------------------------------------------
@@ -119,10 +119,10 @@ def _card_wrong(card: Card, ends: Ends, words: Words) -> Iterator[str]:
         yield f"{len(moved)} questions are compared"
 
 
-def _flips(found: object, ends: Ends, words: Words) -> Iterator[Claim]:
-    from engine.evaluation.flips import Flips
+def _changes(found: object, ends: Ends, words: Words) -> Iterator[Claim]:
+    from engine.evaluation.question_changes import QuestionChanges
 
-    assert isinstance(found, Flips)
+    assert isinstance(found, QuestionChanges)
     heading, counts, second = card_texts(found, words)
     said = " · ".join((heading, *counts.values(), second))
     wrong = []

@@ -1,4 +1,4 @@
-"""The nearest flips in words: the smallest single moves that would end the run otherwise, each one press away."""
+"""The nearest decision boundaries in words: the smallest changes that would end the run differently, as buttons."""
 
 from __future__ import annotations
 
@@ -7,39 +7,42 @@ from collections.abc import Sequence
 from components.ask.what_if_text import REWRITES, saving_parts, value_text
 from components.common.i18n import Words
 from components.common.markup import Node, button, node
-from components.labels.runs import FLIP_ENDS, FLIP_NAMES
+from components.labels.runs import ENDS_AT_ROUND, VARIED_SETTINGS
 from engine.messages import NC_
-from engine.replay.decision_boundaries import Flip
+from engine.replay.decision_boundaries import DecisionBoundary
 
 _SHOWN = 3
 
 
-def flip_nodes(flips: Sequence[Flip], words: Words) -> list[Node]:
-    """A line of buttons (``set:NAME:VALUE``), nearest first; says so where nothing flips."""
-    if not flips:
+def smallest_change_nodes(boundaries: Sequence[DecisionBoundary], words: Words) -> list[Node]:
+    """Draw a line of buttons (``set:NAME:VALUE``), nearest first, or a sentence where no change is known to matter."""
+    if not boundaries:
         return [node("p", "muted small flips", words("As far as is known, no single slider changes the end."))]
-    chips = [button(flip_text(item, words), f"set:{item.name}:{item.value_to}", "chip link") for item in flips[:_SHOWN]]
+    chips = [
+        button(boundary_text(item, words), f"set:{item.name}:{item.value_to}", "chip link")
+        for item in boundaries[:_SHOWN]
+    ]
     return [node("div", "chips flips", node("span", "muted small", words("Smallest change:")), *chips)]
 
 
-def flip_text(flip: Flip, words: Words) -> str:
+def boundary_text(boundary: DecisionBoundary, words: Words) -> str:
     """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``."""
-    saved = saving_parts(((REWRITES, flip.rewrites_saved),), words)
-    parts = [words(FLIP_ENDS[flip.outcome], round=flip.round), saved]
-    if flip.rejected:
+    saved = saving_parts(((REWRITES, boundary.rewrites_saved),), words)
+    parts = [words(ENDS_AT_ROUND[boundary.outcome], round=boundary.round), saved]
+    if boundary.rejected:
         parts.append(
             words.count(
                 "{n} of the {given} passages given was judged not relevant",
                 "{n} of the {given} passages given were judged not relevant",
-                flip.rejected,
-                given=flip.given,
+                boundary.rejected,
+                given=boundary.given,
             )
         )
     return words(
         "{name} {old} → {new}: {end}",
-        name=words(FLIP_NAMES[flip.name]),
-        old=value_text(flip.name, flip.value_from, words),
-        new=value_text(flip.name, flip.value_to, words),
+        name=words(VARIED_SETTINGS[boundary.name]),
+        old=value_text(boundary.name, boundary.value_from, words),
+        new=value_text(boundary.name, boundary.value_to, words),
         end=words(NC_("what-if", ", ")).join(part for part in parts if part),
     )
 

@@ -11,13 +11,13 @@ from components.common.markup import Node, chip, draw, node, table
 from components.common.phrases import outcome_text
 from components.common.spreadsheet import table_csv
 from components.labels.tuning import VERDICTS
-from engine.evaluation.flips import Flip, Flips, FlipVerdict, Side
+from engine.evaluation.question_changes import ChangeVerdict, QuestionChange, QuestionChanges, Side
 from engine.messages import N_, NN_
 from engine.model.values import RunId
 
 _NONE = N_("No question goes another way than with the settings compared.")
 
-_FLIPS = {
+_COUNTS = {
     "better": N_("{n} better"),
     "worse": N_("{n} worse"),
     "cheaper": N_("{n} cheaper"),
@@ -25,7 +25,7 @@ _FLIPS = {
     "unknown": N_("{n} unknown"),
 }
 
-_FLIP = {
+_HEADS = {
     "question": N_("Question"),
     "before": N_("Before"),
     "after": N_("After"),
@@ -57,7 +57,7 @@ Link = Callable[[RunId], str]
 _LOOKS = {"better": "pass", "worse": "warn", "same": "grey", "unknown": "plain"}
 _SHOWN = 60
 """Rows that are drawn; the file has all of them."""
-_ORDER: tuple[FlipVerdict, ...] = ("worse", "better", "unknown", "same")
+_ORDER: tuple[ChangeVerdict, ...] = ("worse", "better", "unknown", "same")
 _INKS = {
     "better": "pass-ink",
     "worse": "warn-ink",
@@ -68,42 +68,42 @@ _INKS = {
 _SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unknown": "?"}
 
 
-def flips_card(flips: Flips, words: Words, *, key: str) -> None:
+def changes_card(changes: QuestionChanges, words: Words, *, key: str) -> None:
     """``Flips 9 of 60: 7 better · 1 worse · 1 unknown``, and what a paired test makes of it."""
-    heading, counts, second = card_texts(flips, words)
+    heading, counts, second = card_texts(changes, words)
     drawn = (node("span", _INKS[name], said) for name, said in counts.items())
     head = node("div", "head counts", node("span", "heading", heading), *drawn)
     draw((node("section", "card flips-card", head, node("p", "muted small", second)),), words, key=key)
 
 
-def card_texts(flips: Flips, words: Words) -> tuple[str, Mapping[str, str], str]:
+def card_texts(changes: QuestionChanges, words: Words) -> tuple[str, Mapping[str, str], str]:
     """The heading, what it counts by kind, and the sentence below."""
-    cheaper = sum(row.reason == "fewer_calls" for row in flips.rows)
-    dearer = sum(row.reason == "more_calls" for row in flips.rows)
+    cheaper = sum(row.reason == "fewer_calls" for row in changes.rows)
+    dearer = sum(row.reason == "more_calls" for row in changes.rows)
     counted = (
-        ("better", "▲", flips.better - cheaper),
-        ("worse", "▼", flips.worse - dearer),
+        ("better", "▲", changes.better - cheaper),
+        ("worse", "▼", changes.worse - dearer),
         ("cheaper", "↓", cheaper),
         ("dearer", "↑", dearer),
-        ("unknown", "?", flips.unknown),
+        ("unknown", "?", changes.unknown),
     )
-    counts = {name: f"{sign} {words(_FLIPS[name], n=number)}" for name, sign, number in counted if number}
-    test = flips.test
+    counts = {name: f"{sign} {words(_COUNTS[name], n=number)}" for name, sign, number in counted if number}
+    test = changes.test
     heading = words(
         "Flips {flipped} of {n}"
-        if flips.flipped
+        if changes.changed
         else "None of {n} questions is known to change"
-        if flips.unknown
+        if changes.unknown
         else "None of {n} questions changes",
-        flipped=flips.flipped,
-        n=flips.n,
+        flipped=changes.changed,
+        n=changes.n,
     )
-    if not flips.flipped:
+    if not changes.changed:
         return (
             heading,
             counts,
             words(
-                "None of them flips for sure; the unknown ones would need calls to tell." if flips.unknown else _NONE
+                "None of them flips for sure; the unknown ones would need calls to tell." if changes.unknown else _NONE
             ),
         )
     verdict = words(VERDICTS[test.verdict])
@@ -114,31 +114,31 @@ def card_texts(flips: Flips, words: Words) -> tuple[str, Mapping[str, str], str]
     )
 
 
-def flips_table(flips: Flips, words: Words, *, key: str, link: Link) -> None:
+def changes_table(changes: QuestionChanges, words: Words, *, key: str, link: Link) -> None:
     """One row a question that goes another way; ``link`` makes the address of its run with the settings under test."""
-    if not flips.shown:
+    if not changes.shown:
         st.caption(words(_NONE))
         return
-    rows = (_row(flip, words, link) for flip in sorted(flips.shown, key=_place)[:_SHOWN])
-    drawn = table("flips changes", [words(text) for text in _FLIP.values()], rows)
-    more = len(flips.shown) - _SHOWN
+    rows = (_row(change, words, link) for change in sorted(changes.shown, key=_place)[:_SHOWN])
+    drawn = table("flips changes", [words(text) for text in _HEADS.values()], rows)
+    more = len(changes.shown) - _SHOWN
     below = (node("p", "muted small", words("and {n} more, all of them in the file", n=more)),) if more > 0 else ()
     draw((drawn, *below), words, key=key)
 
 
-def flips_csv(flips: Flips, words: Words) -> bytes:
+def changes_csv(changes: QuestionChanges, words: Words) -> bytes:
     """Every question that goes another way, for a spreadsheet; a cell never begins a formula."""
-    head = [*(words(_FLIP[name]) for name in ("question", "before", "after", "change")), "verdict", "run"]
+    head = [*(words(_HEADS[name]) for name in ("question", "before", "after", "change")), "verdict", "run"]
     rows = (
         (
-            flip.question,
-            side_text(flip.before, words),
-            side_text(flip.after, words),
-            change_text(flip, words),
-            flip.verdict,
-            flip.run_id,
+            change.question,
+            side_text(change.before, words),
+            side_text(change.after, words),
+            change_text(change, words),
+            change.verdict,
+            change.run_id,
         )
-        for flip in flips.shown
+        for change in changes.shown
     )
     return table_csv(head, rows)
 
@@ -150,27 +150,27 @@ def side_text(side: Side, words: Words) -> str:
     return words("{outcome}, round {round}", outcome=outcome_text(side.outcome, words), round=side.round or 0)
 
 
-def change_text(flip: Flip, words: Words) -> str:
-    if flip.reason in ("fewer_calls", "more_calls"):
-        return words.count(*_REASON[flip.reason], abs(flip.steps_change or 0))
-    return words(_TUNE_REASON[flip.reason])
+def change_text(change: QuestionChange, words: Words) -> str:
+    if change.reason in ("fewer_calls", "more_calls"):
+        return words.count(*_REASON[change.reason], abs(change.steps_change or 0))
+    return words(_TUNE_REASON[change.reason])
 
 
-def _place(flip: Flip) -> int:
+def _place(change: QuestionChange) -> int:
     """What breaks comes first, then what is mended, what only costs otherwise, and what is not known."""
-    only_cost = flip.reason in ("fewer_calls", "more_calls")
-    return _ORDER.index(flip.verdict) + len(_ORDER) * only_cost
+    only_cost = change.reason in ("fewer_calls", "more_calls")
+    return _ORDER.index(change.verdict) + len(_ORDER) * only_cost
 
 
-def _row(flip: Flip, words: Words, link: Link) -> tuple[Node | str, ...]:
+def _row(change: QuestionChange, words: Words, link: Link) -> tuple[Node | str, ...]:
     named = {"fewer_calls": ("↓", "cheaper"), "more_calls": ("↑", "dearer")}
-    sign, name = named.get(flip.reason, (_SIGNS[flip.verdict], flip.verdict))
-    verdict = chip(_LOOKS[flip.verdict], f"{sign} {words(VERDICTS[name])}")
+    sign, name = named.get(change.reason, (_SIGNS[change.verdict], change.verdict))
+    verdict = chip(_LOOKS[change.verdict], f"{sign} {words(VERDICTS[name])}")
     help_text = words("The run with these settings beside it, in a new tab.")
-    opened = node("a", "", words("open run"), href=link(flip.run_id), title=help_text)
-    change = node("span", "", verdict, " ", change_text(flip, words))
-    sides = (side_text(flip.before, words), side_text(flip.after, words))
-    return (node("span", "", flip.question), *sides, change, opened)
+    opened = node("a", "", words("open run"), href=link(change.run_id), title=help_text)
+    said = node("span", "", verdict, " ", change_text(change, words))
+    sides = (side_text(change.before, words), side_text(change.after, words))
+    return (node("span", "", change.question), *sides, said, opened)
 
 
 def _p_text(p: float) -> str:

@@ -1,4 +1,4 @@
-"""What a change of settings does to each question of a set."""
+"""What a change of settings does to each question of a query set."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from engine.evaluation.statistics import PairedTest, mcnemar
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunId
 
-FlipVerdict = Literal["better", "worse", "same", "unknown"]
+ChangeVerdict = Literal["better", "worse", "same", "unknown"]
 
-FlipReason = Literal[
+ChangeReason = Literal[
     "gained_expected",
     "lost_expected",
     "now_answers",
@@ -32,9 +32,9 @@ FlipReason = Literal[
     "unknown_after",
 ]
 """What decides the verdict; the first that holds. Quality goes before cost, and cost counts only where the path
-changed: one grading less on the same path is no flip."""
+changed: one grading less on the same path changes nothing."""
 
-_ORDER: tuple[FlipVerdict, ...] = ("better", "worse", "unknown", "same")
+_ORDER: tuple[ChangeVerdict, ...] = ("better", "worse", "unknown", "same")
 _REFUSED = "abstained"
 
 
@@ -60,7 +60,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Flip:
+class QuestionChange:
     """One question before and after."""
 
     case_id: str
@@ -69,8 +69,8 @@ class Flip:
     """Its recorded run."""
     before: Side
     after: Side
-    verdict: FlipVerdict
-    reason: FlipReason
+    verdict: ChangeVerdict
+    reason: ChangeReason
 
     @property
     def steps_change(self) -> int | None:
@@ -81,10 +81,10 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
-class Flips:
+class QuestionChanges:
     """Every gathered question; better, worse, unknown, then the rest, each in the order of the set."""
 
-    rows: tuple[Flip, ...]
+    rows: tuple[QuestionChange, ...]
     test: PairedTest
     """On quality, over the questions known on both sides."""
 
@@ -105,37 +105,37 @@ class Flips:
         return self._count("unknown")
 
     @property
-    def flipped(self) -> int:
-        """Better and worse ones; the unknown are apart, because they may not flip."""
+    def changed(self) -> int:
+        """The questions that are better or worse; unknown ones are not counted, because they may not change."""
         return self.better + self.worse
 
     @property
-    def shown(self) -> tuple[Flip, ...]:
+    def shown(self) -> tuple[QuestionChange, ...]:
         """All but those that stay the same."""
         return tuple(row for row in self.rows if row.verdict != "same")
 
-    def _count(self, verdict: FlipVerdict) -> int:
+    def _count(self, verdict: ChangeVerdict) -> int:
         return sum(row.verdict == verdict for row in self.rows)
 
 
-def flips(evidence: Evidence, before: RunConfig, after: RunConfig) -> Flips:
-    """Every gathered question under both settings, and which of the two serves it better.
+def question_changes(evidence: Evidence, before: RunConfig, after: RunConfig) -> QuestionChanges:
+    """Compare every gathered question under both settings and say which of the two serves it better.
 
     Quality decides (see ``figures.Measure``). Where it is equal, a path with other rewrites or another outcome is
     better where it takes fewer steps. A question is unknown where either side does not tell its quality.
     """
-    return flips_between(evidence, evaluate(evidence, [before, after]), 0, 1)
+    return changes_between(evidence, evaluate(evidence, [before, after]), 0, 1)
 
 
-def flips_between(evidence: Evidence, evaluation: Evaluation, before: int, after: int) -> Flips:
-    """:func:`flips` of two settings that are evaluated already."""
+def changes_between(evidence: Evidence, evaluation: Evaluation, before: int, after: int) -> QuestionChanges:
+    """Compare two settings that are evaluated already, as :func:`question_changes` does."""
     old, new = (_sides(evaluation, setting) for setting in (before, after))
     rows = [
-        _flip(item.case, item.run_id, first, second)
+        _change(item.case, item.run_id, first, second)
         for item, first, second in zip(evidence.gathered, old, new, strict=True)
     ]
     quality = evaluation.measures["quality"]
-    return Flips(
+    return QuestionChanges(
         rows=tuple(sorted(rows, key=lambda row: _ORDER.index(row.verdict))),
         test=mcnemar(quality.of(before), quality.of(after)),
     )
@@ -167,12 +167,12 @@ def _side(known: bool, outcome: int, values: dict[str, float | None]) -> Side:
     )
 
 
-def _flip(case: Case, run_id: RunId, before: Side, after: Side) -> Flip:
+def _change(case: Case, run_id: RunId, before: Side, after: Side) -> QuestionChange:
     verdict, reason = _judged(case, before, after)
-    return Flip(case.id, case.question, run_id, before, after, verdict, reason)
+    return QuestionChange(case.id, case.question, run_id, before, after, verdict, reason)
 
 
-def _judged(case: Case, before: Side, after: Side) -> tuple[FlipVerdict, FlipReason]:
+def _judged(case: Case, before: Side, after: Side) -> tuple[ChangeVerdict, ChangeReason]:
     if before.quality is None:
         return "unknown", "unknown_before"
     if after.quality is None:
@@ -192,13 +192,13 @@ def _judged(case: Case, before: Side, after: Side) -> tuple[FlipVerdict, FlipRea
     return "same", "other_outcome"
 
 
-def _gain(case: Case, before: Side, after: Side) -> FlipReason:
+def _gain(case: Case, before: Side, after: Side) -> ChangeReason:
     if case.answerable is False:
         return "now_refuses_unanswerable"
     return "gained_expected" if after.hit and not before.hit else "now_answers"
 
 
-def _loss(case: Case, after: Side) -> FlipReason:
+def _loss(case: Case, after: Side) -> ChangeReason:
     if case.answerable is False:
         return "now_answers_unanswerable"
     return "now_refuses" if after.outcome == _REFUSED else "lost_expected"

@@ -1,4 +1,4 @@
-"""The nearest flips and the decision map: both are the grid, looked at from where the sliders stand."""
+"""Decision boundaries and the decision map: both are the grid, looked at from where the sliders stand."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from components.ask.flips import flip_text
+from components.ask.smallest_changes import boundary_text
 from components.common.i18n import words_for
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import Flip, flips_of
+from engine.replay.decision_boundaries import DecisionBoundary, decision_boundaries
 from engine.replay.decision_map import DecisionMap, decision_map
 from engine.replay.lines import NUMBERS, round_value
 from engine.replay.table import run_table
@@ -32,41 +32,45 @@ def forced(**changes: Any) -> tuple[RunRecord, RunConfig]:
     return run_in(around, config), config
 
 
-def by_setting(flips: tuple[Flip, ...]) -> dict[tuple[str, bool], Flip]:
-    return {(flip.name, flip.value_to > flip.value_from): flip for flip in flips if flip.name != "gate"}  # type: ignore[operator]
+def by_setting(found: tuple[DecisionBoundary, ...]) -> dict[tuple[str, bool], DecisionBoundary]:
+    return {(item.name, item.value_to > item.value_from): item for item in found if item.name != "gate"}  # type: ignore[operator]
 
 
 def test_the_nearest_flip_is_a_value_that_can_be_said() -> None:
     """SC-04: pass threshold 0.60 → 0.40 would have answered at round 0."""
     record, config = forced()
     assert record.outcome == "answered_forced"
-    flips = by_setting(flips_of(run_table(record), config))
-    lower = flips["grade_pass_threshold", False]
+    boundaries = by_setting(decision_boundaries(run_table(record), config))
+    lower = boundaries["grade_pass_threshold", False]
     assert (lower.value_from, lower.value_to, lower.outcome, lower.round) == (0.6, 0.4, "answered", 0)
     assert (lower.rewrites_saved, lower.steps_saved) == (2, 2)
-    stricter = flips["similarity_threshold", True]
+    stricter = boundaries["similarity_threshold", True]
     assert (stricter.value_to, stricter.outcome) == (0.46, "answered"), "not 0.4568, which is nearer"
-    fewer = flips["top_k", False]
+    fewer = boundaries["top_k", False]
     assert (fewer.value_to, fewer.outcome) == (3, "answered")
-    assert flips["max_rewrites", False].value_to == 1
+    assert boundaries["max_rewrites", False].value_to == 1
 
 
 def test_the_nearest_comes_first_another_gate_next_and_what_lets_rejected_passages_in_last() -> None:
     """SC-05"""
     record, config = forced()
-    flips = flips_of(run_table(record), config)
-    assert [flip.share for flip in flips[:-1]] == sorted(flip.share for flip in flips[:-1])
-    assert (flips[-2].name, flips[-2].value_to, flips[-2].outcome) == ("gate", "min_relevant", "answered")
-    lowered = flips[-1]
+    boundaries = decision_boundaries(run_table(record), config)
+    assert [boundary.share for boundary in boundaries[:-1]] == sorted(boundary.share for boundary in boundaries[:-1])
+    assert (boundaries[-2].name, boundaries[-2].value_to, boundaries[-2].outcome) == (
+        "gate",
+        "min_relevant",
+        "answered",
+    )
+    lowered = boundaries[-1]
     assert (lowered.name, lowered.outcome, lowered.rejected, lowered.given) == ("min_confidence", "answered", 3, 5)
-    assert not any(flip.rejected for flip in flips[:-1])
-    assert "3 of the 5 passages given were judged not relevant" in flip_text(lowered, words_for("en"))
-    assert "5 个片段中有 3 个判为不相关" in flip_text(lowered, words_for("zh"))
+    assert not any(boundary.rejected for boundary in boundaries[:-1])
+    assert "3 of the 5 passages given were judged not relevant" in boundary_text(lowered, words_for("en"))
+    assert "5 个片段中有 3 个判为不相关" in boundary_text(lowered, words_for("zh"))
 
 
 def test_nothing_is_said_of_flips_where_the_path_itself_is_not_known() -> None:
     record, config = forced()
-    assert flips_of(run_table(record), replace(config, top_k=4, max_rewrites=5)) == ()
+    assert decision_boundaries(run_table(record), replace(config, top_k=4, max_rewrites=5)) == ()
 
 
 @hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -77,16 +81,16 @@ def test_every_flip_is_confirmed_and_none_of_the_sliders_steps_before_it_flips(
     """SC-04"""
     record = run_in(around, config)
     here = what_if(record, config)
-    for flip in flips_of(run_table(record), config):
-        there = what_if(record, _changed(config, flip.name, flip.value_to))
-        assert there.path_known and there.outcome == flip.outcome
-        assert len(there.steps) - 1 == flip.round
+    for boundary in decision_boundaries(run_table(record), config):
+        there = what_if(record, _changed(config, boundary.name, boundary.value_to))
+        assert there.path_known and there.outcome == boundary.outcome
+        assert len(there.steps) - 1 == boundary.round
         assert (there.outcome, len(there.steps)) != (here.outcome, len(here.steps))
-        if flip.name in ("top_k", "max_rewrites", "min_relevant"):
-            assert isinstance(flip.value_to, int) and isinstance(flip.value_from, int)
-            low, high = sorted((flip.value_from, flip.value_to))
+        if boundary.name in ("top_k", "max_rewrites", "min_relevant"):
+            assert isinstance(boundary.value_to, int) and isinstance(boundary.value_from, int)
+            low, high = sorted((boundary.value_from, boundary.value_to))
             for value in range(low + 1, high):
-                between = what_if(record, _changed(config, flip.name, value))
+                between = what_if(record, _changed(config, boundary.name, value))
                 told = between.path_known and between.outcome is not None
                 assert not told or (between.outcome, len(between.steps)) == (here.outcome, len(here.steps))
 
