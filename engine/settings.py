@@ -138,11 +138,11 @@ class Settings(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _login_apart(cls, values: Any) -> Any:
+    def _split_login(cls, values: Any) -> Any:
         """User and password in an address become settings apart: addresses are shown, in messages and in records."""
         if not isinstance(values, dict):
             return values
-        return _milvus_login_apart(_neo4j_login_apart(values))
+        return _split_milvus_login(_split_neo4j_login(values))
 
     @field_validator("milvus_addresses", "allowed_hosts", "allowed_origins", mode="before")
     @classmethod
@@ -273,7 +273,7 @@ class Settings(BaseSettings):
         return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
 
 
-def _milvus_login_apart(values: dict[str, Any]) -> dict[str, Any]:
+def _split_milvus_login(values: dict[str, Any]) -> dict[str, Any]:
     given = values.get("milvus_uri")
     address, login = _without_login(given) if isinstance(given, str) else ("", "")
     if not login:
@@ -281,17 +281,17 @@ def _milvus_login_apart(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "milvus_uri": address, "milvus_token": values.get("milvus_token") or login}
 
 
-def _neo4j_login_apart(values: dict[str, Any]) -> dict[str, Any]:
+def _split_neo4j_login(values: dict[str, Any]) -> dict[str, Any]:
     given = values.get("neo4j_uri")
     address, login = _without_login(given) if isinstance(given, str) else ("", "")
     if not login:
         return values
     user, _, password = login.partition(":")
-    apart = {
+    separate = {
         "neo4j_user": values.get("neo4j_user") or user,
         "neo4j_password": values.get("neo4j_password") or password,
     }
-    return {**values, "neo4j_uri": address, **apart}
+    return {**values, "neo4j_uri": address, **separate}
 
 
 def _without_login(address: str) -> tuple[str, str]:

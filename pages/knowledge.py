@@ -14,7 +14,7 @@ from pages.parts.common.opening import opening
 from pages.parts.common.presses import retry_box
 from pages.parts.knowledge.add import add_view
 from pages.parts.knowledge.collections import collections_view
-from pages.parts.knowledge.jobs import jobs_elsewhere
+from pages.parts.knowledge.jobs import jobs_note
 from pages.parts.knowledge.search import search_view
 from pages.parts.knowledge.state import View, chosen_view, collection_picker, said_last
 
@@ -34,7 +34,7 @@ def page() -> None:
     said_last(words)
     try:
         if view != "add":
-            jobs_elsewhere(engine, words)
+            jobs_note(engine, words)
         draw(view, engine.collections())
     except WorkbenchError as error:
         retry_box(error, words, key="kb_fault")

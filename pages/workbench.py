@@ -28,7 +28,7 @@ from engine.messages import N_
 from engine.model.config import WORKFLOWS, RoleModels, RunConfig, declared
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, RunId, RunRecord, SourceKind
 from engine.replay.cost import CostModel
-from engine.running.budget import measured_tariff, worst_case
+from engine.running.budget import measured_costs, worst_case
 from engine.running.process import get_engine
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
@@ -62,7 +62,7 @@ def page() -> None:
         used = chosen.config if record is None else record.config
         builtin_badge(used.models, words, roles_of(used.workflow))
     ask(chosen.config, record)
-    faults_apart()
+    faults_of_no_run()
     if record is None:
         before_a_run(chosen.config)
         return
@@ -148,7 +148,7 @@ def prices(config: RunConfig, record: RunRecord | None) -> CostModel:
     """What single steps cost, as the open run or the newest ones measured them; looked up when models or run change."""
     finished = None if record is None or record.active else record
     asked = (config.workflow, config.models, finished.id if finished else "")
-    return remembered("prices", asked, lambda: measured_tariff(recent_records(engine, finished, _MEASURED_BY), config))
+    return remembered("prices", asked, lambda: measured_costs(recent_records(engine, finished, _MEASURED_BY), config))
 
 
 def collection_choices() -> list[CollectionChoice]:
@@ -248,7 +248,7 @@ def start(question: str, config: RunConfig, attachments: tuple[Attachment, ...] 
     st.rerun()
 
 
-def faults_apart() -> None:
+def faults_of_no_run() -> None:
     """Faults that belong to no run, beside the question: one that could not be asked, a disk that is full."""
     if not engine.ready:
         opening(engine, words)

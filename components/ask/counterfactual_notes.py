@@ -13,7 +13,7 @@ from engine.model.values import Passage, PassageId, Round, RunRecord, Verdict
 from engine.replay.values import WhatIf
 
 
-def would_notes(record: RunRecord, found: WhatIf, words: Words) -> Mapping[PassageId, str]:
+def counterfactual_notes(record: RunRecord, found: WhatIf, words: Words) -> Mapping[PassageId, str]:
     """A short note for every passage to which something else would happen; empty where nothing is known to change."""
     if found.config == record.config or not found.steps:
         return {}

@@ -9,7 +9,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, draw, node
 from components.common.phrases import probability_text
 from engine.messages import N_, NC_
-from engine.model.wording import apart
+from engine.model.wording import distinct_texts
 from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.diagnosis import Diagnosis
 from engine.replay.pinned import PinnedEffect
@@ -87,7 +87,7 @@ def why_text(found: Diagnosis, words: Words) -> str:
     figures = {name: _figure(name, value) for name, value in found.figures.items()}
     for one, other in _BESIDE:
         if one in figures and other in figures:
-            figures[one], figures[other] = apart(found.figures[one], found.figures[other])
+            figures[one], figures[other] = distinct_texts(found.figures[one], found.figures[other])
     if found.failure == "nothing_retrieved":
         return words.count(
             "The one search found no passage that could answer.",

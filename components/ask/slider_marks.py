@@ -30,7 +30,7 @@ MARKED: tuple[Column, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class StableRange:
     """Values of one setting, both ends included, that give the same what-if as the one it is set to."""
 
     low: float
@@ -41,7 +41,7 @@ def slider_marks(
     below: Mapping[str, DeltaGenerator],
     chosen: RunConfig,
     run: RunConfig,
-    alike: Mapping[str, Alike],
+    stable: Mapping[str, StableRange],
     words: Words,
 ) -> None:
     """Mark the sliders that are drawn, and write below those that were moved what the run had.
@@ -53,18 +53,18 @@ def slider_marks(
         if name not in below:
             continue
         had = setting_of_config(run, name)
-        rules.append(mark_rules(name, had, alike.get(name)))
+        rules.append(mark_rules(name, had, stable.get(name)))
         if setting_of_config(chosen, name) != had:
             place = below[name].container(key=f"tick_{name}")
-            place.caption(note_text(name, had, alike.get(name), words))
+            place.caption(note_text(name, had, stable.get(name), words))
     st.html(f"<style>{''.join(rules)}</style>")
 
 
-def note_text(name: str, run_value: float, alike: Alike | None, words: Words) -> str:
+def note_text(name: str, run_value: float, stable: StableRange | None, words: Words) -> str:
     """``Run: 0.60 · same result from 0.21 to 0.40``."""
     parts = [words("Run: {value}", value=value_text(name, run_value, words))]
-    if alike is not None and alike.low < alike.high:
-        low, high = (value_text(name, end, words) for end in _shown(name, alike))
+    if stable is not None and stable.low < stable.high:
+        low, high = (value_text(name, end, words) for end in _shown(name, stable))
         parts.append(
             words(
                 "same result only at {low}" if low == high else "same result from {low} to {high}", low=low, high=high
@@ -73,16 +73,16 @@ def note_text(name: str, run_value: float, alike: Alike | None, words: Words) ->
     return words(" · ").join(parts)
 
 
-def _shown(name: str, alike: Alike) -> tuple[float, float]:
+def _shown(name: str, stable: StableRange) -> tuple[float, float]:
     """The range in steps of the slider: ends between two of them move inwards."""
     limits = number_of(name)
     assert limits is not None
-    low, high = ceil(alike.low / limits.step - 1e-6), floor(alike.high / limits.step + 1e-6)
+    low, high = ceil(stable.low / limits.step - 1e-6), floor(stable.high / limits.step + 1e-6)
     ends = (round(low * limits.step, 4), round(high * limits.step, 4))
     return (int(ends[0]), int(ends[1])) if limits.whole else ends
 
 
-def mark_rules(name: str, run_value: float, alike: Alike | None) -> str:
+def mark_rules(name: str, run_value: float, stable: StableRange | None) -> str:
     """The rules of one slider; its inner track is as wide as its range."""
     track = f".st-key-{name} .stSlider [role=group] > div"
     rules = (
@@ -90,9 +90,9 @@ def mark_rules(name: str, run_value: float, alike: Alike | None) -> str:
         f"{track}::after{{content:'';position:absolute;left:calc({_share(name, run_value)} - 1px);top:12px;width:2px;"
         "height:16px;border-radius:1px;background:currentColor;pointer-events:none}"
     )
-    if alike is None or alike.low >= alike.high:
+    if stable is None or stable.low >= stable.high:
         return rules
-    left, right = _share(name, alike.low), _share(name, alike.high)
+    left, right = _share(name, stable.low), _share(name, stable.high)
     return rules + (
         f"{track}::before{{content:'';position:absolute;left:{left};width:calc({right} - {left});top:26px;height:3px;"
         "border-radius:2px;background:currentColor;opacity:.28;pointer-events:none}"

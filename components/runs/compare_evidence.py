@@ -13,7 +13,7 @@ from components.labels.runs import GATE_STEPS, GRAPH_LISTS, SIDE_NAMES
 from engine.messages import N_
 from engine.model.values import Rewrite, RunRecord, Verdict
 from engine.replay.answer_difference import SentenceDifference
-from engine.replay.difference import PassageDifference, Presence, RewritePair, RunDifference
+from engine.replay.difference import PassageDifference, PassageOutcome, RewritePair, RunDifference
 
 _MOVES = {
     "gained": ("pass", N_("+ gained"), N_("Only B kept it")),
@@ -103,10 +103,10 @@ def _passage_row(item: PassageDifference, flipped: bool | None, words: Words) ->
     text = " ".join(item.passage.text[: _SNIPPET * 2].split())
     snippet = text[:_SNIPPET] + ("…" if len(item.passage.text) > _SNIPPET else "")
     what = node("div", "where what", node("div", "chips", *marks), *source, node("div", "muted small", snippet))
-    return node("div", "pair", what, _presence("A", item.a, words), _presence("B", item.b, words))
+    return node("div", "pair", what, _passage_outcome("A", item.a, words), _passage_outcome("B", item.b, words))
 
 
-def _presence(name: str, side: Presence | None, words: Words) -> Node:
+def _passage_outcome(name: str, side: PassageOutcome | None, words: Words) -> Node:
     tag = node("span", "ab narrow", name)
     if side is None:
         return node("div", "cell", tag, node("span", "muted", words("not found")))

@@ -14,7 +14,7 @@ from engine.model.values import RunId
 _MOST = 4
 
 
-def told_apart(
+def distinguishing_settings(
     asked: Sequence[tuple[RunId, str]], configs: Mapping[RunId, RunConfig], words: Words
 ) -> dict[RunId, str]:
     """For each run whose question stands in the list again: what it was asked with and another was not.

@@ -120,7 +120,7 @@ def add_error_handlers(api: FastAPI) -> None:
     api.add_exception_handler(WorkbenchError, _ours)
     api.add_exception_handler(RequestValidationError, _invalid)
     api.add_exception_handler(HTTPException, _refused)
-    api.add_exception_handler(CallerLeft, _nobody_reads)
+    api.add_exception_handler(CallerLeft, _unread_reply)
     api.add_exception_handler(Exception, _unforeseen)
 
 
@@ -160,7 +160,7 @@ def _methods(request: Request) -> list[str]:
     return sorted(found)
 
 
-async def _nobody_reads(_: Request, __: Exception) -> Response:
+async def _unread_reply(_: Request, __: Exception) -> Response:
     return Response(status_code=_CALLER_LEFT)
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from engine.attachments.admission import MOST_PIXELS, fitted
 from engine.attachments.image_header import ImageHeader, image_header
-from engine.attachments.subprocess_reader import read_apart
+from engine.attachments.subprocess_reader import read_in_subprocess
 from engine.errors import (
     AttachmentDamaged,
     AttachmentEmpty,
@@ -38,7 +38,7 @@ async def read_attachment(
     header = checked(name, data)
     digest = hashlib.sha256(data).hexdigest()
     if header is None:
-        found = await asyncio.to_thread(read_apart, "table", name, data)
+        found = await asyncio.to_thread(read_in_subprocess, "table", name, data)
         return _table(name, found, digest)
     try:
         text = await reader.read(data, header.media_type, question, trace)
@@ -73,7 +73,7 @@ def thumbnail(name: str, data: bytes) -> bytes:
 
     Made in the process that reads attachments, so that no foreign bytes are decoded in the app; blocks.
     """
-    return base64.b64decode(read_apart("thumbnail", name, data)) if checked(name, data) else b""
+    return base64.b64decode(read_in_subprocess("thumbnail", name, data)) if checked(name, data) else b""
 
 
 def file_bytes(path: str) -> bytes:
@@ -86,16 +86,16 @@ def file_bytes(path: str) -> bytes:
 
 
 def _table(name: str, found: str, digest: str) -> Attachment:
-    told = json.loads(found)
-    caption = str(told["caption"])
+    parsed = json.loads(found)
+    caption = str(parsed["caption"])
     made = Attachment(
         kind="table",
         # A line above the header often says the unit of the numbers below it.
         name=f"{name} · {caption}" if caption else name,
-        rows=tuple(tuple(row) for row in told["rows"]),
-        header=bool(told["headed"]),
-        read_by=str(told["form"]),
+        rows=tuple(tuple(row) for row in parsed["rows"]),
+        header=bool(parsed["headed"]),
+        read_by=str(parsed["form"]),
         digest=digest,
-        cut="tables" if told["others"] else "",
+        cut="tables" if parsed["others"] else "",
     )
     return fitted(made)

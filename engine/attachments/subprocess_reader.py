@@ -32,7 +32,7 @@ READERS = Readers(most=1, idle_s=IDLE_S, module="engine.attachments.worker")
 atexit.register(READERS.close)
 
 
-def read_apart(
+def read_in_subprocess(
     kind: Literal["table", "ocr", "jpeg", "thumbnail"], name: str, data: bytes, seconds: float = TIME_LIMIT_S
 ) -> str:
     """What :func:`engine.attachments.worker.read` finds; blocks, and waits for a reader before ``seconds`` begin.

@@ -20,7 +20,7 @@ _SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 _EMPHASIS = re.compile(r"(\*\*|__|`)(.+?)\1")
 _BAR = re.compile(r"(?<!\\)\|")
 _FORMS = {".csv": "csv", ".tsv": "csv", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
-_LEAST_ALIKE = 0.8
+_LEAST_SAME_WIDTH = 0.8
 """Share of rows with one width from which a text without a telling name counts as separated values."""
 
 
@@ -45,16 +45,16 @@ def table_of(name: str, data: bytes) -> TableRead:
     """
     if data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         rows, others = first_sheet(name, data, MOST_ROWS + 1)
-        return _told(name, "xlsx", [rows], others)
+        return _table_of(name, "xlsx", [rows], others)
     own = _FORMS.get(PurePosixPath(name.lower()).suffix, "")
     for form in sorted(_READERS, key=lambda form: form != own):
         tables = _READERS[form](name, data, form == own)
         if tables:
-            return _told(name, form, tables)
+            return _table_of(name, form, tables)
     raise SourceEmpty(name=name)
 
 
-def _told(name: str, form: str, tables: Sequence[Rows], others: bool = False) -> TableRead:
+def _table_of(name: str, form: str, tables: Sequence[Rows], others: bool = False) -> TableRead:
     rows = max(tables, key=lambda table: sum(bool(cell) for row in table for cell in row))
     shown = [[" ".join(cell.split()) for cell in row[: MOST_COLUMNS + 1]] for row in rows[: MOST_ROWS + 1]]
     shown = [row for row in shown if any(row)]
@@ -69,8 +69,8 @@ def _separated(name: str, data: bytes, named: bool) -> list[Rows]:
     _, rows = separated_rows(name, data)
     rows = [row for row in rows if any(cell.strip() for cell in row)]
     widths = [len(row) for row in rows]
-    alike = max((widths.count(width) for width in set(widths) if width > 1), default=0)
-    if named or (len(rows) > 1 and alike >= _LEAST_ALIKE * len(rows)):
+    same_width = max((widths.count(width) for width in set(widths) if width > 1), default=0)
+    if named or (len(rows) > 1 and same_width >= _LEAST_SAME_WIDTH * len(rows)):
         return [rows] if rows else []
     return []
 

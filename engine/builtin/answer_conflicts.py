@@ -63,9 +63,9 @@ class _Fact:
         """The same unit of measure and the same words next to it, with another figure."""
         if self.value == other.value or self.unit != other.unit or not self.unit or _ORDINAL.match(self.unit):
             return False
-        return self.alike(other)
+        return self.same_quantity(other)
 
-    def alike(self, other: _Fact) -> bool:
+    def same_quantity(self, other: _Fact) -> bool:
         """Whether both are figures of the same thing: no other word before them, and enough of the same around."""
         same = _head(self.before[::-1], other.before[::-1])
         return same == min(len(self.before), len(other.before)) and same + _head(self.after, other.after) >= _SHARED
@@ -115,7 +115,7 @@ def _denies(first: Statement, second: Statement) -> bool:
 
 def _agree(first: Sequence[_Fact], second: Sequence[_Fact]) -> bool:
     """Whether both have some figure of the same thing in common, so that the others are of something else."""
-    return any(a.value == b.value and a.unit == b.unit and a.alike(b) for a in first for b in second)
+    return any(a.value == b.value and a.unit == b.unit and a.same_quantity(b) for a in first for b in second)
 
 
 def _lists_one_thing(facts: Sequence[_Fact]) -> bool:

@@ -101,7 +101,7 @@ def _has_copula(form: Form, sentence: str) -> bool:
     )
 
 
-def names_anew(question: str, sentence: str) -> bool:
+def names_new(question: str, sentence: str) -> bool:
     """Whether a sentence has a word of code that the question does not have."""
     known = unicodedata.normalize("NFKC", question).casefold()
     return any(name.casefold() not in known for name in _NAME.findall(sentence))

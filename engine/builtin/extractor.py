@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from engine.builtin.graph_terms import TOLD, Candidate, Span, candidates, spans
+from engine.builtin.graph_terms import RELATION_WORDS, Candidate, Span, candidates, spans
 from engine.builtin.terms import is_han
 from engine.knowledge.chunk import tokens
 from engine.model.config import BUILTIN
@@ -25,7 +25,7 @@ from engine.roles import SILENT, StoredPassage, Trace
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship, text_hash
 
 TOGETHER = "RELATED_TO"
-_BY_SOMEBODY = "DISCOVERED"
+_BY_AUTHOR = "DISCOVERED"
 """What only who has a name does: "first found in pregnancy" is no discovery."""
 SURE, GUESSED = 1.0, 0.5
 """Weight of what a verb says, and of two names that only stand together."""
@@ -71,9 +71,9 @@ def ties(sentence: str, found: Sequence[Span], proper: Set[str]) -> Iterator[Tie
     language: Language = "zh" if language_of(sentence) == "zh" else "en"
     told: set[frozenset[str]] = set()
     for place in range(len(found) - 1):
-        for tie in _told(sentence, found, place, language):
+        for tie in _ties_of(sentence, found, place, language):
             pair = frozenset((tie.source, tie.target))
-            if pair not in told and (tie.type != _BY_SOMEBODY or tie.source in proper):
+            if pair not in told and (tie.type != _BY_AUTHOR or tie.source in proper):
                 told.add(pair)
                 yield tie
     for place, one in enumerate(found):
@@ -107,7 +107,7 @@ def _abbreviates(short: str, name: str) -> bool:
     return not name.isascii() or short[0] == initials[:1]
 
 
-def _told(sentence: str, found: Sequence[Span], place: int, language: Language) -> Iterator[Tie]:
+def _ties_of(sentence: str, found: Sequence[Span], place: int, language: Language) -> Iterator[Tie]:
     one, other = found[place], found[place + 1]
     verb = _verb(sentence[one.end : other.start], language)
     if verb is None:
@@ -143,7 +143,9 @@ def _verb(between: str, language: Language) -> tuple[str, bool] | None:
 def _verbs(language: Language) -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
     """Longer wordings first, so that "is caused by" is not read as "caused"."""
     made = [
-        (item["type"], bool(item.get("reverse")), wording) for item in TOLD["relations"] for wording in item[language]
+        (item["type"], bool(item.get("reverse")), wording)
+        for item in RELATION_WORDS["relations"]
+        for wording in item[language]
     ]
     made.sort(key=lambda entry: -len(entry[2]))
     wrapped = r"\b(?:{})\b" if language == "en" else "(?:{})"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.builtin.answer_conflicts import differing
-from engine.builtin.answer_form import Asking, Quote, form_of, names_anew, says_what
+from engine.builtin.answer_form import Asking, Quote, form_of, names_new, says_what
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by, kinds_asked
 from engine.builtin.evidence import HARD_KINDS, Question, phrase_share, read_question, weigh
 from engine.builtin.given import table_text
@@ -39,13 +39,13 @@ _HEADING = 0.15
 _RANK = 0.10
 _NEW_SOURCE = 0.12
 _BESIDE = 0.15
-_ALIKE = 0.35
+_SIMILAR = 0.35
 """Weights beside coverage, which counts 1: an answer of the kind asked for, the question's ideas under another name,
 its phrases word for word, saying what the asked thing is, a word of code where one is asked for, a block of it too,
 the heading, the grader's order, another passage, the neighbour of a chosen sentence, likeness to a chosen sentence."""
 _AGAIN = 0.35
 _KIND_AGAIN = 0.15
-_KIND_ELSEWHERE = 0.7
+_KIND_OTHERWISE = 0.7
 """What a term still counts once a chosen sentence has it (maximal marginal relevance), and a kind of answer once the
 same passage or another one has given it."""
 _WORTH = 0.36
@@ -254,7 +254,7 @@ def _worded(asking: Asking, sentence: str) -> float:
 def _formed(asking: Asking, item: Quotable) -> float:
     """What it counts that a sentence looks like the answer."""
     form = asking.form
-    named = form.name and names_anew(asking.question.text, item.text)
+    named = form.name and names_new(asking.question.text, item.text)
     code = _CODE * form.code if item.code else 0.0
     return _STATES * says_what(form, item.text) + _NAMES * named + code
 
@@ -311,9 +311,9 @@ def _worth(quote: Quote, chosen: Sequence[Quote]) -> float:
     said = {term for other in chosen for term in other.covers}
     coverage = math.fsum(share * (_AGAIN if term in said else 1.0) for term, share in quote.covers.items())
     kind = max((strength * _still(quote, clause, chosen) for clause, strength in enumerate(quote.kinds)), default=0.0)
-    alike = max((_likeness(quote.words, other.words) for other in chosen), default=0.0)
+    most_similar = max((_likeness(quote.words, other.words) for other in chosen), default=0.0)
     fresh = bool(chosen) and all(other.marker != quote.marker for other in chosen)
-    place = _NEW_SOURCE * fresh + _BESIDE * _follows(quote, chosen) - _ALIKE * alike
+    place = _NEW_SOURCE * fresh + _BESIDE * _follows(quote, chosen) - _SIMILAR * most_similar
     return quote.scale * (coverage + _KIND * kind + quote.extra + place)
 
 
@@ -322,7 +322,7 @@ def _still(quote: Quote, clause: int, chosen: Sequence[Quote]) -> float:
     givers = {other.marker for other in chosen if other.kinds[clause] > 0}
     if not givers:
         return 1.0
-    return _KIND_AGAIN if quote.marker in givers else _KIND_ELSEWHERE
+    return _KIND_AGAIN if quote.marker in givers else _KIND_OTHERWISE
 
 
 def _follows(quote: Quote, chosen: Sequence[Quote]) -> bool:

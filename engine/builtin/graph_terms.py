@@ -14,16 +14,16 @@ from engine.builtin import segmenting
 from engine.builtin.terms import RARE, STOP_EN, STOP_ZH, is_han, stem, weight_of
 from engine.model.language import language_of, sentences
 
-TOLD: Mapping[str, Any] = json.loads(Path(__file__).with_name("relations.json").read_text(encoding="utf-8"))
+RELATION_WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_name("relations.json").read_text(encoding="utf-8"))
 """Verbs and words of ``relations.json``."""
-_VERBS = frozenset(stem(word) for word in TOLD["verbs_en"].split())
-_GENERIC_EN = frozenset(stem(word) for word in TOLD["generic_en"].split())
-_LOOSE_EN = frozenset(TOLD["loose_en"].split())
+_VERBS = frozenset(stem(word) for word in RELATION_WORDS["verbs_en"].split())
+_GENERIC_EN = frozenset(stem(word) for word in RELATION_WORDS["generic_en"].split())
+_LOOSE_EN = frozenset(RELATION_WORDS["loose_en"].split())
 """Words that no phrase goes through."""
 _PARTICLES = frozenset("de der den di da la le van von of".split())
 """Small words inside names: Joseph von Mering."""
-_NO_PLURAL = frozenset(TOLD["no_plural_en"].split())
-_GENERIC_ZH = frozenset(TOLD["generic_zh"].split())
+_NO_PLURAL = frozenset(RELATION_WORDS["no_plural_en"].split())
+_GENERIC_ZH = frozenset(RELATION_WORDS["generic_zh"].split())
 
 MOST_NAMES = 20
 """Names kept of one passage: from 16 on no more pairs of sample passages share one, and more tie all to all."""

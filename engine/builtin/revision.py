@@ -21,10 +21,10 @@ from engine.model.values import Suggestion
 from engine.roles import GenerationRequest
 from engine.roles.conversation import Revision
 
-_TOLD = 0.34
+_MENTIONED = 0.34
 """Share of a suggestion's own words that a sentence must have in order to be what the reviewer misses."""
 _DROPPING = frozenset({"off_point", "repeated", "invented", "not_shown"})
-_ANEW = frozenset({"no_answer", "off_topic"})
+_REWRITTEN = frozenset({"no_answer", "off_topic"})
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Reviser:
 
     def revised(self) -> str:
         """The whole answer; rewritten where it did not speak of the question at all."""
-        if any(item.code in _ANEW for item in self._suggestions):
+        if any(item.code in _REWRITTEN for item in self._suggestions):
             return "".join(compose(self._request))
         for item in self._suggestions:
             if item.code in _DROPPING:
@@ -239,7 +239,7 @@ def _of_term(form: str, quote: Quote) -> float:
 
 
 def _of_words(wanted: frozenset[str], quote: Quote) -> float:
-    return _at_least(len(wanted & quote.words) / len(wanted), _TOLD)
+    return _at_least(len(wanted & quote.words) / len(wanted), _MENTIONED)
 
 
 def _at_least(value: float, bar: float) -> float:

@@ -269,7 +269,7 @@ def _eval(options: argparse.Namespace) -> int:
     if app is not None:
         console.print(f"The workbench at {escape(app.url)} has the knowledge base open; it does the work.")
         if not job.plan.items:
-            _say_presence(job, [str(item.get("source", "")) for item in app.sources(job.config.collection)])
+            _say_coverage(job, [str(item.get("source", "")) for item in app.sources(job.config.collection)])
         placed = ingest_there(app, job.plan.items, job.config.collection, {}, console) if job.plan.items else {}
         report = _evaluated(job, placed, app, console)
     else:
@@ -279,7 +279,7 @@ def _eval(options: argparse.Namespace) -> int:
             engine.wait_until_ready()
             placed = {}
             if not job.plan.items:
-                _say_presence(job, [item.source for item in engine.sources(job.config.collection)])
+                _say_coverage(job, [item.source for item in engine.sources(job.config.collection)])
             else:
                 placed = ingest_here(engine, job.plan.items, job.config.collection, console).to_dict()
             report = _evaluated(job, placed, RunsHere(engine), console)
@@ -287,12 +287,12 @@ def _eval(options: argparse.Namespace) -> int:
     return 0 if report.passed else _FAILED
 
 
-def _say_presence(job: Job, sources: Sequence[str]) -> None:
-    """Raises ``SetElsewhere`` where the collection holds nothing of what is expected; a part is a warning."""
-    from engine.evaluation.matching import presence, refuse_elsewhere
+def _say_coverage(job: Job, sources: Sequence[str]) -> None:
+    """Raises ``SetNotCovered`` where the collection holds nothing of what is expected; a part is a warning."""
+    from engine.evaluation.matching import refuse_uncovered, source_coverage
 
-    found = presence(job.cases, job.config.collection, sources)
-    refuse_elsewhere(found)
+    found = source_coverage(job.cases, job.config.collection, sources)
+    refuse_uncovered(found)
     if found.partly:
         what = f"{found.present} of {found.expected} expected sources exist in the collection {found.collection!r}:"
         _warn_before(what, "what the others hold cannot be found.")

@@ -34,7 +34,7 @@ another language (:func:`message_of`).
     · DataSetTooLarge
     · DataSetUnusable
     · InvalidQuerySet
-    · SetElsewhere
+    · SetNotCovered
     · UnknownBatch
     · UnknownMeasure
     · UnknownQuerySet

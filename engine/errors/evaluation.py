@@ -82,7 +82,7 @@ class UnknownMeasure(EvaluationError):
     remedy = N_("Known measures: {known}.")
 
 
-class SetElsewhere(EvaluationError):
+class SetNotCovered(EvaluationError):
     """A set of questions is to be asked of a collection that holds nothing of what it expects."""
 
     code = "WB808"

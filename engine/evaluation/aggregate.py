@@ -28,7 +28,7 @@ CUTOFF = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Walked:
+class Outcomes:
     """What ``what_if`` says of N questions under S settings; all [N, S]."""
 
     path_known: BoolArray
@@ -53,39 +53,40 @@ class Walked:
     """The last round kept something that meets an expectation."""
 
 
-def walk(evidence: Evidence, configs: Sequence[RunConfig]) -> Walked:
+def replay_all(evidence: Evidence, configs: Sequence[RunConfig]) -> Outcomes:
     """Every question under every config. The configs may differ in anything; what needs calls is not known."""
     shape = (len(evidence), len(configs))
-    walked = Walked(**{item.name: np.zeros(shape, dtype=_DTYPES[item.name]) for item in fields(Walked)})
+    replayed = Outcomes(**{item.name: np.zeros(shape, dtype=_DTYPES[item.name]) for item in fields(Outcomes)})
     groups: dict[RunConfig, list[int]] = {}
     for place, config in enumerate(configs):
-        groups.setdefault(_apart_from_columns(config), []).append(place)
+        groups.setdefault(_without_columns(config), []).append(place)
     for places in groups.values():
         grid = SettingsGrid.of([configs[place] for place in places])
         columns: slice | list[int] = slice(None) if len(places) == len(configs) else places
         for row, item in enumerate(evidence.gathered):
-            _fill(walked, row, columns, paths(item.table, grid))
-    return walked
+            _fill(replayed, row, columns, paths(item.table, grid))
+    return replayed
 
 
-def _apart_from_columns(config: RunConfig) -> RunConfig:
+def _without_columns(config: RunConfig) -> RunConfig:
     return replace(config, **{name: getattr(_DEFAULTS, name) for name in COLUMNS})
 
 
-def _fill(walked: Walked, row: int, columns: slice | list[int], own: Paths) -> None:
+def _fill(replayed: Outcomes, row: int, columns: slice | list[int], own: Paths) -> None:
     for name in _AS_FOUND:
-        getattr(walked, name)[row, columns] = getattr(own, name)
-    walked.outcome[row, columns] = np.where(own.path_known, own.outcome, -1)
-    walked.all_judged[row, columns] = own.gap != _VERDICTS
+        getattr(replayed, name)[row, columns] = getattr(own, name)
+    replayed.outcome[row, columns] = np.where(own.path_known, own.outcome, -1)
+    replayed.all_judged[row, columns] = own.gap != _VERDICTS
     if own.given.shape[1]:
-        walked.given_any[row, columns] = own.given.any(axis=1)
-        walked.given_all[row, columns] = own.given.all(axis=1)
-        walked.found_any[row, columns] = own.found.any(axis=1)
+        replayed.given_any[row, columns] = own.given.any(axis=1)
+        replayed.given_all[row, columns] = own.given.all(axis=1)
+        replayed.found_any[row, columns] = own.found.any(axis=1)
 
 
 _FLAGS = ("path_known", "all_judged", "context_known", "given_any", "given_all", "found_any")
 _DTYPES: dict[str, type] = {
-    item.name: bool if item.name in _FLAGS else float if item.name == "seconds" else np.int64 for item in fields(Walked)
+    item.name: bool if item.name in _FLAGS else float if item.name == "seconds" else np.int64
+    for item in fields(Outcomes)
 }
 
 
@@ -96,17 +97,17 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
     """
     if not 1 <= cutoff <= MAX_CUTOFF:
         raise ValueError(f"cutoff must be from 1 to {MAX_CUTOFF}")
-    walked = walk(evidence, configs)
-    reached = np.where(walked.path_known, walked.round, -1)
+    replayed = replay_all(evidence, configs)
+    reached = np.where(replayed.path_known, replayed.round, -1)
     return Evaluation(
         configs=tuple(configs),
         case_ids=tuple(item.case.id for item in evidence.gathered),
         failed=evidence.failed,
         cutoff=cutoff,
-        outcomes=walked.outcome,
-        path_known=walked.path_known,
+        outcomes=replayed.outcome,
+        path_known=replayed.path_known,
         measures=_Measures(
-            evidence.cases, walked, kept_under(evidence, configs, reached, cutoff), _same_grader(evidence, configs)
+            evidence.cases, replayed, kept_under(evidence, configs, reached, cutoff), _same_grader(evidence, configs)
         ).all(),
     )
 
@@ -114,33 +115,33 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
 class _Measures:
     """Sums and weights of every measure; each method is one family of them."""
 
-    def __init__(self, cases: Sequence[Case], walked: Walked, kept: Kept, same_grader: BoolArray) -> None:
-        self.walked = walked
+    def __init__(self, cases: Sequence[Case], replayed: Outcomes, kept: Kept, same_grader: BoolArray) -> None:
+        self.replayed = replayed
         self.same_grader = same_grader
         self.kept = kept
         self.labelled = np.array([bool(case.expected) for case in cases], dtype=bool).reshape(-1, 1)
         self.answerable = np.array([case.answerable is True for case in cases], dtype=bool).reshape(-1, 1)
         self.unanswerable = np.array([case.answerable is False for case in cases], dtype=bool).reshape(-1, 1)
-        self.ended = walked.outcome >= 0
-        self.counted = walked.path_known & (walked.outcome != OUTCOMES.index("failed"))
-        self.answered = np.isin(walked.outcome, [OUTCOMES.index(outcome) for outcome in ANSWERED])
-        self.refused = walked.outcome == OUTCOMES.index("abstained")
+        self.ended = replayed.outcome >= 0
+        self.counted = replayed.path_known & (replayed.outcome != OUTCOMES.index("failed"))
+        self.answered = np.isin(replayed.outcome, [OUTCOMES.index(outcome) for outcome in ANSWERED])
+        self.refused = replayed.outcome == OUTCOMES.index("abstained")
 
     def all(self) -> Mapping[Measure, Measured]:
         return {**self._quality(), **self._retrieval(), **self._costs(), **self._rewrites(), **self._grader()}
 
     def _quality(self) -> dict[Measure, Measured]:
-        walked, ended = self.walked, self.counted & self.ended
+        replayed, ended = self.replayed, self.counted & self.ended
         # Without expectations, nothing tells a right answer from a wrong one: any answer counts.
         should_hit = self.labelled & ~self.unanswerable
-        good = np.where(self.unanswerable, self.refused, self.answered & (~should_hit | walked.given_any))
+        good = np.where(self.unanswerable, self.refused, self.answered & (~should_hit | replayed.given_any))
         # What was refused had no context, so that an unknown context makes only an answer unknown.
-        tells = ended & (~should_hit | ~self.answered | walked.context_known)
-        in_context = self.counted & self.labelled & walked.context_known
+        tells = ended & (~should_hit | ~self.answered | replayed.context_known)
+        in_context = self.counted & self.labelled & replayed.context_known
         return {
             "quality": _mean(good, tells),
-            "context_hit": _mean(walked.given_any, in_context),
-            "context_hit_all": _mean(walked.given_all, in_context),
+            "context_hit": _mean(replayed.given_any, in_context),
+            "context_hit_all": _mean(replayed.given_all, in_context),
             "refused_unanswerable": _mean(self.refused, ended & self.unanswerable),
             "answered_answerable": _mean(self.answered, ended & self.answerable),
         }
@@ -154,27 +155,29 @@ class _Measures:
         }
 
     def _costs(self) -> dict[Measure, Measured]:
-        walked = self.walked
-        timed = ~np.isnan(walked.seconds)
+        replayed = self.replayed
+        timed = ~np.isnan(replayed.seconds)
         return {
-            "pass_rate": _mean(ratio(walked.passed, walked.kept, otherwise=0.0), self.counted & walked.all_judged),
-            "rewrites": _mean(walked.round, self.counted),
-            "calls": _mean(walked.calls, self.counted),
-            "built_in_calls": _mean(walked.built_in_calls, self.counted),
-            "steps": _mean(walked.calls + walked.built_in_calls, self.counted),
-            "seconds": _mean(np.nan_to_num(walked.seconds), self.counted & timed),
+            "pass_rate": _mean(
+                ratio(replayed.passed, replayed.kept, otherwise=0.0), self.counted & replayed.all_judged
+            ),
+            "rewrites": _mean(replayed.round, self.counted),
+            "calls": _mean(replayed.calls, self.counted),
+            "built_in_calls": _mean(replayed.built_in_calls, self.counted),
+            "steps": _mean(replayed.calls + replayed.built_in_calls, self.counted),
+            "seconds": _mean(np.nan_to_num(replayed.seconds), self.counted & timed),
         }
 
     def _rewrites(self) -> dict[Measure, Measured]:
         labelled = self.counted & self.labelled
-        by_the_gate = labelled & (self.walked.outcome == OUTCOMES.index("answered"))
-        missed = ~self.walked.found_any & self.kept.seen_whole
+        by_the_gate = labelled & (self.replayed.outcome == OUTCOMES.index("answered"))
+        missed = ~self.replayed.found_any & self.kept.seen_whole
         return {
             "false_rewrites": Measured(
                 np.where(labelled, self.kept.false_rewrites, 0.0),
-                np.where(labelled, self.walked.round, 0).astype(float),
+                np.where(labelled, self.replayed.round, 0).astype(float),
             ),
-            "missed_rewrites": _mean(missed, by_the_gate & (self.walked.found_any | self.kept.seen_whole)),
+            "missed_rewrites": _mean(missed, by_the_gate & (self.replayed.found_any | self.kept.seen_whole)),
         }
 
     def _grader(self) -> dict[Measure, Measured]:

@@ -172,7 +172,7 @@ class BatchRunner:
             total=batch.total,
             rate_per_s=rate,
             remaining_s=len(batch.left) / rate if rate else None,
-            running=going is not None or self._lives_elsewhere(batch_id),
+            running=going is not None or self._runs_elsewhere(batch_id),
             fault=self._faults.get(batch_id),
         )
 
@@ -246,7 +246,7 @@ class BatchRunner:
     def _lives(self, owner: str) -> bool:
         return alive(self._locks, owner)
 
-    def _lives_elsewhere(self, batch_id: str) -> bool:
+    def _runs_elsewhere(self, batch_id: str) -> bool:
         owner = self._store.owner_of(batch_id)
         own = self._instance.id if self._instance is not None else ""
         return owner not in ("", own) and self._lives(owner)

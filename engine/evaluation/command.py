@@ -144,8 +144,8 @@ def say(report: Report) -> None:
         console.print(f"… and {len(report.failures) - _MOST_FAILURES_SHOWN} more failures")
     for bar in report.missed:
         value = report.values[bar.measure].value
-        told = "could not be measured" if value is None else f"is {value:.4g}"
-        console.print(f"[red]below the bar:[/] {bar} is asked for, and {bar.measure} {told}")
+        measured = "could not be measured" if value is None else f"is {value:.4g}"
+        console.print(f"[red]below the bar:[/] {bar} is asked for, and {bar.measure} {measured}")
     _write_json(report)
 
 

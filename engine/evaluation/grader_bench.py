@@ -269,7 +269,7 @@ def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> 
     truths = [mine.label if mine.label is not None else other.label for mine, other in both]
     judged = [(row[0] == truth, row[1] == truth) for row, truth in zip(said, truths, strict=True) if truth is not None]
     only = (sum(a and not b for a, b in judged), sum(b and not a for a, b in judged))
-    apart = [Disagreement(mine, other) for (mine, other), row in zip(both, said, strict=True) if row[0] != row[1]]
+    differing = [Disagreement(mine, other) for (mine, other), row in zip(both, said, strict=True) if row[0] != row[1]]
     return GraderComparison(
         n=len(both),
         agreement=sum(a == b for a, b in said) / len(said) if said else None,
@@ -278,7 +278,7 @@ def compare(first: Sequence[Pair], second: Sequence[Pair], cut: float = 0.5) -> 
         first_right=sum(a for a, _ in judged),
         second_right=sum(b for _, b in judged),
         p=sign_test(*only) if judged else None,
-        disagreements=tuple(sorted(apart, key=lambda item: (-item.distance, item.first.case_id))),
+        disagreements=tuple(sorted(differing, key=lambda item: (-item.distance, item.first.case_id))),
     )
 
 
@@ -302,13 +302,13 @@ def _errors(confusion: Confusion, passed: BoolArray, truth: BoolArray) -> dict[F
     right = confusion.true_pass
     passing, relevant = right + confusion.false_pass, right + confusion.false_drop
     # Chance agreement is total where verdicts and labels are all alike, and kappa would be 0 / 0.
-    alike = len(set(passed.tolist()) | set(truth.tolist())) < 2
+    one_class = len(set(passed.tolist()) | set(truth.tolist())) < 2
     return {
         "accuracy": (right + confusion.true_drop) / confusion.n,
         "precision": right / passing if passing else "nothing_passes",
         "recall": right / relevant if relevant else "nothing_relevant",
         "f1": 2 * right / (passing + relevant) if relevant else "nothing_relevant",
-        "kappa": "one_class" if alike else _kappa(truth, passed),
+        "kappa": "one_class" if one_class else _kappa(truth, passed),
     }
 
 

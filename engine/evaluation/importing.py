@@ -38,8 +38,8 @@ class ImportPlan:
         ``report`` is ``IngestReport.to_dict()``: a document that the collection had already under another name was
         skipped, and that name is expected from now on.
         """
-        elsewhere = {str(item["name"]): str(item["same_as"]) for item in report.get("skipped", ())}
-        cases = tuple(replace(case, expected=_renamed(case, elsewhere)) for case in self.set.cases)
+        renamed = {str(item["name"]): str(item["same_as"]) for item in report.get("skipped", ())}
+        cases = tuple(replace(case, expected=_renamed(case, renamed)) for case in self.set.cases)
         return replace(self.set, cases=cases)
 
 
@@ -126,8 +126,8 @@ def _is_jsonl(text: str, file: str) -> bool:
     return len(lines) > 1 and lines[0].endswith("}") and lines[1][:1] in ("{", "")
 
 
-def _renamed(case: Case, elsewhere: Mapping[str, str]) -> tuple[Expectation, ...]:
+def _renamed(case: Case, renamed: Mapping[str, str]) -> tuple[Expectation, ...]:
     return tuple(
-        replace(item, value=elsewhere.get(item.value, item.value)) if item.kind == "source" else item
+        replace(item, value=renamed.get(item.value, item.value)) if item.kind == "source" else item
         for item in case.expected
     )

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.errors import SetElsewhere
+from engine.errors import SetNotCovered
 from engine.evaluation.cases import Case, Expectation
 from engine.model.values import Passage, PassageId, RunRecord
 
@@ -47,7 +47,7 @@ def _folded(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class SourceCoverage:
     """How many of the sources that a set expects a collection has."""
 
     collection: str
@@ -65,7 +65,7 @@ class Presence:
         return 0 < self.present < self.expected
 
 
-def presence(cases: Iterable[Case], collection: str, sources: Iterable[str]) -> Presence:
+def source_coverage(cases: Iterable[Case], collection: str, sources: Iterable[str]) -> SourceCoverage:
     """Names are compared whichever Unicode form they have, as the figures compare them."""
     there = frozenset(map(folded_name, sources))
     wanted = {
@@ -74,10 +74,10 @@ def presence(cases: Iterable[Case], collection: str, sources: Iterable[str]) -> 
         for item in case.expected
         if item.kind != "text"
     }
-    return Presence(collection, len(wanted & there), len(wanted))
+    return SourceCoverage(collection, len(wanted & there), len(wanted))
 
 
-def refuse_elsewhere(found: Presence) -> None:
-    """Raises ``SetElsewhere`` where a collection holds nothing of what a set expects."""
+def refuse_uncovered(found: SourceCoverage) -> None:
+    """Raises ``SetNotCovered`` where a collection holds nothing of what a set expects."""
     if found.nowhere:
-        raise SetElsewhere(expected=found.expected, collection=found.collection)
+        raise SetNotCovered(expected=found.expected, collection=found.collection)

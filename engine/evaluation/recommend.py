@@ -155,22 +155,22 @@ class _Field:
         gained = (proven[:, [best]] > proven).sum(axis=0)
         lost = (proven[:, [best]] < proven).sum(axis=0)
         near = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
-        alike = int(near[:-1].sum())
+        n_tied = int(near[:-1].sum())
         if np.where(self.usable, proven.mean(axis=0), 0.0).max() < QUALITY_FLOOR:
-            return self.baseline, "too_poor", alike
+            return self.baseline, "too_poor", n_tied
         tied = self._careful(np.flatnonzero(near))
         more_steps = self._more_steps(tied, best)
         cheapest = tied[more_steps <= more_steps.min() + 1e-9]
         distances = np.array([self._distance(int(place)) for place in cheapest])
         closest = cheapest[distances <= distances.min() + 1e-9]
         if self.baseline in cheapest:
-            return self.baseline, "baseline_stays", alike
+            return self.baseline, "baseline_stays", n_tied
         pick = int(closest[0])
         if total[pick] > np.delete(total, pick).max():
-            return pick, "best", alike
+            return pick, "best", n_tied
         if len(cheapest) < len(tied):
-            return pick, "cheaper", alike
-        return pick, "closer_to_defaults" if len(closest) < len(cheapest) else "best", alike
+            return pick, "cheaper", n_tied
+        return pick, "closer_to_defaults" if len(closest) < len(cheapest) else "best", n_tied
 
     def corrected(self, measure: Measure, pick: int) -> float:
         """The p-value of the pick, corrected for all settings that were compared."""

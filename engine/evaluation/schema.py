@@ -56,7 +56,7 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises ``EvaluationError`` for a file that is damaged or that a newer version wrote; it is left as it is, because
     labels and query sets are work of the user and nothing else holds them.
     """
-    with told(path):
+    with translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
@@ -77,7 +77,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def translated(path: Path) -> Iterator[None]:
     """What SQLite or the system say about the file, as ``EvaluationError``."""
     try:
         yield

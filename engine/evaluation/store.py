@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
-from engine.evaluation.schema import connect, told
+from engine.evaluation.schema import connect, translated
 from engine.evaluation.values import Batch, Label
 from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
@@ -260,7 +260,7 @@ class EvaluationStore:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with self._guard, told(self._path):
+        with self._guard, translated(self._path):
             if self._connection is None:
                 raise EngineClosed()
             yield self._connection

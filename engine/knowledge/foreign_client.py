@@ -101,7 +101,7 @@ def open_place(place: Place, timeout_s: float) -> Database:
             raise InvalidAddress.no_folder(path=place.address)
     elif not _listens(place.address, min(timeout_s, _KNOCK_S)):
         raise RemoteUnreachable(address=place.address)
-    with told_as_remote(place):
+    with translated_errors(place):
         db = Database.connected(place.address, place.token, timeout_s, place.database)
         try:
             # A wrong token or database shows with the first call only.
@@ -135,15 +135,15 @@ def close_place(db: Database) -> None:
 
 
 @contextmanager
-def told_as_remote(place: Place, collection: str = "") -> Iterator[None]:
+def translated_errors(place: Place, collection: str = "") -> Iterator[None]:
     """Translate what the client raises into errors of that place, without the token in any of them."""
     try:
         yield
     except Exception as error:
-        raise _told(error, place, collection) from None
+        raise _translated(error, place, collection) from None
 
 
-def _told(error: Exception, place: Place, collection: str) -> WorkbenchError:
+def _translated(error: Exception, place: Place, collection: str) -> WorkbenchError:
     text = str(error)
     # As the embedded store and a server word it.
     if place.database and (getattr(error, "code", None) == 800 or _NO_DATABASE.search(text)):

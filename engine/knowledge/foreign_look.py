@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import TextlessCollection, UnusableCollection, WorkbenchError
-from engine.knowledge.foreign_client import told_as_remote
+from engine.knowledge.foreign_client import translated_errors
 from engine.knowledge.foreign_fields import FLOATS, METRICS, fields_of, proposed_fields, seen_in, why_unusable
 from engine.knowledge.milvus_catalogue import CATALOGUE, Catalogue
 from engine.knowledge.milvus_database import Database, Level
@@ -25,7 +25,7 @@ def look(db: Database, place: Place, *, own_too: bool = True) -> tuple[RemoteCol
 
     Without ``own_too`` those of the catalogue there are left out.
     """
-    with told_as_remote(place):
+    with translated_errors(place):
         names = sorted(filter(readable_name, db.names()))
         recorded = recorded_there(db)
     wanted = [name for name in names if own_too or name not in recorded]
@@ -34,7 +34,7 @@ def look(db: Database, place: Place, *, own_too: bool = True) -> tuple[RemoteCol
 
 def inspect(db: Database, place: Place, name: str) -> RemoteCollection:
     """One collection with a sample of every field; it is loaded if it was not. Raises ``UnusableCollection``."""
-    with told_as_remote(place, name):
+    with translated_errors(place, name):
         if not readable_name(name) or not db.there(name):
             raise UnusableCollection.gone(gone=name, address=place.address)
         recorded = recorded_there(db)
@@ -50,7 +50,7 @@ def _looked_at(
     db: Database, place: Place, name: str, recorded: Mapping[str, Any] | None, *, load: bool
 ) -> RemoteCollection:
     try:
-        with told_as_remote(place, name):
+        with translated_errors(place, name):
             return _described(db, name, recorded, load=load)
     except WorkbenchError as error:
         # One collection that cannot be read must not hide the others.
@@ -72,8 +72,8 @@ def _described(db: Database, name: str, recorded: Mapping[str, Any] | None, *, l
     fields = fields_of(seen)
     unusable = why_unusable(seen, fields)
     # An empty dynamic collection, or one not loaded, shows its fields later.
-    untold = bool(seen.description.get("enable_dynamic_field")) and not rows and not loaded
-    fault = None if unusable is None or (untold and not hopeless) else Fault.of(unusable)
+    undescribed = bool(seen.description.get("enable_dynamic_field")) and not rows and not loaded
+    fault = None if unusable is None or (undescribed and not hopeless) else Fault.of(unusable)
     return RemoteCollection(
         name=name,
         passages=db.count(name, level) if loaded else db.estimated(name),

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NoReturn, TypeVar
 
 from engine.errors import ForeignCollection, FullTextMissing, StoreError, UnknownCollection, WorkbenchError
-from engine.knowledge.foreign_client import told_as_remote
+from engine.knowledge.foreign_client import translated_errors
 from engine.knowledge.foreign_session import ForeignSession
 from engine.knowledge.milvus_connection import embedded
 from engine.library.values import Connection, Place
@@ -162,7 +162,7 @@ class ForeignStore:
                 self._timer = loop.call_later(self._idle_s, self._rest_later)
 
     def _call(self, work: Callable[[ForeignSession], T]) -> T:
-        with told_as_remote(self._place, self.connection.collection):
+        with translated_errors(self._place, self.connection.collection):
             session = self._begin()
             try:
                 return work(session)

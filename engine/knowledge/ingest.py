@@ -168,11 +168,11 @@ async def _write_all(into: Into, journal: Journal, chunks: ChunkOptions) -> None
         into.pace.ended(ended)
     met = {entry.same_as for entry in entries if entry.state == "duplicate"}
     written = {entry.name for entry in entries if entry.state not in ("duplicate", "failed")}
-    for source in sorted(name for name in met - written if _untold(present.get(name))):
+    for source in sorted(name for name in met - written if _lacks_summaries(present.get(name))):
         await summarise_source(into, source)
 
 
-def _untold(info: SourceInfo | None) -> bool:
+def _lacks_summaries(info: SourceInfo | None) -> bool:
     """Whether a source has no summaries, as those of earlier versions."""
     return info is not None and info.passages > 0 and not info.summaries
 

@@ -81,11 +81,11 @@ def _in_folder(folder: Path, most: int, failed: list[tuple[str, SourceError]]) -
     root = folder.resolve()
     items: list[IngestItem] = []
 
-    def told(error: OSError) -> None:
+    def note_failure(error: OSError) -> None:
         failed.append((str(error.filename), _unreadable(str(error.filename), error)))
 
     known, missed = suffixes(), list[str]()
-    for path in _below(folder, told, lambda link: failed.append(_link(link, folder))):
+    for path in _below(folder, note_failure, lambda link: failed.append(_link(link, folder))):
         suffix = path.suffix.lower()
         if suffix not in known and suffix not in _MISSED:
             continue
@@ -117,9 +117,9 @@ def _link(path: Path, folder: Path) -> tuple[str, SourceError]:
     return name, SourcePassedOver.link(link=name)
 
 
-def _below(folder: Path, told: Callable[[OSError], None], linked: Callable[[Path], None]) -> Iterator[Path]:
+def _below(folder: Path, note_failure: Callable[[OSError], None], linked: Callable[[Path], None]) -> Iterator[Path]:
     """Every file below a folder but hidden and lock files; linked folders are not entered: they may lead back up."""
-    for place, folders, files in os.walk(folder, onerror=told):
+    for place, folders, files in os.walk(folder, onerror=note_failure):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in folders:
             if (inner := Path(place, name)).is_symlink():

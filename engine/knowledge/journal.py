@@ -71,7 +71,7 @@ class Journal:
         self._job = path.parent.name if path is not None else ""
         self.durable = path is not None
         self._guard = threading.Lock()
-        with self._told_as_ours():
+        with self._translated_errors():
             # An empty name is a temporary database that SQLite spills to disk when it grows.
             self._db = sqlite3.connect(str(path) if path else "", isolation_level=None, check_same_thread=False)
             try:
@@ -97,7 +97,7 @@ class Journal:
 
     def entries(self) -> list[Entry]:
         """Every file read so far, in the order of the batch."""
-        with self._told_as_ours():
+        with self._translated_errors():
             rows = self._db.execute(
                 "SELECT position, state, content_hash, passages, told FROM entries ORDER BY position"
             )
@@ -109,7 +109,7 @@ class Journal:
             self._put(entry)
             self._db.executemany(
                 "INSERT OR REPLACE INTO passages VALUES (?, ?, ?)",
-                ((entry.position, item.ordinal, _passage_told(item)) for item in passages),
+                ((entry.position, item.ordinal, _passage_json(item)) for item in passages),
             )
 
     def plan(self, entries: Iterable[Entry]) -> None:
@@ -122,9 +122,9 @@ class Journal:
 
     def passages(self, position: int) -> list[StoredPassage]:
         """Passages of one file in their order."""
-        with self._told_as_ours():
+        with self._translated_errors():
             rows = self._db.execute("SELECT told FROM passages WHERE position = ? ORDER BY ordinal", (position,))
-            return [_passage(told) for (told,) in rows]
+            return [_passage(stored) for (stored,) in rows]
 
     def vectors(self, model: str, texts: Sequence[str], dim: int) -> Vector | None:
         """Vectors that an earlier process made, shape (n, dim), for all these texts, or None.
@@ -135,7 +135,7 @@ class Journal:
         if not self.has_vectors:
             return None
         rows: list[Vector] = []
-        with self._told_as_ours():
+        with self._translated_errors():
             for text in texts:
                 found = self._db.execute("SELECT vector FROM vectors WHERE key = ?", (_key(model, text),)).fetchone()
                 if found is None or len(found[0]) != 4 * dim:
@@ -145,7 +145,7 @@ class Journal:
 
     def waiting(self) -> int:
         """Vectors of a source that is not written yet."""
-        with self._told_as_ours():
+        with self._translated_errors():
             (count,) = self._db.execute("SELECT count(*) FROM vectors").fetchone()
             return int(count)
 
@@ -186,17 +186,17 @@ class Journal:
     def _put(self, entry: Entry) -> None:
         self._db.execute(
             "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)",
-            (entry.position, entry.state, entry.content_hash, entry.passages, _entry_told(entry)),
+            (entry.position, entry.state, entry.content_hash, entry.passages, _entry_json(entry)),
         )
 
     @contextmanager
     def _change(self) -> Iterator[None]:
         """One transaction: all of it or nothing."""
-        with self._told_as_ours(), writing(self._db):
+        with self._translated_errors(), writing(self._db):
             yield
 
     @contextmanager
-    def _told_as_ours(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         with self._guard:
             try:
                 yield
@@ -224,7 +224,7 @@ def _key(model: str, text: str) -> bytes:
     return hashlib.sha256(f"{model}\n{text}".encode(errors="surrogatepass")).digest()
 
 
-def _entry_told(entry: Entry) -> str:
+def _entry_json(entry: Entry) -> str:
     # As ASCII: half a surrogate pair, which a file's name may hold, has no UTF-8 form.
     return json.dumps(
         {
@@ -236,17 +236,17 @@ def _entry_told(entry: Entry) -> str:
     )
 
 
-def _entry(position: int, state: EntryState, content_hash: str, passages: int, told: str) -> Entry:
-    plain = json.loads(told)
+def _entry(position: int, state: EntryState, content_hash: str, passages: int, stored: str) -> Entry:
+    plain = json.loads(stored)
     fault = Fault(**plain["fault"]) if plain["fault"] else None
     notes = tuple(SourceNote(str(code), dict(params)) for code, params in plain["notes"])
     return Entry(position, plain["name"], state, content_hash, passages, plain["same_as"], fault, notes)
 
 
-def _passage_told(item: StoredPassage) -> str:
+def _passage_json(item: StoredPassage) -> str:
     return json.dumps([item.id, item.source, item.text, item.section, item.title, item.ordinal, dict(item.meta)])
 
 
-def _passage(told: str) -> StoredPassage:
-    passage_id, source, text, section, title, ordinal, meta = json.loads(told)
+def _passage(stored: str) -> StoredPassage:
+    passage_id, source, text, section, title, ordinal, meta = json.loads(stored)
     return StoredPassage(PassageId(passage_id), source, text, section, title, ordinal, meta)

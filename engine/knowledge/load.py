@@ -28,7 +28,7 @@ from engine.knowledge.loaders.contents import LONGEST_HEADING, Loader, Section, 
 from engine.knowledge.loaders.markdown import load_markdown, load_text
 from engine.knowledge.loaders.records import load_json, load_json_lines
 from engine.knowledge.loaders.separated import load_separated
-from engine.knowledge.loaders.subprocess_reader import read_apart
+from engine.knowledge.loaders.subprocess_reader import read_in_subprocess
 from engine.knowledge.loaders.worker import LOADERS as APART
 from engine.model.values import SourceKind, SourceNote
 
@@ -158,4 +158,4 @@ register(".json", load_json)
 for _lines_suffix in (".jsonl", ".ndjson"):
     register(_lines_suffix, load_json_lines)
 for _document_suffix in APART:
-    register(_document_suffix, partial(read_apart, _document_suffix))
+    register(_document_suffix, partial(read_in_subprocess, _document_suffix))

@@ -80,7 +80,7 @@ def keep(folder: Path, manifest: Manifest) -> Manifest:
     The manifest comes last, so a folder without one is no job. Raises ``JobDiskFull`` or ``JobFolderUnusable`` and
     leaves nothing behind.
     """
-    with _told_as_ours(folder):
+    with _translated_errors(folder):
         try:
             (folder / _UPLOADS).mkdir(parents=True)
             kept = replace(manifest, items=tuple(_spooled(folder, manifest.items)))
@@ -94,9 +94,9 @@ def keep(folder: Path, manifest: Manifest) -> Manifest:
 def rewrite(folder: Path, manifest: Manifest) -> None:
     """Put a manifest in the place of the one that is there, at once or not at all; raises as :func:`keep`."""
     scratch = folder / f"{_FILE}.tmp"
-    with _told_as_ours(folder):
+    with _translated_errors(folder):
         with scratch.open("w", encoding="ascii") as file:
-            json.dump(_told(manifest), file, indent=1)
+            json.dump(_plain(manifest), file, indent=1)
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(folder / _FILE)
@@ -134,14 +134,14 @@ def _spooled(folder: Path, items: Sequence[IngestItem]) -> Iterator[IngestItem]:
 
 
 @contextmanager
-def _told_as_ours(folder: Path) -> Iterator[None]:
+def _translated_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise disk_fault(error, str(folder)) from error
 
 
-def _told(manifest: Manifest) -> dict[str, Any]:
+def _plain(manifest: Manifest) -> dict[str, Any]:
     plain = asdict(replace(manifest, items=(), failed=()))
     items = [[item.name, str(item.path) if item.path else ""] for item in manifest.items]
     failed = [[name, asdict(fault)] for name, fault in manifest.failed]

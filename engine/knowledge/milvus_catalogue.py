@@ -207,5 +207,7 @@ def _plain(row: SourceRow) -> dict[str, Any]:
 
 def _source_row(row: Mapping[str, Any]) -> SourceRow:
     # Rows of earlier versions lack the newer fields, which have defaults.
-    told = {name: row["info"][name] for name in _SOURCE_FIELDS if name in row["info"]}
-    return SourceRow(SourceInfo(**{**told, "kind": kind_named(told.get("kind"))}), str(row["info"]["digest"]))
+    known_fields = {name: row["info"][name] for name in _SOURCE_FIELDS if name in row["info"]}
+    return SourceRow(
+        SourceInfo(**{**known_fields, "kind": kind_named(known_fields.get("kind"))}), str(row["info"]["digest"])
+    )

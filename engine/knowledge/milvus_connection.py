@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import StoreDamaged, StoreError
-from engine.knowledge.milvus_errors import Place, told_as_ours, translate
+from engine.knowledge.milvus_errors import Place, translate, translated_errors
 
 Client = Any
 """A ``pymilvus.MilvusClient``; untyped because importing its class costs 2 s."""
@@ -44,7 +44,7 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
     ``StoreRefused`` for a server.
     """
     place = Place(uri)
-    with told_as_ours(place):
+    with translated_errors(place):
         pymilvus = importlib.import_module("pymilvus")
         # The client prints a traceback for every error that it also raises, and we translate what it raises.
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
@@ -65,7 +65,7 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
 
 def disconnect(client: Client, uri: str) -> None:
     """Close a client; the last one of a folder also gives up the folder's lock."""
-    with told_as_ours(Place(uri)):
+    with translated_errors(Place(uri)):
         client.close()
         if not embedded(uri):
             return

@@ -167,7 +167,7 @@ def translate(error: BaseException, place: Place) -> WorkbenchError:
 
 
 @contextmanager
-def told_as_ours(place: Place) -> Iterator[None]:
+def translated_errors(place: Place) -> Iterator[None]:
     """Translate everything raised inside; cancellation and interrupts pass."""
     try:
         yield

@@ -23,7 +23,8 @@ _log = logging.getLogger(__name__)
 class CollectionNames:
     """Methods block and raise foreign exceptions untranslated.
 
-    ``forget`` is told each name whose layout changed; ``check_own`` raises where a collection must not be written to.
+    ``forget`` is called with each name whose layout changed; ``check_own`` raises where a collection must not be
+    written to.
     """
 
     def __init__(
@@ -59,8 +60,8 @@ class CollectionNames:
             return {}
         found: dict[str, list[str]] = {}
         for alias in sorted(filter(readable_name, named)):
-            told = self._db.client.describe_alias(alias, timeout=self._db.timeout_s)
-            found.setdefault(str(told["collection_name"]), []).append(alias)
+            row = self._db.client.describe_alias(alias, timeout=self._db.timeout_s)
+            found.setdefault(str(row["collection_name"]), []).append(alias)
         return {name: tuple(values) for name, values in found.items()}
 
     def set_alias(self, alias: str, collection: str) -> None:

@@ -106,11 +106,11 @@ class MilvusSession:
         # The catalogue first: its row without a collection is never shown, a collection without a row would be foreign.
         self._catalogue.forget_collection(info.name)
         self._summaries.drop(info.name)
-        info = self._words.told(replace(info, metric="COSINE"))
+        info = self._words.described(replace(info, metric="COSINE"))
         self._catalogue.put_collection(info)
         worded = self._words.make_collection(info.name, info.dim)
         if worded != info.full_text:
-            self._catalogue.put_collection(self._words.told(info))
+            self._catalogue.put_collection(self._words.described(info))
         self._readers[info.name] = self._reader_of(own_layout(info.name, info.dim, worded=worded))
 
     def note(self, name: str, query_prefix: str | None = None, description: str | None = None) -> CollectionInfo:

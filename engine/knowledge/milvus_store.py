@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from engine.errors import StoreError
 from engine.knowledge.milvus_copying import CopyProgress
-from engine.knowledge.milvus_errors import Place, told_as_ours
+from engine.knowledge.milvus_errors import Place, translated_errors
 from engine.knowledge.milvus_session import MilvusSession
 from engine.model.values import PassageId
 from engine.roles import (
@@ -214,7 +214,7 @@ class MilvusStore:
         return await asyncio.get_running_loop().run_in_executor(executor, self._call, collection, work)
 
     def _call(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
-        with told_as_ours(Place(self.uri, collection)):
+        with translated_errors(Place(self.uri, collection)):
             session = self._opened()
             # Here for every call: a collection may be named by an alias wherever it is named.
             return work(session, session.real(collection) if collection else "")

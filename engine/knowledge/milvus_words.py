@@ -47,7 +47,7 @@ class WordIndex:
             self._analyzer = self._find_analyzer()
         return self._analyzer
 
-    def told(self, info: CollectionInfo) -> CollectionInfo:
+    def described(self, info: CollectionInfo) -> CollectionInfo:
         """What is recorded of a collection that is made now."""
         return replace(info, full_text=bool(self.analyzer), segmenting=SEGMENTING if self.analyzer else "")
 
@@ -75,7 +75,7 @@ class WordIndex:
             return []
         output = [*layout.output, layout.vector]
         if self._db.embedded:
-            scored = self._scored_anew(layout, query, max(limit, _FROM_LITE), where)[:limit]
+            scored = self._rescored(layout, query, max(limit, _FROM_LITE), where)[:limit]
             rows = {str(row[layout.key]): row for row in reader.by_ids([PassageId(key) for key, _ in scored], output)}
             found = [(rows[key], key, score) for key, score in scored if key in rows]
         else:
@@ -86,7 +86,7 @@ class WordIndex:
             ]
         return [Hit(layout.passage(row, key), cosine(vector, row[layout.vector]), score) for row, key, score in found]
 
-    def _scored_anew(self, layout: Layout, query: list[str], depth: int, where: str) -> list[tuple[str, float]]:
+    def _rescored(self, layout: Layout, query: list[str], depth: int, where: str) -> list[tuple[str, float]]:
         """Ids of hits of Milvus Lite, best first by counts over the whole collection, with their scores."""
         output = [layout.key, layout.words]
         found = self._ask(layout, query, depth, where, output)
@@ -128,7 +128,7 @@ class WordIndex:
         return "whitespace" if _numbers(self._db.version()) >= _SERVER else ""
 
 
-def _numbers(told: str) -> tuple[int, ...]:
+def _numbers(text: str) -> tuple[int, ...]:
     """The first two numbers of a version such as ``v2.3.5-dev``; none where it has no such form."""
-    found = re.search(r"(\d+)\.(\d+)", told)
+    found = re.search(r"(\d+)\.(\d+)", text)
     return tuple(map(int, found.groups())) if found else ()

@@ -107,17 +107,17 @@ async def _embedded(into: Into, source: str, passages: Sequence[StoredPassage]) 
         done = passages[start : start + EMBED_BATCH]
         rows.append(await _batch(into, texts[start : start + EMBED_BATCH], done, source))
     vectors = np.concatenate(rows)
-    own, told = vectors[: len(passages)], vectors[len(passages) :]
+    own, summary_vectors = vectors[: len(passages)], vectors[len(passages) :]
     by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
-    return own, _with_vectors(into, summaries, [told], by_id)
+    return own, _with_vectors(into, summaries, [summary_vectors], by_id)
 
 
 def _with_vectors(
     into: Into, summaries: Sequence[Summary], embedded: Sequence[Vector], of_passages: Mapping[PassageId, Vector]
 ) -> Summaries:
     dim = into.embedder.dim
-    told = np.concatenate([np.empty((0, dim), dtype=np.float32), *embedded])
-    return with_vectors(summaries, told, of_passages, dim)
+    summary_vectors = np.concatenate([np.empty((0, dim), dtype=np.float32), *embedded])
+    return with_vectors(summaries, summary_vectors, of_passages, dim)
 
 
 async def _batch(into: Into, texts: Sequence[str], done: Sequence[StoredPassage], source: str) -> Vector:

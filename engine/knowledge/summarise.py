@@ -143,25 +143,25 @@ def _central(stretches: Sequence[Sequence[str]], room: float, joins: _Joins) -> 
 
     The first sentence of each stretch counts more. Where not even the best one fits, its beginning stands for it.
     """
-    told = list(islice(_told(stretches), _MOST_SENTENCES))
-    bags = [_terms(sentence) for sentence, _ in told]
+    candidates = list(islice(_with_leads(stretches), _MOST_SENTENCES))
+    bags = [_terms(sentence) for sentence, _ in candidates]
     shared = Counter(term for bag in bags for term in bag)
     scores = [
         sum(shared[term] - 1 for term in bag) / len(bag) ** 0.5 * (_LEAD if leads else 1.0) if bag else 0.0
-        for bag, (_, leads) in zip(bags, told, strict=True)
+        for bag, (_, leads) in zip(bags, candidates, strict=True)
     ]
     chosen: list[int] = []
-    for index in sorted(range(len(told)), key=lambda place: (-scores[place], place)):
-        size = tokens(told[index][0])
+    for index in sorted(range(len(candidates)), key=lambda place: (-scores[place], place)):
+        size = tokens(candidates[index][0])
         if size <= room:
             chosen.append(index)
             room -= size
         elif not chosen:
-            return _beginning(told[index][0], room)
-    return joins.space.join(told[index][0] for index in sorted(chosen))
+            return _beginning(candidates[index][0], room)
+    return joins.space.join(candidates[index][0] for index in sorted(chosen))
 
 
-def _told(stretches: Sequence[Sequence[str]]) -> Iterator[tuple[str, bool]]:
+def _with_leads(stretches: Sequence[Sequence[str]]) -> Iterator[tuple[str, bool]]:
     """Each sentence once, for the pieces of a long section share one; and whether it opens its stretch."""
     seen: set[str] = set()
     for stretch in stretches:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from engine.errors import StoreError
-from engine.knowledge.milvus_errors import Place, told_as_ours
+from engine.knowledge.milvus_errors import Place, translated_errors
 from engine.memory.milvus_rows import MemoryRows
 from engine.model.language import language_of
 from engine.model.values import Memory
@@ -108,7 +108,7 @@ class MilvusMemory:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, work)
 
     def _call(self, work: Callable[[MemoryRows], T]) -> T:
-        with told_as_ours(Place(self.uri)):
+        with translated_errors(Place(self.uri)):
             if self._rows is None:
                 self._rows = MemoryRows(self.uri, self._token, self._timeout_s, slug(self._embedder))
             return work(self._rows)

@@ -43,14 +43,14 @@ _BOUNDS = frozenset("低于 高于 超过 少于 多于 小于 大于 不足".sp
 """What is above or below a bound is told by ``turns``, however it is put."""
 
 
-def alike(memory: Memory) -> bool:
+def near_enough(memory: Memory) -> bool:
     """Whether a recalled memory's question is so near to the one asked that it may be the same."""
     return memory.similarity >= RECALL_BAR
 
 
 def same_question(question: str, memory: Memory) -> bool:
     """Whether a recalled memory answers the question that is asked: alike, and the same in words that count."""
-    return alike(memory) and same_wording(question, memory.question)
+    return near_enough(memory) and same_wording(question, memory.question)
 
 
 def same_wording(first: str, second: str) -> bool:

@@ -42,7 +42,7 @@ def change_of(before: float, after: float) -> Change:
     return Change(f"{before:.2f}", f"{before:.2f}", "0.00", 0)
 
 
-def apart(value: float, bound: float) -> tuple[str, str]:
+def distinct_texts(value: float, bound: float) -> tuple[str, str]:
     """Both with as many decimals as it takes to tell them apart, two at least."""
     for digits in range(2, _MOST_DIGITS):
         left, right = f"{value:.{digits}f}", f"{bound:.{digits}f}"

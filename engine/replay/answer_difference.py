@@ -13,7 +13,7 @@ from engine.model.values import PassageId, RunRecord
 SentenceKind = Literal["same", "changed", "added", "removed"]
 """``changed``: other words, or the same words with other citations; ``added``: only b has it; ``removed``: only a."""
 
-_ALIKE = 0.5
+_SIMILAR = 0.5
 """Share of characters that two sentences must have in common to count as one that was changed."""
 _MOST_PAIRS = 1600
 """A stretch with more pairs of sentences than this is not searched for changed ones."""
@@ -60,7 +60,7 @@ def answer_difference(a: RunRecord, b: RunRecord) -> tuple[SentenceDifference, .
 
 def _replaced(before: Sequence[_Sentence], after: Sequence[_Sentence]) -> list[SentenceDifference]:
     """A stretch where the answers differ: the most alike pair stands for a change, and what lies around it follows."""
-    pair = _most_alike(before, after)
+    pair = _most_similar(before, after)
     if pair is None:
         removed = [SentenceDifference("removed", item.text, "") for item in before]
         return [*removed, *(SentenceDifference("added", "", item.text) for item in after)]
@@ -72,10 +72,10 @@ def _replaced(before: Sequence[_Sentence], after: Sequence[_Sentence]) -> list[S
     ]
 
 
-def _most_alike(before: Sequence[_Sentence], after: Sequence[_Sentence]) -> tuple[int, int] | None:
+def _most_similar(before: Sequence[_Sentence], after: Sequence[_Sentence]) -> tuple[int, int] | None:
     if not before or not after or len(before) * len(after) > _MOST_PAIRS:
         return None
-    best, place = _ALIKE, None
+    best, place = _SIMILAR, None
     matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
     for new, candidate in enumerate(after):
         # The second sequence is the one that the matcher keeps an index of.

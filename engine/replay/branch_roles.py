@@ -88,7 +88,7 @@ class BranchSteps:
             return
         self._repeated.add(role)
         calls = [item for item in self._branch.parent.model_calls if item.role == role and item.node == course.node]
-        place = course.told_by if course.told_by >= 0 else trace.round
+        place = course.source_round if course.source_round >= 0 else trace.round
         here = [item for item in calls if item.round == place]
         for call in here or (calls if role == "generator" else ()):
             trace.call(replace(call, cached=True, start_ms=trace.now_ms(), duration_ms=0.0))

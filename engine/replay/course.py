@@ -16,7 +16,7 @@ from engine.model.cost import Cost
 from engine.model.events import Decided, Event, Retrieved, RunStarted, Warned, fold_all
 from engine.model.values import Context, Decision, PassageId, Round, RunId, RunRecord, Verdict
 from engine.replay.values import Gap
-from engine.running.context import NodeTrace, Roles, RunClock, RunContext, nothing_stands
+from engine.running.context import NodeTrace, Roles, RunClock, RunContext, no_override
 from engine.workflows.flow import END, Flow
 
 _NOTHING = nullcontext()
@@ -65,7 +65,7 @@ class Course:
     """Roles give what was recorded, no matter what they are asked."""
     live: bool = False
     """The course of a real run, whose other roles stand behind the recorded ones: nothing is supposed in it."""
-    told_by: int = -1
+    source_round: int = -1
     """The round whose recorded calls answered what was asked last."""
     as_recorded: bool = True
     """Every round so far is the recorded one, so that what went wrong then goes wrong here too."""
@@ -164,9 +164,9 @@ class Driver:
             log=lambda line: None,
         )
 
-    def give(self, roles: Roles, clock: RunClock, standing: Any = nothing_stands) -> None:
+    def give(self, roles: Roles, clock: RunClock, override: Any = no_override) -> None:
         """The roles and the clock of every visit to come."""
-        self.run.roles, self.run.clock, self.run.standing = roles, clock, standing
+        self.run.roles, self.run.clock, self.run.override = roles, clock, override
 
     def visit(self, name: str, course: Course) -> None:
         """One visit of a node; where it raises, the course stays as far as it had come."""
@@ -175,7 +175,7 @@ class Driver:
         course.visits[name] = course.visits.get(name, 0) + 1
         index = self.flow.round_of(name, course.state)
         trace = NodeTrace(run=self.run, node=name, round=index)
-        step = self.run.standing(name, index) or self.flow.nodes[name].step
+        step = self.run.override(name, index) or self.flow.nodes[name].step
         course.state = {**course.state, **_driven(step(course.state, self.run, trace))}
         self.settle(name, course)
 

@@ -38,7 +38,7 @@ _NOTICED = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class PassageOutcome:
     """What one run made of one passage."""
 
     first_rank: int | None
@@ -64,7 +64,7 @@ class Presence:
         return self.gate == "kept"
 
 
-def presences(record: RunRecord) -> dict[PassageId, Presence]:
+def passage_outcomes(record: RunRecord) -> dict[PassageId, PassageOutcome]:
     """By passage, in the order of first sight."""
     given = {item.id: place for place, item in enumerate(record.context.passages, 1)} if record.context else {}
     cited = {item.passage_id for item in record.citations}
@@ -73,13 +73,13 @@ def presences(record: RunRecord) -> dict[PassageId, Presence]:
         for item in current.candidates:
             seen.setdefault(item.passage.id, []).append((current, item))
     least = record.config.min_confidence
-    return {name: _presence(places, least, given.get(name), name in cited) for name, places in seen.items()}
+    return {name: _passage_outcome(places, least, given.get(name), name in cited) for name, places in seen.items()}
 
 
-def _presence(seen: list[_Seen], min_confidence: float, marker: int | None, cited: bool) -> Presence:
+def _passage_outcome(seen: list[_Seen], min_confidence: float, marker: int | None, cited: bool) -> PassageOutcome:
     best_round, best = min(seen, key=lambda pair: (pair[1].rank, pair[0].index))
     verdict = _verdict([current.verdicts.get(best.passage.id) for current, _ in seen])
-    return Presence(
+    return PassageOutcome(
         first_rank=next((item.rank for current, item in seen if current.index == 0), None),
         best_rank=best.rank,
         best_round=best_round.index,
@@ -117,8 +117,8 @@ class PassageDifference:
     """One passage that at least one of the runs saw."""
 
     passage: Passage
-    a: Presence | None
-    b: Presence | None
+    a: PassageOutcome | None
+    b: PassageOutcome | None
     move: Move
 
     @property
@@ -247,7 +247,7 @@ class RunDifference:
 
 def difference(a: RunRecord, b: RunRecord) -> RunDifference:
     """Set two runs side by side; runs that failed, were stopped or still go on are compared as far as they came."""
-    seen_a, seen_b = presences(a), presences(b)
+    seen_a, seen_b = passage_outcomes(a), passage_outcomes(b)
     passages = _passages(a, b, seen_a, seen_b)
     return RunDifference(
         a=a,
@@ -305,7 +305,7 @@ def _parting(was: Sequence[Decision], now: Sequence[Decision]) -> tuple[Decision
 
 
 def _passages(
-    a: RunRecord, b: RunRecord, seen_a: Mapping[PassageId, Presence], seen_b: Mapping[PassageId, Presence]
+    a: RunRecord, b: RunRecord, seen_a: Mapping[PassageId, PassageOutcome], seen_b: Mapping[PassageId, PassageOutcome]
 ) -> tuple[PassageDifference, ...]:
     texts = {**b.passages, **a.passages}
     found = []
@@ -315,7 +315,7 @@ def _passages(
     return tuple(sorted(found, key=_place))
 
 
-def _move(a: Presence | None, b: Presence | None) -> Move:
+def _move(a: PassageOutcome | None, b: PassageOutcome | None) -> Move:
     kept_a, kept_b = a is not None and a.kept, b is not None and b.kept
     if kept_a != kept_b:
         return "gained" if kept_b else "lost"
@@ -331,8 +331,8 @@ def _place(item: PassageDifference) -> tuple[bool, bool, int, str]:
     return (not given, not kept, min(side.best_rank for side in sides), item.passage.id)
 
 
-def _use(presence: Presence | None) -> tuple[object, ...]:
-    return (presence.kept, presence.marker, presence.cited, presence.passes) if presence else ()
+def _use(outcome: PassageOutcome | None) -> tuple[object, ...]:
+    return (outcome.kept, outcome.marker, outcome.cited, outcome.passes) if outcome else ()
 
 
 def _verdicts(passages: tuple[PassageDifference, ...]) -> tuple[VerdictDifference, ...]:

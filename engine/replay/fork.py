@@ -16,7 +16,7 @@ from engine.model.values import BY_HAND, Decision, Fork, PassageId, Round, RunRe
 from engine.replay import CallsNeeded, WhatIf, what_if
 from engine.replay.cost import cost_model, unanswered
 
-_ELSEWHERE = ("workflow", "collection", "milvus_address", "mode", "search")
+_KEPT_SETTINGS = ("workflow", "collection", "milvus_address", "mode", "search")
 _NEVER_ANSWERED = ("deadline", "grader_unavailable")
 """Reasons of decisions that time or a silent server brought about; a branch has its own time and asks again."""
 _REASON = "Set by hand."
@@ -80,7 +80,7 @@ def branch_off(
         raise ForkRefused.nothing_searched()
     if not 0 <= round_index < len(parent.rounds):
         raise ForkRefused.no_such_round(round=round_index, last=len(parent.rounds) - 1)
-    for name in _ELSEWHERE:
+    for name in _KEPT_SETTINGS:
         if getattr(config, name) != getattr(parent.config, name):
             raise ForkRefused.other_setting(field=name)
     seen = {item.passage.id for current in parent.rounds for item in current.candidates}
@@ -150,7 +150,7 @@ def fork_price(
         needed = CallsNeeded(first, first + prices.rounds_after(branch.fork.round, config) + prices.generation)
     else:
         outlook = fork_outlook(branch)
-        probing = prices.grading * _probed_anew(branch, outlook)
+        probing = prices.grading * _probed_again(branch, outlook)
         needed = CallsNeeded(outlook.calls_needed.next + probing, outlook.calls_needed.worst + probing)
     return needed.without_times() if unanswered(record, config) else needed
 
@@ -197,7 +197,7 @@ def _judged(current: Round, round_index: int, verdicts: Mapping[PassageId, bool]
     return replace(current, verdicts={**current.verdicts, **changed}) if changed else current
 
 
-def _probed_anew(branch: Branch, outlook: WhatIf) -> int:
+def _probed_again(branch: Branch, outlook: WhatIf) -> int:
     """Passages below the gates that ``grade_probe`` has judged on the known part of the path, which decides nothing."""
     if not branch.config.grade_probe:
         return 0

@@ -343,9 +343,9 @@ class _Sweep:
             return same
         recorded = mask_of([*(place for place, _ in table.context), *table.cut], table.words)
         unsure = np.flatnonzero(where & (context == column(recorded)).all(axis=0))
-        for place, alike in self._groups(unsure, [item.passed for item in self.judged]):
+        for place, places_in in self._groups(unsure, [item.passed for item in self.judged]):
             passed = [(item, self.judged[item].passed[:, place]) for item in self._considered(index, place)]
-            same[alike] = is_recorded(table, ordered(table, [(item, mask, mask) for item, mask in passed]))
+            same[places_in] = is_recorded(table, ordered(table, [(item, mask, mask) for item, mask in passed]))
         return same
 
     def _unverified(self, index: int, where: BoolArray) -> None:
@@ -354,25 +354,25 @@ class _Sweep:
             return
         out, table = self.out, self.table
         masks = [mask for item in self.judged for mask in (item.kept, item.readable)]
-        for place, alike in self._groups(np.flatnonzero(where), [self.grid.top_k[None], *masks]):
+        for place, places_in in self._groups(np.flatnonzero(where), [self.grid.top_k[None], *masks]):
             judged = [(item, self.judged[item]) for item in self._considered(index, place)]
             offered = ordered(table, [(item, own.kept[:, place], own.readable[:, place]) for item, own in judged])
             given = offered[: int(self.grid.top_k[place])]
             if given:
                 stands = table.answered and self.same_generator and not table.verified and is_recorded(table, given)
-                out.outcome[alike] = OUTCOMES.index("answered_unverified")
-                out.state[alike] = _KNOWN if stands else _GENERATION
-                out.gap[alike] = -1 if stands else GAPS.index("answer")
-                out.context[:, alike] = column(mask_of([item for item, _ in given], table.words))
+                out.outcome[places_in] = OUTCOMES.index("answered_unverified")
+                out.state[places_in] = _KNOWN if stands else _GENERATION
+                out.gap[places_in] = -1 if stands else GAPS.index("answer")
+                out.context[:, places_in] = column(mask_of([item for item, _ in given], table.words))
 
     def _groups(self, places: IntArray, rows: list[Any]) -> Iterator[tuple[int, IntArray]]:
         """Settings that are alike in all of ``rows`` [.., S] and in which rounds count, each group with one of them."""
-        told = np.vstack([self.grid.last_round[None, places], *(row[:, places] for row in rows)])
+        deciding = np.vstack([self.grid.last_round[None, places], *(row[:, places] for row in rows)])
         left = np.arange(len(places))
         while len(left):
-            alike = (told[:, left] == told[:, left[:1]]).all(axis=0)
-            yield int(places[left[0]]), places[left[alike]]
-            left = left[~alike]
+            places_in = (deciding[:, left] == deciding[:, left[:1]]).all(axis=0)
+            yield int(places[left[0]]), places[left[places_in]]
+            left = left[~places_in]
 
     def _considered(self, index: int, place: int) -> list[int]:
         return [index] if self.grid.last_round[place] else list(range(index + 1))

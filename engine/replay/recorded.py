@@ -295,20 +295,20 @@ class RecordedRewriter:
 
     def _proposals(self, request: RewriteRequest, course: Course) -> list[RewriteProposal]:
         evidence, index = self._evidence, len(course.rounds) - 1
-        made = self._alike(request) if course.live else self.made(course)
+        made = self._same_request(request) if course.live else self.made(course)
         gap = None if (course.frozen or course.live) and made is not None else self.gap(made, request, course)
         if gap is not None:
             before = evidence.prices.grading * len(course.ungraded.get(index, ()))
             whole = before + evidence.prices.rewrite
             raise Unrecorded(gap, whole, before if self.counted else whole)
         assert made is not None
-        course.cost, course.told_by = course.cost + evidence.prices.rewrite, made.round
+        course.cost, course.source_round = course.cost + evidence.prices.rewrite, made.round
         if made.failed:
             raise ModelError.restored(made.reason, "")
         queries = (*made.refused, made.rewritten_query)
         return [RewriteProposal(query, made.reason, made.keywords, made.strategy) for query in queries]
 
-    def _alike(self, request: RewriteRequest) -> Rewrite | None:
+    def _same_request(self, request: RewriteRequest) -> Rewrite | None:
         """What was proposed to the same request, wherever that was."""
         digest = request.digest() if self._evidence.same("rewriter") else None
         said = (item for item in self._evidence.record.rewrites if not item.failed and item.strategy != BY_HAND)

@@ -70,7 +70,7 @@ class Replay:
         self.begin()
         if self.record.fork is not None:
             fork = replace(self.record.fork, query="")
-            self.driver.run.standing = FrozenRounds(
+            self.driver.run.override = FrozenRounds(
                 type(self)(self.record, self.record.config).begin(), fork, self.record
             )
         flow = self.driver.flow
@@ -190,13 +190,13 @@ class Replay:
             return self._undecided(ends, turn)
         stopped = next((end for end in ends if end.missing is not None), None)
         missing = stopped.missing if stopped else None
-        told = self._told(first.course, len(first.decisions) - bool(missing and missing.undecided))
+        prefix = self._until(first.course, len(first.decisions) - bool(missing and missing.undecided))
         outcomes = {self._ending(end) for end in ends}
         outcome = outcomes.pop() if len({item[0] for item in outcomes}) == 1 else (None, "")
         if missing is None or stopped is None:
-            return self._made(told, ends, "known", outcome)
-        told.course = stopped.course
-        return self._made(told, ends, "generation" if self._last(stopped) else "needs_calls", outcome, missing)
+            return self._made(prefix, ends, "known", outcome)
+        prefix.course = stopped.course
+        return self._made(prefix, ends, "generation" if self._last(stopped) else "needs_calls", outcome, missing)
 
     def _last(self, end: End) -> bool:
         """Whether all that is missing is the answer."""
@@ -208,18 +208,18 @@ class Replay:
         """What is missing decides where the run goes from here."""
         course = ends[0].course.copy()
         course.cost, course.state = course.marks[turn]
-        told = self._told(course, turn)
-        index, prices = len(told.picture.rounds) - 1, self.evidence.prices
+        prefix = self._until(course, turn)
+        index, prices = len(prefix.picture.rounds) - 1, self.evidence.prices
         ungraded, unseen = len(course.ungraded.get(index, ())), course.unseen.get(index, 0)
         price = prices.grading * (ungraded + unseen)
         missing = Unrecorded("candidates", prices.search + price) if unseen else Unrecorded("verdicts", price)
-        return self._made(told, ends, "needs_calls", (None, ""), missing)
+        return self._made(prefix, ends, "needs_calls", (None, ""), missing)
 
-    def _told(self, course: Course, decisions: int) -> _Told:
+    def _until(self, course: Course, decisions: int) -> _Prefix:
         """All before the decision of that number, counted from 0; all where there are no more."""
         made = [place for place, event in enumerate(course.events) if isinstance(event, Decided)]
         events = course.events[: made[decisions]] if decisions < len(made) else course.events
-        return _Told(course, self._picture(events, course), events)
+        return _Prefix(course, self._picture(events, course), events)
 
     def _ending(self, end: End) -> tuple[Outcome | None, str]:
         """How the run would end that came this far, and why."""
@@ -243,13 +243,13 @@ class Replay:
 
     def _made(
         self,
-        told: _Told,
+        prefix: _Prefix,
         ends: Sequence[End],
         state: State,
         ending: tuple[Outcome | None, str],
         missing: Unrecorded | None = None,
     ) -> WhatIf:
-        picture, course = told.picture, told.course
+        picture, course = prefix.picture, prefix.course
         decisions = tuple(picture.decisions)
         outcome, reason = (None, "") if state == "needs_calls" else ending
         needed = CallsNeeded()
@@ -262,13 +262,13 @@ class Replay:
         if state == "known":
             given = outcome in ANSWERED
         else:
-            given = told.context_is_new and not course.unknown
+            given = prefix.context_is_new and not course.unknown
             given = given and (state == "generation" or missing is None or self.context_known(missing.gap))
         context = (course.given or picture.context) if given else None
         return WhatIf(
             config=self.config,
             state=state,
-            steps=told.steps(self.driver.flow.gate, ends),
+            steps=prefix.steps(self.driver.flow.gate, ends),
             gap=missing.gap if missing else None,
             outcome=outcome,
             reason=reason or (decisions[-1].reason if ended else ""),
@@ -277,13 +277,13 @@ class Replay:
             answer=picture.answer if state == "known" and outcome != "failed" else "",
             calls_needed=needed.without_times() if unanswered(self.record, self.config) else needed,
             cost=course.cost,
-            opening=told.opening(),
+            opening=prefix.opening(),
             answers=course.answers,
             same_path=state != "needs_calls" and same,
         )
 
 
-class _Told:
+class _Prefix:
     """The events of a course up to one of its decisions, and what they say."""
 
     def __init__(self, course: Course, picture: RunRecord, events: Sequence[Event]) -> None:
@@ -377,7 +377,7 @@ class _Driver(Driver):
             self.compare(course)
         if self.flow.ends(name):
             course.state = {**course.state, "rounds": tuple(_without_unkept(item) for item in course.rounds)}
-        frozen = self.run.standing
+        frozen = self.run.override
         former = frozen.spent if isinstance(frozen, FrozenRounds) else None
         super().visit(name, course)
         if isinstance(frozen, FrozenRounds) and frozen.spent is not former:

@@ -35,11 +35,11 @@ async def community_vectors(
         else:
             written.append(place)
     if written:
-        vectors[written], _ = await embedded_with_shipped(embedder, [told_text(communities[at]) for at in written])
+        vectors[written], _ = await embedded_with_shipped(embedder, [embedded_text(communities[at]) for at in written])
     return vectors
 
 
-def told_text(community: Community) -> str:
+def embedded_text(community: Community) -> str:
     """What is embedded of a community."""
     return f"{community.title}\n{community.summary}".strip()
 

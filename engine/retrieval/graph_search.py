@@ -23,8 +23,8 @@ from engine.workflows.graph_hybrid.policy import (
     graph_score,
     lead_to,
     most_important,
+    passages_of,
     spread,
-    told_by,
 )
 
 MOST_PASSAGES = 200
@@ -33,7 +33,7 @@ NEIGHBOURS_EACH = 8
 """Entities around each one that a search begins from, on average."""
 SEEDING_PASSAGES = 3
 """Best passages by vectors whose entities a search begins from where the query names none."""
-MOST_TOLD = 30
+MOST_RECORDED = 30
 """Entities and relationships that a record keeps of one search."""
 
 Near = Callable[[], Awaitable[tuple[Found, ...]]]
@@ -86,7 +86,7 @@ class GraphSearch:
         met = {item.id: item for item in (*around.entities, *(item.entity for item in seeds))}
         leads = lead_to(scores, {name: item.passages for name, item in met.items()}, around.relationships)
         found, retrieval = await self._passages(request.query, leads, request.config.fetch_k)
-        told = [
+        described = [
             FoundEntity(item, by_id[name].linked_by if name in by_id else "neighbour", scores[name], hops.get(name, 0))
             for name, item in met.items()
             if name in scores
@@ -94,8 +94,8 @@ class GraphSearch:
         return GraphPart(
             found=found,
             retrieval=retrieval,
-            entities=best_entities(told, MOST_TOLD),
-            relationships=most_important(around.relationships, scores, MOST_TOLD),
+            entities=best_entities(described, MOST_RECORDED),
+            relationships=most_important(around.relationships, scores, MOST_RECORDED),
             notes=() if found else (ModeNote("no_passages", "local"),),
         )
 
@@ -110,7 +110,7 @@ class GraphSearch:
         by_cosine = sorted(zip(summarised.communities, near, strict=True), key=lambda item: (-item[1][1], item[0].id))
         ranked = [FoundCommunity(item, similarity) for item, (similarity, _) in by_cosine]
         chosen = tuple(ranked[: graph_options(request.config).max_communities])
-        found, retrieval = await self._passages(request.query, told_by(chosen), request.config.fetch_k)
+        found, retrieval = await self._passages(request.query, passages_of(chosen), request.config.fetch_k)
         notes = () if found else (ModeNote("no_passages", "global"),)
         return GraphPart(found=found, retrieval=retrieval, communities=chosen, notes=notes)
 

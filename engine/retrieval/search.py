@@ -45,7 +45,7 @@ class CollectionRetriever:
         self._calibration = calibration
         others = tuple(kind for kind in collection.kinds if kind != "graph")
         # Entity notes repeat in a line each what other sources tell: beside these they would only take their places.
-        self._told = Within(kinds=others) if others and len(others) < len(collection.kinds) else ANYWHERE
+        self._searched_kinds = Within(kinds=others) if others and len(others) < len(collection.kinds) else ANYWHERE
         self._queries: dict[str, Vector] = {}
         self._embedding: dict[str, asyncio.Lock] = {}
 
@@ -100,7 +100,7 @@ class CollectionRetriever:
 
         Notes on entities, the kind ``graph``, are left out unless the collection has nothing else.
         """
-        return await self._search(query, limit, self._told)
+        return await self._search(query, limit, self._searched_kinds)
 
     async def kinds(self) -> tuple[SourceKind, ...]:
         """Source kinds that the collection has passages of, in the order of ``SOURCE_KINDS``."""
@@ -121,7 +121,7 @@ class CollectionRetriever:
         entities are left out as in :meth:`search`.
         """
         vector = await self._embed(query)
-        hits = await self._store.search_summaries(self._collection.name, vector, MOST_SECTIONS, self._told)
+        hits = await self._store.search_summaries(self._collection.name, vector, MOST_SECTIONS, self._searched_kinds)
         floor = self._calibration.floor(vector, language_of(query)).value
         sections = tuple(
             FoundSection(
@@ -164,8 +164,8 @@ class CollectionRetriever:
         stored, vectors = await asyncio.gather(
             self._store.get(self._collection.name, ids), self._store.vectors(self._collection.name, ids)
         )
-        told = [item for item in stored if not self._told.kinds or item.kind in self._told.kinds]
-        hits = [Hit(item, float(np.dot(vector, vectors[item.id]))) for item in told if item.id in vectors]
+        wanted = [item for item in stored if not self._searched_kinds.kinds or item.kind in self._searched_kinds.kinds]
+        hits = [Hit(item, float(np.dot(vector, vectors[item.id]))) for item in wanted if item.id in vectors]
         return self._retrieval(query, vector, sorted(hits, key=lambda hit: (-hit.cosine, hit.passage.id)))
 
     async def nearness(self, query: str, vectors: Vector) -> list[tuple[float, float]]:

@@ -21,7 +21,7 @@ _STEPS: Mapping[str, RoleName] = {
 """The step that each role takes."""
 
 
-def measured_tariff(records: Iterable[RunRecord], config: RunConfig) -> CostModel:
+def measured_costs(records: Iterable[RunRecord], config: RunConfig) -> CostModel:
     """Prices of single steps, each from the first record of the same workflow that measured it with the same model.
 
     Records are read no further than until every step is measured; seconds stay None where none did. One in which a chat

@@ -98,13 +98,13 @@ class RunClock:
         return self._budget_s - self.elapsed_s()
 
 
-class Standing(Protocol):
+class StepOverride(Protocol):
     """What stands in place of a node's own step: in a branch, the rounds before the one where it parted."""
 
     def __call__(self, node: str, round_index: int) -> Step | None: ...
 
 
-def nothing_stands(node: str, round_index: int) -> Step | None:
+def no_override(node: str, round_index: int) -> Step | None:
     """Of a run that began by itself."""
     return None
 
@@ -118,7 +118,7 @@ class RunContext:
     emit: Emit
     clock: RunClock
     generation_allowance_s: float = 30.0
-    standing: Standing = nothing_stands
+    override: StepOverride = no_override
     run_id: str = ""
     attachments: tuple[Attachment, ...] = ()
     """Images and tables of the question, within their limits and never blank."""
@@ -215,7 +215,7 @@ async def visit(name: str, step: Step, state: Mapping[str, Any], run: RunContext
     run.emit(NodeStarted(node=name, round=round_index, visit=execution.visit))
     error = ""
     try:
-        return await (run.standing(name, round_index) or step)(state, run, trace)
+        return await (run.override(name, round_index) or step)(state, run, trace)
     except BaseException as failure:
         error = failure.code if isinstance(failure, WorkbenchError) else type(failure).__name__
         raise

@@ -84,7 +84,7 @@ async def _run(
         # Every workflow's replay is imported with it, for which a start would wait.
         from engine.replay.branch_roles import BranchSteps
 
-        context.standing = steps = BranchSteps(branch, roles)
+        context.override = steps = BranchSteps(branch, roles)
         context.roles = steps.roles
         state = {**state, "query": branch.first_query}
         # Rounds that stand may be more than the branch's own settings would allow.

@@ -161,12 +161,12 @@ class RunningApp:
     def _follow(self, path: str) -> None:
         """Wait until an event stream ends."""
         request = urllib.request.Request(self.url + path)  # noqa: S310 - our own address
-        with self._told_as_ours(), _opened(request, _SILENCE_S) as stream:
+        with self._translated_errors(), _opened(request, _SILENCE_S) as stream:
             while stream.read1():
                 pass
 
     def _send(self, request: urllib.request.Request, timeout_s: float | None) -> Any:
-        with self._told_as_ours():
+        with self._translated_errors():
             try:
                 with _opened(request, timeout_s) as response:
                     content = response.read()
@@ -180,7 +180,7 @@ class RunningApp:
         return reply[name]
 
     @contextmanager
-    def _told_as_ours(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except (OSError, HTTPException, ValueError) as error:

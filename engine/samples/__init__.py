@@ -150,9 +150,9 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
         passages, vectors, summaries = await _with_vectors(embedder, await _named(missing))
         await store.insert(SAMPLE_COLLECTION, passages, vectors, summaries)
     # Samples of a version that made no summaries: these are added, and the passages stay as they are.
-    untold = {item for item in shipped.items() if there.get(item) == 0}
-    if untold:
-        _, _, summaries = await _with_vectors(embedder, await _named(untold))
+    lacking = {item for item in shipped.items() if there.get(item) == 0}
+    if lacking:
+        _, _, summaries = await _with_vectors(embedder, await _named(lacking))
         await store.summarise(SAMPLE_COLLECTION, summaries)
     collection = await store.describe(SAMPLE_COLLECTION)
     if not collection.full_text and collection.passages <= _MOST_COPIED:
@@ -175,9 +175,9 @@ async def _with_vectors(
     summaries = [summary for source in sources for summary in summaries_of(source.passages)]
     texts = [*(passage.text for passage in passages), *to_embed(summaries)]
     vectors, _ = await embedded_with_shipped(embedder, texts)
-    own, told = vectors[: len(passages)], vectors[len(passages) :]
+    own, summary_vectors = vectors[: len(passages)], vectors[len(passages) :]
     by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
-    return passages, own, with_vectors(summaries, told, by_id, embedder.dim)
+    return passages, own, with_vectors(summaries, summary_vectors, by_id, embedder.dim)
 
 
 async def embedded_with_shipped(embedder: Embedder, texts: Sequence[str]) -> tuple[Vector, int]:

@@ -21,7 +21,7 @@ from engine.model.values import SAMPLE_COLLECTION, Community, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, PassageGraph, ReadEntity, ReadRelationship
 from engine.samples import SAMPLES_CREATED_AT, sample_sources
-from engine.samples.stored import graph_told, noted
+from engine.samples.stored import graph_digest, noted
 
 SAMPLE_EXTRACTOR = "samples"
 """What a graph says that was written by hand."""
@@ -93,16 +93,16 @@ def sample_graph() -> SampleGraph:
     """The whole graph, both languages; they share no entity, so that no search comes to the other one."""
     shipped = sample_graph_files()
     named: defaultdict[PassageId, list[ReadEntity]] = defaultdict(list)
-    told: defaultdict[PassageId, list[ReadRelationship]] = defaultdict(list)
+    related: defaultdict[PassageId, list[ReadRelationship]] = defaultdict(list)
     for file in shipped:
         for item in file.entities:
             for passage in item.passages:
                 named[passage].append(item.entity)
         for relationship in file.relationships:
             for passage in relationship.quotes:
-                told[passage].append(ReadRelationship(relationship.source, relationship.target, relationship.type))
+                related[passage].append(ReadRelationship(relationship.source, relationship.target, relationship.type))
     graphs = tuple(
-        _graph_of(passage, tuple(named[passage.id]), tuple(told[passage.id]))
+        _graph_of(passage, tuple(named[passage.id]), tuple(related[passage.id]))
         for source in sample_sources()
         for passage in source.passages
     )
@@ -125,8 +125,8 @@ async def ensure_sample_graph(graphs: GraphStore, passages: Described) -> bool:
         return False
     done = await graphs.done(SAMPLE_COLLECTION)
     if info is not None and info.finished and (known := await asyncio.to_thread(noted)):
-        told = graph_told(done, await graphs.communities(SAMPLE_COLLECTION))
-        if told == known.graph:
+        digest = graph_digest(done, await graphs.communities(SAMPLE_COLLECTION))
+        if digest == known.graph:
             return False
     shipped = await asyncio.to_thread(sample_graph)
     changed = [item for item in shipped.passages if done.get(item.passage) != item.text_hash]
@@ -153,17 +153,17 @@ def _graph_of(
     passage: StoredPassage, entities: tuple[ReadEntity, ...], relationships: tuple[ReadRelationship, ...]
 ) -> PassageGraph:
     # What is written of a passage may change as well as the passage, so both name what was put in.
-    told = repr((passage.text, entities, relationships))
-    return PassageGraph(passage.id, hashlib.sha256(told.encode()).hexdigest()[:32], entities, relationships)
+    content = repr((passage.text, entities, relationships))
+    return PassageGraph(passage.id, hashlib.sha256(content.encode()).hexdigest()[:32], entities, relationships)
 
 
 def _community(
     id_: str, community: SampleCommunity, file: SampleGraphFile, graphs: Sequence[PassageGraph]
 ) -> Community:
     members = set(community.entities)
-    degrees = Counter(end for told in file.relationships for end in (told.source, told.target))
+    degrees = Counter(end for item in file.relationships for end in (item.source, item.target))
     shares = [(*_share(graph, members), graph.passage) for graph in graphs]
-    telling = sorted((-told, -named, passage) for told, named, passage in shares if told)
+    telling = sorted((-related, -named, passage) for related, named, passage in shares if related)
     return Community(
         id=f"{SAMPLE_EXTRACTOR}:{id_}",
         title=community.title,
@@ -176,8 +176,8 @@ def _community(
 
 def _share(graph: PassageGraph, members: set[str]) -> tuple[int, int]:
     """Relationships between members that a passage tells, and members that it names."""
-    told = sum({one.source, one.target} <= members for one in graph.relationships)
-    return told, sum(entity.name in members for entity in graph.entities)
+    related = sum({one.source, one.target} <= members for one in graph.relationships)
+    return related, sum(entity.name in members for entity in graph.entities)
 
 
 def _read(topic: str, text: str) -> SampleGraphFile:

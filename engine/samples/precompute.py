@@ -20,7 +20,7 @@ from engine.builtin.embedder import builtin_embedder
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.model.values import SAMPLE_COLLECTION
-from engine.retrieval.community_vectors import told_text
+from engine.retrieval.community_vectors import embedded_text
 from engine.retrieval.similarity import ANCHOR_LANGUAGES, anchor_texts
 from engine.roles import Embedder, slug
 from engine.samples import content_hashes, sample_sources, text_key
@@ -31,7 +31,7 @@ from engine.samples.stored import (
     NOTED,
     STORE,
     Stored,
-    graph_told,
+    graph_digest,
     milvus_lite,
     noted,
     shipped_files,
@@ -47,7 +47,7 @@ def precompute(embedder: Embedder, folder: Path = FOLDER) -> Path:
     """Embed every sample passage, summary and anchor, and write the model's file; returns its path."""
     texts = [passage.text for source in sample_sources() for passage in source.passages]
     texts += [text for source in sample_sources() for text in to_embed(summaries_of(source.passages))]
-    texts += [told_text(community) for community in sample_graph().communities]
+    texts += [embedded_text(community) for community in sample_graph().communities]
     texts += [text for language in ANCHOR_LANGUAGES for text in anchor_texts(language)]
     by_key = {text_key(text): text for text in texts}
     keys = sorted(by_key)
@@ -82,7 +82,7 @@ async def _first_start(settings: Settings) -> Stored:
     knowledge = KnowledgeBase(settings)
     await knowledge.ready()
     info = await knowledge.describe(SAMPLE_COLLECTION)
-    graph = graph_told(
+    graph = graph_digest(
         await knowledge.graphs.done(SAMPLE_COLLECTION), await knowledge.graphs.communities(SAMPLE_COLLECTION)
     )
     await knowledge.close()

@@ -38,7 +38,7 @@ class Stored:
     sources: Mapping[str, str]
     """Content hash of every source."""
     graph: str
-    """What :func:`graph_told` said of the graph."""
+    """What :func:`graph_digest` said of the graph."""
 
 
 @lru_cache(maxsize=1)
@@ -64,10 +64,10 @@ def shipped_files() -> str:
     return found.hexdigest()
 
 
-def graph_told(done: Mapping[PassageId, str], communities: Iterable[Community]) -> str:
+def graph_digest(done: Mapping[PassageId, str], communities: Iterable[Community]) -> str:
     """Names what a graph holds, by what was read of each passage."""
-    told = repr((sorted(done.items()), sorted(map(repr, communities))))
-    return hashlib.sha256(told.encode()).hexdigest()
+    content = repr((sorted(done.items()), sorted(map(repr, communities))))
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def milvus_lite() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.common.i18n import words_for
-from components.runs.run_differences import told_apart
+from components.runs.run_differences import distinguishing_settings
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
 from engine.workflows.quality_loop.options import QualityOptions
@@ -13,7 +13,10 @@ EN, ZH = words_for("en"), words_for("zh")
 
 def apart(**configs: RunConfig) -> dict[str, str]:
     asked = [(RunId(name), "What is a set?") for name in configs]
-    return {str(name): said for name, said in told_apart(asked, {RunId(k): v for k, v in configs.items()}, EN).items()}
+    return {
+        str(name): said
+        for name, said in distinguishing_settings(asked, {RunId(k): v for k, v in configs.items()}, EN).items()
+    }
 
 
 def test_runs_of_one_question_name_the_settings_in_which_they_differ() -> None:
@@ -25,7 +28,7 @@ def test_equal_runs_and_single_ones_say_nothing() -> None:
     assert apart(a=RunConfig(), b=RunConfig()) == {}
     assert apart(a=RunConfig(top_k=9)) == {}
     asked = [(RunId("a"), "one"), (RunId("b"), "another")]
-    assert told_apart(asked, {RunId("a"): RunConfig(), RunId("b"): RunConfig(top_k=9)}, EN) == {}
+    assert distinguishing_settings(asked, {RunId("a"): RunConfig(), RunId("b"): RunConfig(top_k=9)}, EN) == {}
 
 
 def test_a_number_that_its_gate_does_not_read_counts_for_nothing() -> None:
@@ -46,5 +49,5 @@ def test_options_and_models_count_and_other_workflows_do_not() -> None:
 
 def test_questions_that_differ_in_spaces_and_case_alone_are_one() -> None:
     asked = [(RunId("a"), "What is a set?"), (RunId("b"), "what is  a set?")]
-    found = told_apart(asked, {RunId("a"): RunConfig(top_k=1), RunId("b"): RunConfig(top_k=2)}, ZH)
+    found = distinguishing_settings(asked, {RunId("a"): RunConfig(top_k=1), RunId("b"): RunConfig(top_k=2)}, ZH)
     assert set(found) == {"a", "b"}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.ask.counterfactual_notes import would_notes
-from components.ask.slider_marks import Alike, mark_rules, note_text
+from components.ask.counterfactual_notes import counterfactual_notes
+from components.ask.slider_marks import StableRange, mark_rules, note_text
 from components.ask.what_if import card_nodes, ungraded_passages
 from components.ask.what_if_text import changes_text, consequence_text, price_text, value_text
 from components.common.i18n import words_for
@@ -162,13 +162,13 @@ def test_a_price_counts_models_and_built_in_roles_apart(price: Cost, said: str) 
 def test_a_passage_that_would_be_dropped_says_in_which_round_and_by_what() -> None:
     """SC-02: gate and margin, also under settings that were not run."""
     record = sample_record()
-    notes = would_notes(record, what_if(record, replace(record.config, similarity_threshold=0.45)), EN)
+    notes = counterfactual_notes(record, what_if(record, replace(record.config, similarity_threshold=0.45)), EN)
     assert notes[PassageId("history")] == "dropped in r0: 0.44 < 0.45"
 
 
 def test_passages_of_rounds_that_would_not_happen_say_so() -> None:
     record = sample_record()
-    notes = would_notes(record, what_if(record, replace(record.config, grade_pass_threshold=0.2)), EN)
+    notes = counterfactual_notes(record, what_if(record, replace(record.config, grade_pass_threshold=0.2)), EN)
     assert notes[PassageId("symptoms")] == EN("its round does not happen")
 
 
@@ -176,20 +176,20 @@ def test_a_verdict_that_no_longer_passes_says_its_inequality() -> None:
     """SC-03: a passage passes when P(relevant) reaches the bar."""
     record = sample_record()
     found = what_if(record, replace(record.config, min_confidence=0.6))
-    notes = would_notes(record, found, EN)
+    notes = counterfactual_notes(record, found, EN)
     if len(found.steps) > 1:
         assert notes[PassageId("alarm")] == "does not pass: P 0.58 < 0.60"
-    stricter = would_notes(record, what_if(record, replace(record.config, min_confidence=0.9)), EN)
+    stricter = counterfactual_notes(record, what_if(record, replace(record.config, min_confidence=0.9)), EN)
     assert stricter[PassageId("thirst")] == "does not pass: P 0.81 < 0.90"
 
 
 def test_nothing_is_said_of_passages_under_the_runs_own_settings() -> None:
     record = sample_record()
-    assert would_notes(record, what_if(record, record.config), EN) == {}
+    assert counterfactual_notes(record, what_if(record, record.config), EN) == {}
 
 
 def test_the_tick_stands_at_the_runs_value_and_the_line_where_all_is_alike() -> None:
-    rules = mark_rules("grade_pass_threshold", 0.6, Alike(0.21, 0.4))
+    rules = mark_rules("grade_pass_threshold", 0.6, StableRange(0.21, 0.4))
     assert "left:calc(60.00% - 1px)" in rules
     assert "left:21.00%;width:calc(40.00% - 21.00%)" in rules
     assert mark_rules("top_k", 1, None).count("{") == 2
@@ -209,7 +209,12 @@ def test_a_latin_name_stands_apart_in_a_chinese_sentence() -> None:
 
 
 def test_the_note_below_a_slider_names_the_runs_value_and_the_range() -> None:
-    assert note_text("grade_pass_threshold", 0.6, Alike(0.21, 0.4), EN) == "Run: 0.60 · same result from 0.21 to 0.40"
+    assert (
+        note_text("grade_pass_threshold", 0.6, StableRange(0.21, 0.4), EN)
+        == "Run: 0.60 · same result from 0.21 to 0.40"
+    )
     assert note_text("top_k", 5, None, ZH) == "运行时 5"
-    assert note_text("top_k", 5, Alike(3, 3), EN) == "Run: 5"
-    assert note_text("similarity_threshold", 0.3, Alike(0.365, 0.374), EN) == "Run: 0.30 · same result only at 0.37"
+    assert note_text("top_k", 5, StableRange(3, 3), EN) == "Run: 5"
+    assert (
+        note_text("similarity_threshold", 0.3, StableRange(0.365, 0.374), EN) == "Run: 0.30 · same result only at 0.37"
+    )

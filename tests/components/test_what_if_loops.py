@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from components.ask.counterfactual_notes import would_notes
+from components.ask.counterfactual_notes import counterfactual_notes
 from components.ask.what_if import card_nodes, said
 from components.ask.what_if_text import consequence_text, gap_text
 from components.common.i18n import Words, words_for
@@ -70,7 +70,7 @@ def test_every_what_if_of_a_loop_is_said_in_whole_sentences(workflow: WorkflowNa
         sentence = said(found, record, words)
         assert "{" not in sentence and "whatif." not in sentence and sentence.endswith((".", "。"))
         assert card_nodes(found, record, words)
-        for note in would_notes(record, found, words).values():
+        for note in counterfactual_notes(record, found, words).values():
             assert note and "{" not in note
     common: set[Gap | None] = {None, "retrieval", "rewrite", "verdicts"}
     own: dict[WorkflowName, set[Gap | None]] = {

@@ -118,7 +118,7 @@ def test_without_the_package_the_command_that_installs_it_is_named(monkeypatch: 
 def test_reading_that_takes_too_long_is_given_up_and_the_next_image_is_read() -> None:
     with pytest.raises(ReadingTimedOut):
         asyncio.run(OcrReader(time_limit_s=0.001).read(image("note.zh.jpg"), "image/jpeg"))
-    assert subprocess_reader.read_apart("table", "a.csv", b"a,b\n1,2\n")
+    assert subprocess_reader.read_in_subprocess("table", "a.csv", b"a,b\n1,2\n")
 
 
 def test_a_reader_that_breaks_down_hurts_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import ModelCall, RunRecord
-from engine.running.budget import measured_tariff, worst_case
+from engine.running.budget import measured_costs, worst_case
 from engine.workflows import workflow
 from tests.support.recorded import GRADER, recorded_run
 
@@ -35,17 +35,17 @@ def finished(rewrites: int) -> RunRecord:
 )
 def test_the_worst_case_counts_the_calls_that_the_workflow_counts(config: RunConfig) -> None:
     """SC-13"""
-    price = worst_case(measured_tariff((), config), config)
+    price = worst_case(measured_costs((), config), config)
     assert price.calls == workflow(config.workflow).worst_case_calls(config)
     assert price.seconds is None
 
 
 def test_seconds_come_from_runs_with_the_same_models_alone() -> None:
     record = finished(1)
-    own = worst_case(measured_tariff((record,), record.config), record.config)
+    own = worst_case(measured_costs((record,), record.config), record.config)
     other = replace(record.config, models=CHAT)
     assert own.seconds is not None and own.seconds > 0
-    assert worst_case(measured_tariff((record,), other), other).seconds is None
+    assert worst_case(measured_costs((record,), other), other).seconds is None
 
 
 def test_a_run_whose_model_never_replied_measured_nothing() -> None:
@@ -53,15 +53,15 @@ def test_a_run_whose_model_never_replied_measured_nothing() -> None:
     asked = replace(record.config, models=CHAT)
     for reply, measured in (("Yes.", True), ("", False)):
         calls = tuple(replace(call, reply=reply, built_in=False) for call in record.model_calls)
-        told = measured_tariff((replace(record, config=asked, model_calls=calls),), asked)
+        told = measured_costs((replace(record, config=asked, model_calls=calls),), asked)
         assert (told.grading.seconds is not None) == measured
 
 
 def test_a_step_that_one_run_did_not_take_is_taken_from_an_older_one() -> None:
     straight, rewritten = finished(0), finished(1)
     config = straight.config
-    assert worst_case(measured_tariff((straight,), config), config).seconds is None
-    assert worst_case(measured_tariff((straight, rewritten), config), config).seconds is not None
+    assert worst_case(measured_costs((straight,), config), config).seconds is None
+    assert worst_case(measured_costs((straight, rewritten), config), config).seconds is not None
 
 
 def test_no_more_records_are_read_than_are_needed() -> None:
@@ -72,5 +72,5 @@ def test_no_more_records_are_read_than_are_needed() -> None:
             read.append(finished(1))
             yield read[-1]
 
-    measured_tariff(records(), finished(1).config)
+    measured_costs(records(), finished(1).config)
     assert len(read) == 1

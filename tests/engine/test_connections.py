@@ -27,7 +27,7 @@ from engine.errors import (
     UnknownDatabase,
     UnusableCollection,
 )
-from engine.knowledge.foreign_client import told_as_remote
+from engine.knowledge.foreign_client import translated_errors
 from engine.knowledge.foreign_file import ConnectionFile
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.milvus_connection import connect, disconnect
@@ -314,7 +314,7 @@ def test_errors_of_a_place_name_it_and_never_the_token(code: int, message: str, 
     foreign = importlib.import_module("pymilvus").MilvusException(code=code, message=message)
     with (
         pytest.raises(expected) as caught,
-        told_as_remote(Place("http://milvus:19530", TOKEN, "docs"), "wiki"),
+        translated_errors(Place("http://milvus:19530", TOKEN, "docs"), "wiki"),
     ):
         raise foreign
     assert "Secret" not in f"{caught.value}{getattr(caught.value, 'params', '')}"

@@ -13,7 +13,7 @@ from engine.replay.difference import difference
 from engine.replay.gate_cost import gate_cost
 from engine.replay.pinned import pinned_effect
 from engine.replay.scorecard import scorecard
-from engine.running.budget import measured_tariff, worst_case
+from engine.running.budget import measured_costs, worst_case
 from engine.workflows import workflow
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
@@ -44,7 +44,7 @@ def first(name: WorkflowName, wanted: object, **settings: object) -> RunRecord:
 )
 def test_the_worst_case_counts_the_calls_that_the_workflow_counts(config: RunConfig) -> None:
     """SC-13"""
-    price = worst_case(measured_tariff((), config), config)
+    price = worst_case(measured_costs((), config), config)
     assert price.calls == workflow(config.workflow).worst_case_calls(config)
     assert price.seconds is None
     assert (price.built_in_calls == 0) is not config.models.grader.built_in
@@ -55,12 +55,12 @@ def test_no_run_costs_more_than_the_worst_case_and_seconds_come_from_runs_of_the
     """SC-13"""
     config = RunConfig(workflow=name, gate="pass_rate")
     records = [run_in(LoopWorld(seed, strict=0.9), config) for seed in range(8)]
-    most = worst_case(measured_tariff(records, records[0].config), records[0].config)
+    most = worst_case(measured_costs(records, records[0].config), records[0].config)
     assert most.seconds is not None and most.seconds >= 0
     for record in records:
         assert record.built_in_calls <= most.built_in_calls
     other = RunConfig()
-    assert worst_case(measured_tariff(records, other), other).seconds is None
+    assert worst_case(measured_costs(records, other), other).seconds is None
 
 
 def test_options_differ_by_name_and_those_of_other_workflows_have_nothing_in_common() -> None:

@@ -30,7 +30,7 @@ from engine.records.codec import event_from_json, event_to_json, record_from_dic
 from engine.replay import what_if
 from engine.replay.difference import difference
 from engine.replay.playback import steps
-from engine.running.budget import measured_tariff, worst_case
+from engine.running.budget import measured_costs, worst_case
 from engine.running.process import use_engine
 from engine.settings import Settings
 from tests.docs import options_table, parameters_table
@@ -75,7 +75,7 @@ def test_what_a_run_asks_is_counted_from_its_nodes(engine: Engine) -> None:
 
 
 def test_the_price_of_a_run_is_that_of_its_own_steps(record: RunRecord) -> None:
-    price = worst_case(measured_tariff([record], PLAIN), PLAIN)
+    price = worst_case(measured_costs([record], PLAIN), PLAIN)
     assert price.built_in_calls == 1 and price.seconds is not None
 
 

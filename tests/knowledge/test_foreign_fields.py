@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import InvalidAddress, UnknownDatabase, UnusableCollection
-from engine.knowledge.foreign_client import checked_place, told_as_remote
+from engine.knowledge.foreign_client import checked_place, translated_errors
 from engine.knowledge.foreign_fields import Seen, fields_of, layout_of, proposed_fields, why_unusable
 from engine.knowledge.foreign_models import proposed_models
 from engine.library.values import Connection, FieldMap, Place
@@ -213,7 +213,7 @@ def test_no_message_repeats_a_login_or_a_token_of_an_address(given: str) -> None
 def test_a_store_that_repeats_the_token_is_quoted_without_it(said: str) -> None:
     with (
         pytest.raises(UnusableCollection) as caught,
-        told_as_remote(Place("http://milvus:19530", "root:Secret7"), "wiki"),
+        translated_errors(Place("http://milvus:19530", "root:Secret7"), "wiki"),
     ):
         raise RuntimeError(f"it failed: {said}")
     told = f"{caught.value}{caught.value.params}"

@@ -21,7 +21,7 @@ from engine.errors import (
     StoreUnreadable,
     UnknownCollection,
 )
-from engine.knowledge.milvus_errors import BY_CLASS, Place, told_as_ours, translate
+from engine.knowledge.milvus_errors import BY_CLASS, Place, translate, translated_errors
 from engine.knowledge.milvus_probe import PROBE_VECTORS, Scores, learn
 from engine.knowledge.milvus_store import MilvusStore
 
@@ -93,10 +93,10 @@ def test_errors_of_the_disk_are_told_as_such() -> None:
 
 def test_our_own_errors_and_interrupts_pass_unchanged() -> None:
     ours = StoreLocked(path="x.db")
-    with pytest.raises(StoreLocked) as caught, told_as_ours(PLACE):
+    with pytest.raises(StoreLocked) as caught, translated_errors(PLACE):
         raise ours
     assert caught.value is ours
-    with pytest.raises(KeyboardInterrupt), told_as_ours(PLACE):
+    with pytest.raises(KeyboardInterrupt), translated_errors(PLACE):
         raise KeyboardInterrupt
 
 

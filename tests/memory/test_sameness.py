@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.memory.sameness import RECALL_BAR, alike, same_question, same_wording
+from engine.memory.sameness import RECALL_BAR, near_enough, same_question, same_wording
 from engine.model.language import language_of
 from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration
@@ -167,6 +167,6 @@ def test_questions_without_a_word_in_them_are_the_same_only_letter_for_letter() 
 
 def test_equal_words_do_not_help_a_memory_below_the_bar() -> None:
     below, at = (remembered("Who was it?", similarity) for similarity in (RECALL_BAR - 0.01, RECALL_BAR))
-    assert (alike(below), alike(at)) == (False, True)
+    assert (near_enough(below), near_enough(at)) == (False, True)
     assert not same_question("Who was it?", below)
     assert same_question("Who was it?", at)

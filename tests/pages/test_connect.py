@@ -17,7 +17,7 @@ from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.running.process import use_engine
 from engine.settings import Settings
-from pages.parts.knowledge.background_calls import Errand
+from pages.parts.knowledge.background_calls import BackgroundCall
 from tests.pages.driving import inline, opened, setting, visible
 from tests.support.foreign_milvus import QUESTION, SENTENCES, Elsewhere, fill
 from tests.support.ollama_stand_in import OllamaStandIn, embed
@@ -62,8 +62,8 @@ def settled(app: AppTest) -> AppTest:
     """The page once the call that it waits for has brought something."""
     for name in ("connect_look", "connect_inspect", "connect_try", "connect_probe", "connect_connect"):
         if name in app.session_state:
-            errand: Errand[Any] = app.session_state[name]
-            errand.future.exception(_PATIENCE_S)
+            call: BackgroundCall[Any] = app.session_state[name]
+            call.future.exception(_PATIENCE_S)
             app.run()
     assert not app.exception, app.exception
     return app

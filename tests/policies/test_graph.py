@@ -33,8 +33,8 @@ from engine.workflows.graph_hybrid.policy import (
     most_important,
     outcome_of,
     outcome_searched,
+    passages_of,
     spread,
-    told_by,
     unless_a_table_answers,
 )
 
@@ -126,7 +126,7 @@ def test_the_most_telling_passages_of_the_nearest_communities_come_first() -> No
     """GH-02"""
     near = Community("c1", "", "", (), (PassageId("a"), PassageId("b")))
     far = Community("c2", "", "", (), (PassageId("c"),))
-    led = told_by([FoundCommunity(near, 0.8), FoundCommunity(far, 0.3)])
+    led = passages_of([FoundCommunity(near, 0.8), FoundCommunity(far, 0.3)])
     assert [item.id for item in led] == ["a", "b", "c"]
     assert led[0] == GraphPassage(PassageId("a"), 0.8, ("c1",))
 

@@ -24,10 +24,10 @@ from tests.support.tiny_cross_encoder import write_cross_encoder
 
 MODEL = RoleModel("cross_encoder:tiny/overlap")
 ASKED = "Where is insulin injected?"
-TOLD = "Insulin is injected into the abdomen."
+STATED = "Insulin is injected into the abdomen."
 
 
-def passage(name: str, text: str = TOLD, section: str = "") -> Passage:
+def passage(name: str, text: str = STATED, section: str = "") -> Passage:
     return Passage(PassageId(name), "a.md", text, 0.5, 0.5, section=section)
 
 
@@ -56,14 +56,14 @@ def test_files_that_came_since_are_found_the_next_time(tmp_path: Path) -> None:
     reranker = cross_encoder(MODEL, tmp_path)
     with pytest.raises(CrossEncoderMissing):
         rerank(reranker, passage("a"))
-    write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [ASKED, TOLD], "model.onnx")
+    write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [ASKED, STATED], "model.onnx")
     assert rerank(reranker, passage("a"))[0][1].p_relevant > 0.5
 
 
 def test_files_that_are_damaged_are_said_to_be_so(tmp_path: Path) -> None:
     """GH-04"""
     folder = tmp_path / "rerankers" / "tiny" / "overlap"
-    write_cross_encoder(folder, [ASKED, TOLD])
+    write_cross_encoder(folder, [ASKED, STATED])
     (folder / "onnx" / "model.onnx").write_bytes(b"not a model")
     trace = Listening()
     with pytest.raises(CrossEncoderUnusable):

@@ -19,7 +19,7 @@ from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.model.values import SAMPLE_COLLECTION, SOURCE_KINDS, PassageId
-from engine.retrieval.community_vectors import told_text
+from engine.retrieval.community_vectors import embedded_text
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import (
@@ -136,7 +136,7 @@ def test_every_expected_passage_exists_and_every_question_has_its_own_id() -> No
 def test_samples_and_anchors_ship_with_their_vectors_in_few_bytes(tmp_path: Path, run: Run) -> None:
     texts = [passage.text for source in sample_sources() for passage in source.passages]
     texts += [text for source in sample_sources() for text in to_embed(summaries_of(source.passages))]
-    texts += [told_text(community) for community in sample_graph().communities]
+    texts += [embedded_text(community) for community in sample_graph().communities]
     vectors, embedded = run(embedded_with_shipped(ShippedOnly(), texts))
     assert embedded == 0
     assert vectors.dtype == np.float32

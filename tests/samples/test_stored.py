@@ -18,7 +18,7 @@ from engine.model.values import SAMPLE_COLLECTION
 from engine.samples import content_hashes, sample_sources
 from engine.samples import stored as shipped
 from engine.samples.graph import sample_graph
-from engine.samples.stored import graph_told, milvus_lite, noted, put_stored, shipped_files, stored
+from engine.samples.stored import graph_digest, milvus_lite, noted, put_stored, shipped_files, stored
 from engine.settings import Settings
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -76,7 +76,7 @@ def test_what_is_noted_of_the_shipped_store_is_true_of_todays_samples(monkeypatc
     assert dict(content_hashes()) == {source.name: source.content_hash for source in sample_sources()}, MAKE
     told = sample_graph()
     done = {item.passage: item.text_hash for item in told.passages}
-    assert found.graph == graph_told(done, told.communities), MAKE
+    assert found.graph == graph_digest(done, told.communities), MAKE
 
 
 def test_the_shipped_store_is_what_a_first_start_without_it_writes(

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from components.ask.remedy import why_text
 from components.common.i18n import UiLanguage, words_for
-from engine.model.wording import apart
+from engine.model.wording import distinct_texts
 from engine.replay.diagnosis import Diagnosis
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_two_values_look_alike_exactly_where_they_are(one: float, other: float) -> None:
-    left, right = apart(one, other)
+    left, right = distinct_texts(one, other)
     assert left != right or abs(one - other) < 1e-8
     assert (float(left) < float(right)) <= (one < other)
 

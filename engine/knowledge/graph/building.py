@@ -150,13 +150,13 @@ class _Reading:
         found = await asyncio.to_thread(communities_of, around.entities, around.relationships)
         hashes = await self._store.done(self._collection)
         whole = _Whole({item.id: item for item in around.entities}, around.relationships, hashes, kept)
-        told: list[Community] = []
+        summarised: list[Community] = []
         for place, community in enumerate(found):
             self._pace.summarising(place, len(found))
             by_model = self._extractor.name != BUILTIN and place < MOST_ASKED
-            told.append(await (self._asked(community, whole) if by_model else self._extracted(community, whole)))
+            summarised.append(await (self._asked(community, whole) if by_model else self._extracted(community, whole)))
         self._pace.summarising(len(found), len(found))
-        return told
+        return summarised
 
     async def _extracted(self, community: Community, whole: _Whole) -> Community:
         members, passages = await self._members(community, whole)
@@ -165,14 +165,14 @@ class _Reading:
 
     async def _asked(self, community: Community, whole: _Whole) -> Community:
         stands = [whole.hashes.get(item, "") for item in community.passages]
-        told = whole.kept.find(community, stands)
-        if told is None:
+        made = whole.kept.find(community, stands)
+        if made is None:
             members, passages = await self._members(community, whole)
             inside = frozenset(community.entities)
             ties = [item for item in whole.relationships if item.source in inside and item.target in inside]
-            told = await self._extractor.summarise(members, ties, passages)
-            await asyncio.to_thread(whole.kept.keep, replace(community, title=told[0], summary=told[1]), stands)
-        return replace(community, title=told[0], summary=told[1], summarised_by=self._extractor.name)
+            made = await self._extractor.summarise(members, ties, passages)
+            await asyncio.to_thread(whole.kept.keep, replace(community, title=made[0], summary=made[1]), stands)
+        return replace(community, title=made[0], summary=made[1], summarised_by=self._extractor.name)
 
     async def _members(self, community: Community, whole: _Whole) -> tuple[list[Entity], list[StoredPassage]]:
         passages = await self._source.get(self._collection, community.passages[:SUMMARISED_FROM])

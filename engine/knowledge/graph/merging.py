@@ -69,11 +69,11 @@ def read_in(read: PassageGraph) -> tuple[list[Mention], list[Telling]]:
     ends = _ends(mentions.values())
     tellings: dict[tuple[str, str, str], Telling] = {}
     for relationship in read.relationships:
-        told = _telling(relationship, ends, read.passage)
-        if told is None:
+        new = _telling(relationship, ends, read.passage)
+        if new is None:
             continue
-        before = tellings.get(told.key)
-        tellings[told.key] = told if before is None else _told_again(before, told)
+        before = tellings.get(new.key)
+        tellings[new.key] = new if before is None else _merged(before, new)
     return list(mentions.values()), list(tellings.values())
 
 
@@ -90,8 +90,8 @@ def merged_entity(mentions: Sequence[Mention]) -> MergedEntity:
 
 def merged_weight(tellings: Iterable[Telling]) -> tuple[str, float]:
     """Description and weight of a relationship: the longest, and the sum of how surely each passage tells it."""
-    told = list(tellings)
-    return _longest(item.description for item in told), math.fsum(item.weight for item in told)
+    items = list(tellings)
+    return _longest(item.description for item in items), math.fsum(item.weight for item in items)
 
 
 def _mention(entity: ReadEntity, passage: PassageId) -> Mention:
@@ -129,7 +129,7 @@ def _telling(relationship: ReadRelationship, ends: dict[str, str], passage: Pass
     return Telling(source, kind, target, passage, shown(relationship.description), weight)
 
 
-def _told_again(one: Telling, other: Telling) -> Telling:
+def _merged(one: Telling, other: Telling) -> Telling:
     description, weight = merged_weight((one, other))
     return replace(one, description=description, weight=weight)
 

@@ -109,7 +109,7 @@ class Neo4jSession:
             self._driver = None
 
     async def _transact(self, access: str, work: Callable[[Transaction], Awaitable[_Done]]) -> _Done:
-        with self._told_as_ours():
+        with self._translated_errors():
             for attempt, pause in enumerate(_PAUSES_S, 1):
                 try:
                     return await self._once(access, work)
@@ -133,7 +133,7 @@ class Neo4jSession:
         async with self._preparing:
             if self._prepared:
                 return
-            with self._told_as_ours():
+            with self._translated_errors():
                 await self._make_schema()
             self._prepared = True
 
@@ -160,7 +160,7 @@ class Neo4jSession:
         return self._driver.session(database=self._database or None, default_access_mode=access)
 
     @contextmanager
-    def _told_as_ours(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except (*UNREACHABLE, *REFUSED, *ANSWERED) as error:

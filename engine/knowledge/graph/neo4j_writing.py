@@ -134,12 +134,12 @@ async def add(tx: Transaction, graph: str, read: Sequence[PassageGraph]) -> None
     query = "UNWIND $rows AS row CREATE (:WorkbenchPassage {graph: $graph, id: row.id, text_hash: row.text_hash})"
     for statement, data in ((query, passages), (_ADD_MENTIONS, mentions), (_ADD_TELLINGS, tellings)):
         await rows(tx, statement, {"graph": graph, "rows": data})
-    await _make_anew(tx, graph, touched, [])
+    await _rebuild(tx, graph, touched, [])
 
 
 async def forget(tx: Transaction, graph: str, passages: Sequence[PassageId]) -> None:
     given = [plain(passage) for passage in passages]
-    await _make_anew(tx, graph, await _take_out(tx, graph, given), given)
+    await _rebuild(tx, graph, await _take_out(tx, graph, given), given)
 
 
 async def complete(
@@ -177,8 +177,8 @@ async def _take_out(tx: Transaction, graph: str, passages: list[str]) -> _Touche
     return _Touched({row["id"] for row in spoken}, keys)
 
 
-async def _make_anew(tx: Transaction, graph: str, touched: _Touched, passages: list[str]) -> None:
-    await _relate_anew(tx, graph, touched.relationships)
+async def _rebuild(tx: Transaction, graph: str, touched: _Touched, passages: list[str]) -> None:
+    await _rebuild_relationships(tx, graph, touched.relationships)
     mentioned: defaultdict[str, list[Mention]] = defaultdict(list)
     for row in await rows(tx, _MENTIONS, {"graph": graph, "ids": sorted(touched.entities)}):
         mentioned[row["entity"]].append(Mention(**{**row, "aliases": tuple(row["aliases"])}))
@@ -193,7 +193,7 @@ async def _make_anew(tx: Transaction, graph: str, touched: _Touched, passages: l
     await rows(tx, _SET_DEGREES, {"graph": graph, "ids": sorted(ends)})
 
 
-async def _relate_anew(tx: Transaction, graph: str, keys: Iterable[_Key]) -> None:
+async def _rebuild_relationships(tx: Transaction, graph: str, keys: Iterable[_Key]) -> None:
     keys = sorted(keys)
     told: defaultdict[_Key, list[Telling]] = defaultdict(list)
     for row in await rows(tx, _TELLINGS, {"graph": graph, "keys": [_joined(key) for key in keys]}):

@@ -98,7 +98,7 @@ class GraphFile:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: whole if the block ends, undone if it raises; raises ``GraphStoreError``."""
-        with self._writing, self._told_as_ours():
+        with self._writing, self._translated_errors():
             db = self._writer = self._writer or self._open()
             with writing(db):
                 yield db
@@ -106,7 +106,7 @@ class GraphFile:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One moment of the file; raises ``GraphStoreError``."""
-        with self._told_as_ours():
+        with self._translated_errors():
             with self._guard:
                 idle = self._idle.pop() if self._idle else None
             db = idle or self._open()
@@ -120,7 +120,7 @@ class GraphFile:
 
     def size(self) -> int:
         """Bytes of the file and of what was written beside it and is not in it yet."""
-        with self._told_as_ours():
+        with self._translated_errors():
             beside = self.path.with_name(f"{self.path.name}-wal")
             return sum(file.stat().st_size for file in (self.path, beside) if file.exists())
 
@@ -160,7 +160,7 @@ class GraphFile:
         return db
 
     @contextmanager
-    def _told_as_ours(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:

@@ -49,11 +49,11 @@ def add(db: sqlite3.Connection, graph: int, read: Sequence[PassageGraph]) -> Non
         )
         touched.entities.update(one.entity for one in mentions)
         touched.relationships.update(one.key for one in tellings)
-    _make_anew(db, graph, touched)
+    _rebuild(db, graph, touched)
 
 
 def forget(db: sqlite3.Connection, graph: int, passages: Sequence[PassageId]) -> None:
-    _make_anew(db, graph, _take_out(db, graph, passages))
+    _rebuild(db, graph, _take_out(db, graph, passages))
     db.execute(f"DELETE FROM evidence WHERE graph = ? AND passage {_IN}", (graph, as_json(passages)))
 
 
@@ -91,8 +91,8 @@ def _take_out(db: sqlite3.Connection, graph: int, passages: Sequence[PassageId])
     return touched
 
 
-def _make_anew(db: sqlite3.Connection, graph: int, touched: _Touched) -> None:
-    _relate_anew(db, graph, touched.relationships)
+def _rebuild(db: sqlite3.Connection, graph: int, touched: _Touched) -> None:
+    _rebuild_relationships(db, graph, touched.relationships)
     mentioned: defaultdict[str, list[Mention]] = defaultdict(list)
     query = f"SELECT entity, passage, name, type, description, aliases FROM mentions WHERE graph = ? AND entity {_IN}"
     for entity, passage, name, kind, description, aliases in db.execute(query, (graph, as_json(touched.entities))):
@@ -115,7 +115,7 @@ def _make_anew(db: sqlite3.Connection, graph: int, touched: _Touched) -> None:
     )
 
 
-def _relate_anew(db: sqlite3.Connection, graph: int, keys: Iterable[_Key]) -> None:
+def _rebuild_relationships(db: sqlite3.Connection, graph: int, keys: Iterable[_Key]) -> None:
     where = "graph = ? AND source = ? AND type = ? AND target = ?"
     for key in keys:
         query = f"SELECT passage, description, weight FROM tellings WHERE {where}"

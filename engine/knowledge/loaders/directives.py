@@ -85,14 +85,14 @@ def front_matter(lines: Sequence[Line]) -> tuple[str, list[Line]]:
         or not all(key or _FRONT_REST.fullmatch(line.text) for line, key in keys)
     ):
         return "", list(lines)
-    title, told = "", list[Line]()
+    title, shown = "", list[Line]()
     for place, (line, key) in enumerate(keys):
         value = _value(key.group(2) or "", [line.text for line in inside[place + 1 :]]) if key else ""
         if key and value and key.group(1).lower() == "title":
             title = value
         elif key and value and not _STEERS.fullmatch(key.group(1)):
-            told.append(Line(f"{key.group(1)}: {value}", line.number))
-    return title, [*told, *([Line("", 0)] if told else []), *lines[end + 1 :]]
+            shown.append(Line(f"{key.group(1)}: {value}", line.number))
+    return title, [*shown, *([Line("", 0)] if shown else []), *lines[end + 1 :]]
 
 
 def _value(written: str, below: Sequence[str]) -> str:
@@ -144,7 +144,9 @@ def without_directives(lines: Sequence[Line]) -> list[Line]:
         boxed = _INDENTED.match(text[:_LONGEST])
         if boxed:
             dedents.append(len(dedents) * _INDENT + _INDENT)
-        made.extend(Line(piece, line.number if piece.strip("> ") or piece == line.text else 0) for piece in _told(text))
+        made.extend(
+            Line(piece, line.number if piece.strip("> ") or piece == line.text else 0) for piece in _shown_as(text)
+        )
     return made
 
 
@@ -161,7 +163,7 @@ def _component(lines: Sequence[Line], place: int) -> int:
     return 0
 
 
-def _told(text: str) -> Iterator[str]:
+def _shown_as(text: str) -> Iterator[str]:
     """What a line is to a reader: itself, the title of a box as a paragraph, or a gap."""
     if len(text) > _LONGEST:
         yield text

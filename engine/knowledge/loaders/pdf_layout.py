@@ -54,7 +54,7 @@ class _Part:
     page: int
     lines: list[Line] = field(default_factory=list)
     paragraphs: list[str] = field(default_factory=list)
-    begins_anew: bool = True
+    begins_paragraph: bool = True
     """Its first line is the first of a paragraph, as far as its place tells."""
 
 
@@ -191,7 +191,7 @@ def _paragraphs(part: _Part) -> list[list[str]]:
     for number, line in enumerate(lines):
         above = lines[number - 1] if number else None
         if above is None:
-            part.begins_anew = line.left > left[number] + 1.2 * line.size or bool(_ITEM.match(line.text))
+            part.begins_paragraph = line.left > left[number] + 1.2 * line.size or bool(_ITEM.match(line.text))
         headed = number == 1 and bool(part.path) and _same(lines[0].text, part.path[-1])
         if above is None or headed or _breaks(above, line, usual, left[number], right[number - 1]):
             groups.append([])
@@ -234,7 +234,7 @@ def _same(paragraph: str, title: str) -> bool:
 def _carry_sentences(parts: list[_Part], hyphenated: Container[str]) -> None:
     """Let a sentence that continues on the next page end where it began."""
     for part, following in pairwise(parts):
-        goes_on = following.page == part.page + 1 and following.path == part.path and not following.begins_anew
+        goes_on = following.page == part.page + 1 and following.path == part.path and not following.begins_paragraph
         if not (goes_on and part.paragraphs and following.paragraphs) or _ENDED.search(part.paragraphs[-1]):
             continue
         end = _SENTENCE_END.search(following.paragraphs[0])

@@ -176,9 +176,9 @@ class Readers:
 
 
 READERS = Readers()
-"""Of this process; other modules read through :func:`read_apart`."""
+"""Of this process; other modules read through :func:`read_in_subprocess`."""
 atexit.register(READERS.close)
 
 
-def read_apart(suffix: str, name: str, data: bytes) -> Contents:
+def read_in_subprocess(suffix: str, name: str, data: bytes) -> Contents:
     return READERS.read(suffix, name, data)

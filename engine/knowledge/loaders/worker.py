@@ -87,8 +87,8 @@ def _peak_memory() -> int:
 
     Linux counts what a large app held before it began this process into ``ru_maxrss`` too, but not into ``VmHWM``.
     """
-    with contextlib.suppress(OSError, ValueError), open("/proc/self/status", "rb") as told:
-        for line in told:
+    with contextlib.suppress(OSError, ValueError), open("/proc/self/status", "rb") as status:
+        for line in status:
             if line.startswith(b"VmHWM:"):
                 return int(line.split()[1]) * 1024
     try:

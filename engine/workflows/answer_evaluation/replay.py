@@ -94,7 +94,7 @@ class _RecordedWriter:
         same = evidence.same("generator") and same_context(course.state["context"], record.context)
         if not (record.drafts and same):
             raise Unrecorded("answer", once, Cost())
-        if number < len(record.drafts) and (not course.live or self._revised_alike(number, course)):
+        if number < len(record.drafts) and (not course.live or self._revised_the_same(number, course)):
             course.cost, course.answers = course.cost + prices.generation, number + 1
             return record.drafts[number].text
         revised = evidence.clock.decision_of_visit(NODE, number + 1)
@@ -104,7 +104,7 @@ class _RecordedWriter:
         course.cost = course.cost + prices.generation
         raise ModelError.restored("The recorded revision came to nothing.", "")
 
-    def _revised_alike(self, number: int, course: Course) -> bool:
+    def _revised_the_same(self, number: int, course: Course) -> bool:
         """Whether the answer before was the recorded one, and was judged alike."""
         former = self._evidence.record.drafts[number - 1] if number else None
         state = course.state

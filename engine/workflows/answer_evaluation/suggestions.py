@@ -14,7 +14,7 @@ SuggestionState = Literal["addressed", "ignored", "open"]
 ``open``: no later answer was evaluated."""
 
 _MARKER = re.compile(r"\[\d{1,3}\]")
-_ALIKE = 0.6
+_SIMILAR = 0.6
 """Share of characters in common from which two sentences, or two suggestions, are taken for the same one."""
 _ABOUT_PASSAGES = frozenset({"marker", "better"})
 """Parameters that may differ although the same thing is criticised."""
@@ -44,15 +44,15 @@ def _same(item: Suggestion, later: Suggestion) -> bool:
     if (item.code, item.dimension) != (later.code, later.dimension) or bool(item.quote) != bool(later.quote):
         return False
     if item.quote:
-        return _alike(_MARKER.sub("", item.quote), _MARKER.sub("", later.quote))
+        return _similar(_MARKER.sub("", item.quote), _MARKER.sub("", later.quote))
     if item.code:
         return _subject(item) == _subject(later)
-    return _alike(item.text, later.text)
+    return _similar(item.text, later.text)
 
 
 def _subject(item: Suggestion) -> dict[str, str]:
     return {name: value for name, value in item.params.items() if name not in _ABOUT_PASSAGES}
 
 
-def _alike(first: str, second: str) -> bool:
-    return first == second or SequenceMatcher(None, first, second, autojunk=False).ratio() >= _ALIKE
+def _similar(first: str, second: str) -> bool:
+    return first == second or SequenceMatcher(None, first, second, autojunk=False).ratio() >= _SIMILAR

@@ -82,7 +82,7 @@ def usable_strategies(skipped: Mapping[Strategy, str]) -> tuple[Strategy, ...]:
     return tuple(strategy for strategy in STRATEGIES if strategy not in skipped)
 
 
-def usable_of(manifest: Mapping[str, str]) -> tuple[Strategy, ...]:
+def recorded_strategies(manifest: Mapping[str, str]) -> tuple[Strategy, ...]:
     """The strategies that a run could use, as its manifest names them; all of them where it names none."""
     named = manifest.get("strategies", "").split(",")
     return tuple(strategy for strategy in STRATEGIES if strategy in named) or STRATEGIES

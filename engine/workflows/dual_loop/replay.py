@@ -75,7 +75,7 @@ class DualReplay(Replay):
 
     def __init__(self, record: RunRecord, config: Any) -> None:
         super().__init__(record, config)
-        self.told_by = _Searches(record)
+        self.searches = _Searches(record)
         self.web_unknown = dual_options(config).web_search and not dual_options(record.config).web_search
         """Whether the web may be searched now and nothing says whether this machine has a search engine."""
         # Under its own settings nothing is tried: what the run itself remembers of its question stands.
@@ -88,13 +88,13 @@ class DualReplay(Replay):
         return self.evidence.prices.routing
 
     def clock(self) -> ReplayClock:
-        return _DualClock(self.evidence, self.driver, self.told_by)
+        return _DualClock(self.evidence, self.driver, self.searches)
 
     def roles(self) -> Roles:
         search = _RecordedSearch(self)
         answers = _RecordedAnswers(self)
         rewriter = _RecordedDualRewriter(self.evidence, self.driver)
-        web = search.web if WEB in self.told_by.could_use else None
+        web = search.web if WEB in self.searches.could_use else None
         return replace(
             super().roles(),
             retriever=search.direct,
@@ -160,7 +160,7 @@ class DualReplay(Replay):
         recorded, found = clock.decision(index), self.record.rounds[index]
         left_out = found.searched and any(item.id not in found.verdicts for item in found.kept)
         cut_short = recorded is not None and not clock.unreached(index) and left_out
-        tried = self.told_by.tried(found)
+        tried = self.searches.tried(found)
         out_of_time = tried is None and not found.searched and source_of(course) == len(course.rounds) - 1
         slow = tried is not None and tried.status == "failed" and not self._same_budget()
         if not (out_of_time or clock.over(index) or cut_short or slow or clock.ended_s(index) >= self.config.budget_s):
@@ -221,7 +221,7 @@ class DualReplay(Replay):
             rest = rest + prices.generation + prices.evaluation
         if gap in ("answer", "evaluation", "unrecorded"):
             return rest
-        usable = usable_strategies(course.state.get("skipped") or self.told_by.skips(self.config))
+        usable = usable_strategies(course.state.get("skipped") or self.searches.skips(self.config))
         left = untried(usable, course.state.get("tried_routes", ()), corrections)
         return rest + prices.round(self.config) * (len(left) + self.web_unknown)
 
@@ -263,15 +263,15 @@ class _Searches:
 class _DualClock(ReplayClock):
     """Before a search the time is over where it was over before the recorded search of the same."""
 
-    def __init__(self, evidence: Evidence, driver: Driver, told_by: _Searches) -> None:
+    def __init__(self, evidence: Evidence, driver: Driver, searches: _Searches) -> None:
         super().__init__(evidence, driver)
-        self._told_by = told_by
+        self._searches = searches
 
     def over(self, course: Course) -> bool:
         state = course.state
         strategy: Strategy = WEB if course.opening else state["route"]
-        own = self._told_by.round_of(strategy, state["updated_query"], state["correction_attempts"])
-        late = own is not None and not own.searched and self._told_by.tried(own) is None
+        own = self._searches.round_of(strategy, state["updated_query"], state["correction_attempts"])
+        late = own is not None and not own.searched and self._searches.tried(own) is None
         if late and own is not None:
             course.sources[course.coming] = own.index
         return late
@@ -286,7 +286,7 @@ class _RecordedSearch:
         self.web = _ByStrategy(self, WEB)
 
     async def has_summaries(self) -> bool:
-        return "hierarchical_search" in self._replay.told_by.could_use
+        return "hierarchical_search" in self._replay.searches.could_use
 
     async def search_sections(self, query: str, limit: int) -> SectionRetrieval:
         found = self.found("hierarchical_search", query, limit)
@@ -295,14 +295,14 @@ class _RecordedSearch:
     def found(self, strategy: Strategy, query: str, limit: int) -> Round:
         """The recorded round; raises what the recorded search raised."""
         replay, course = self._replay, self._replay.driver.course
-        found = replay.told_by.round_of(strategy, query, course.state["correction_attempts"])
+        found = replay.searches.round_of(strategy, query, course.state["correction_attempts"])
         if course.live and found is not None and not (found.searched and replay.evidence.reaches(found, limit)):
             found = None
         if found is None:
             gap: Gap = "web" if strategy == WEB else "unrecorded"
             raise Unrecorded(gap, replay.evidence.prices.round(replay.config))
         course.sources[course.coming] = found.index
-        tried = replay.told_by.tried(found)
+        tried = replay.searches.tried(found)
         if tried is not None and tried.status == "failed":
             raise _failed(tried.why)
         course.cost = course.cost + replay.evidence.prices.search
@@ -377,7 +377,7 @@ class _RecordedStrategyRouter:
             raise Unrecorded("unrecorded", routing)
         former = recall.holding
         same_memories = request.memories == former
-        if same_memories and request.strategies == replay.told_by.could_use and not replay.web_unknown:
+        if same_memories and request.strategies == replay.searches.could_use and not replay.web_unknown:
             choice = recorded
         elif replay.config.models.router.built_in:
             choice = choose(request)

@@ -184,7 +184,7 @@ def lead_to(
     return tuple(sorted(found, key=lambda item: (-item.weight, item.id)))
 
 
-def told_by(communities: Sequence[FoundCommunity]) -> tuple[GraphPassage, ...]:
+def passages_of(communities: Sequence[FoundCommunity]) -> tuple[GraphPassage, ...]:
     """The passages of communities, by the similarity of their summaries and by their place among the most telling."""
     hints: dict[PassageId, dict[str, float]] = {}
     for found in communities:

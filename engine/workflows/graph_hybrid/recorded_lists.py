@@ -44,7 +44,7 @@ class RecordedLists:
     def same_mode(self) -> bool:
         return self.mode == self.recorded_mode
 
-    def told(self, recorded: Round) -> bool:
+    def covers(self, recorded: Round) -> bool:
         """Whether the round tells what a search under these settings would find."""
         evidence = recorded.graph
         if evidence is None:
@@ -54,7 +54,7 @@ class RecordedLists:
             (self.same_mode or self._searched_all(evidence))
             and self._same_reach(evidence)
             and self._deep_enough(recorded, evidence)
-            and (self.same_mode or self._scores_apart(recorded))
+            and (self.same_mode or self._same_scores(recorded))
         )
 
     def lists(self, recorded: Round) -> dict[RetrievalList, tuple[Found, ...]]:
@@ -130,7 +130,7 @@ class RecordedLists:
         # A list shorter than was asked for has nothing below it.
         return asked <= depth or all(len(items) < depth for items in self.lists(recorded).values())
 
-    def _scores_apart(self, recorded: Round) -> bool:
+    def _same_scores(self, recorded: Round) -> bool:
         """Whether graph scores are those of the lists that are left: of two lists a record keeps the better score."""
         if not graph_options(self.config).graph_threshold:
             return True

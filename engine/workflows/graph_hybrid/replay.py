@@ -92,7 +92,7 @@ class _RecordedModes:
 
     def __init__(self, replay: GraphReplay) -> None:
         self._replay = replay
-        self._same_order = _ordered_alike(replay)
+        self._same_order = _ordered_the_same(replay)
         self._scores = _recorded_scores(replay)
 
     async def look(self, query: str) -> QueryLook:
@@ -115,7 +115,7 @@ class _RecordedModes:
         if recorded is None:
             raise Unrecorded("unrecorded", prices.round(replay.config))
         evidence = replay.lists.evidence(recorded)
-        if not replay.lists.told(recorded) or evidence is None:
+        if not replay.lists.covers(recorded) or evidence is None:
             raise Unrecorded("retrieval", prices.round(replay.config))
         course.cost = course.cost + prices.search
         lists = dict.fromkeys(replay.lists.wanted(), ()) | replay.lists.lists(recorded)
@@ -176,7 +176,7 @@ def _recorded_scores(replay: GraphReplay) -> dict[PassageId, float]:
     }
 
 
-def _ordered_alike(replay: GraphReplay) -> bool:
+def _ordered_the_same(replay: GraphReplay) -> bool:
     """Whether every candidate keeps its place, no matter what became of the recorded reranker."""
     now, then = graph_options(replay.config), graph_options(replay.record.config)
     lists, shared = replay.lists, replay.config.models.reranker.built_in
@@ -187,8 +187,8 @@ def _ordered_alike(replay: GraphReplay) -> bool:
         return False
     if not reranks(lists.mode, replay.config) or not reranks(lists.recorded_mode, replay.record.config):
         return reranks(lists.mode, replay.config) == reranks(lists.recorded_mode, replay.record.config)
-    same_judge = replay.evidence.same("reranker") and (not shared or replay.evidence.same("grader"))
-    return same_judge and now.rerank_k == then.rerank_k
+    same_scorer = replay.evidence.same("reranker") and (not shared or replay.evidence.same("grader"))
+    return same_scorer and now.rerank_k == then.rerank_k
 
 
 class _RecordedGraphGenerator(RecordedGenerator):
@@ -221,7 +221,7 @@ class _RecordedGraphGenerator(RecordedGenerator):
         evidence, course = self._evidence, self._driver.course
         record, once = evidence.record, evidence.prices.generation
         course.cost = course.cost + once
-        alike = searched or (record.decisions == (course.state["decision"],) and record.outcome in _SAID)
-        if not (alike and same and evidence.same("generator")):
+        same_route = searched or (record.decisions == (course.state["decision"],) and record.outcome in _SAID)
+        if not (same_route and same and evidence.same("generator")):
             raise Unrecorded("answer", once)
         return self.give(trace)

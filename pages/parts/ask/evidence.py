@@ -11,7 +11,7 @@ import streamlit as st
 from components.ask.answer import answer_card
 from components.ask.attachments import attached_card
 from components.ask.context_bar import context_bar
-from components.ask.counterfactual_notes import would_notes
+from components.ask.counterfactual_notes import counterfactual_notes
 from components.ask.decisions import decision_path
 from components.ask.figures import figures
 from components.ask.gate_cost import gate_cost_note
@@ -221,7 +221,7 @@ def tabs(
             key="passages",
             opened=cited,
             shows=lambda line: cited is not None or concerns(line, node, record),
-            would=would_notes(record, found, words) if found is not None else None,
+            would=counterfactual_notes(record, found, words) if found is not None else None,
             labels=None if record.active else own_labels(engine, record),
         )
         if given is not None:

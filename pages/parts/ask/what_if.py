@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import streamlit as st
 
 from components.ask.pinned import pin_button, pinned_nodes
-from components.ask.slider_marks import MARKED, Alike
+from components.ask.slider_marks import MARKED, StableRange
 from components.ask.smallest_changes import setting_of, smallest_change_nodes
 from components.ask.what_if import what_if_card, what_if_waiting
 from components.common.i18n import Words
@@ -113,14 +113,14 @@ def table_of(record: RunRecord) -> RunTable:
     return remembered("table", (record.id, record.last_seq), lambda: run_table(replayed(record)))
 
 
-def marks_of(record: RunRecord, chosen: RunConfig) -> Mapping[str, Alike]:
+def marks_of(record: RunRecord, chosen: RunConfig) -> Mapping[str, StableRange]:
     """By slider the values that decide the run alike, under the panel's other settings."""
     table = table_of(record)
     if not at_once(table, tried(chosen, record.config)):
         # Replayed one setting at a time, which would make every slider wait.
         return {}
     ranges = stable_ranges(table, tried(chosen, record.config), MARKED)
-    return {name: Alike(low, high) for name, (low, high) in ranges.items()}
+    return {name: StableRange(low, high) for name, (low, high) in ranges.items()}
 
 
 def _below(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> list[Node]:

@@ -23,7 +23,7 @@ _pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="errand")
 
 
 @dataclass(frozen=True, slots=True)
-class Errand(Generic[T]):
+class BackgroundCall(Generic[T]):
     """One call under way or over, and what it is about."""
 
     about: Hashable
@@ -33,9 +33,9 @@ class Errand(Generic[T]):
 
 def begin(name: str, about: Hashable, work: Callable[[], T]) -> None:
     """Begin a call unless the last one of this name is about the same; what an earlier one brings is not looked at."""
-    errand = running(name)
-    if errand is None or errand.about != about:
-        st.session_state[name] = Errand(about, _pool.submit(work))
+    call = running(name)
+    if call is None or call.about != about:
+        st.session_state[name] = BackgroundCall(about, _pool.submit(work))
 
 
 def forget(*names: str) -> None:
@@ -44,21 +44,21 @@ def forget(*names: str) -> None:
         st.session_state.pop(name, None)
 
 
-def running(name: str) -> Errand[Any] | None:
+def running(name: str) -> BackgroundCall[Any] | None:
     """The last call of this name, under way or over."""
-    return cast("Errand[Any] | None", st.session_state.get(name))
+    return cast("BackgroundCall[Any] | None", st.session_state.get(name))
 
 
 def result_of(name: str, about: Hashable, waiting: str, words: Words) -> Any | None:
     """What a call about this brought; until then, or where it failed, that is drawn and None returned."""
-    errand = running(name)
-    if errand is None or errand.about != about:
+    call = running(name)
+    if call is None or call.about != about:
         return None
-    if not errand.future.done():
-        _wait(name, errand, waiting, words)
+    if not call.future.done():
+        _wait(name, call, waiting, words)
         return None
     try:
-        return errand.future.result()
+        return call.future.result()
     except WorkbenchError as error:
         if fault_box(Fault.of(error), words, key=f"{name}_fault", actions=(("again", words("Try again")),)):
             forget(name)
@@ -66,13 +66,13 @@ def result_of(name: str, about: Hashable, waiting: str, words: Words) -> Any | N
         return None
 
 
-def _wait(name: str, errand: Errand[Any], waiting: str, words: Words) -> None:
+def _wait(name: str, call: BackgroundCall[Any], waiting: str, words: Words) -> None:
     @st.fragment(run_every=_WATCH_S)
     def watch() -> None:
-        if errand.future.done():
+        if call.future.done():
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f":material/hourglass_top: {waiting} {time.monotonic() - errand.begun:.0f} s")
+            st.caption(f":material/hourglass_top: {waiting} {time.monotonic() - call.begun:.0f} s")
             if st.button(words("Stop waiting"), key=f"{name}_stop"):
                 forget(name)
                 st.rerun()

@@ -55,7 +55,7 @@ def card(engine: Engine, job: JobStatus, words: Words) -> None:
         act(engine, job, event)
 
 
-def jobs_elsewhere(engine: Engine, words: Words) -> None:
+def jobs_note(engine: Engine, words: Words) -> None:
     """On the other views: one line that says that something continues or waits to be resumed, with the way there."""
     jobs = engine.ingestions.jobs()
     going = sum(not job.over for job in jobs)

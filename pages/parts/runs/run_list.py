@@ -16,7 +16,7 @@ from components.common.panel import COLLECTION_NAME
 from components.common.phrases import outcome_text, workflow_text
 from components.common.url_state import base_path, put_into_url, take_from_url
 from components.labels.runs import DEMO_NAMES
-from components.runs.run_differences import told_apart
+from components.runs.run_differences import distinguishing_settings
 from components.runs.run_list import RunLine, RunListEvent, run_list
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
@@ -116,8 +116,8 @@ def stored(engine: Engine, words: Words, filters: Filters) -> None:
         return
     bar = st.container(key="run_bar", horizontal=True, vertical_alignment="center", gap="small")
     configs = engine.run_configs([item.id for item in shown])
-    apart = told_apart([(item.id, item.question) for item in shown], configs, words)
-    lines = [line(item, settings=apart.get(item.id, "")) for item in shown]
+    differing = distinguishing_settings([(item.id, item.question) for item in shown], configs, words)
+    lines = [line(item, settings=differing.get(item.id, "")) for item in shown]
     event = run_list(lines, words, key="run_list", base=base_path())
     with bar:
         act(engine, words, shown, [item for item in shown if item.id in event.selected], more=len(found) > limit)

@@ -10,7 +10,7 @@ from components.knowledge.draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import QuerySet
-from engine.evaluation.matching import Presence, presence, refuse_elsewhere
+from engine.evaluation.matching import SourceCoverage, refuse_uncovered, source_coverage
 from engine.model.values import Fault
 
 
@@ -32,10 +32,10 @@ def sources_of(engine: Engine, collection: str) -> tuple[str, ...] | None:
         return None
 
 
-def presence_note(found: Presence, words: Words, *, key: str) -> None:
+def source_coverage_note(found: SourceCoverage, words: Words, *, key: str) -> None:
     """How much of what is expected is there: a warning where nothing is, or not all."""
     try:
-        refuse_elsewhere(found)
+        refuse_uncovered(found)
     except WorkbenchError as error:
         fault_box(Fault.of(error), words, key=key)
         return
@@ -61,7 +61,7 @@ def presence_note(found: Presence, words: Words, *, key: str) -> None:
 def nothing_there(engine: Engine, query_set: QuerySet) -> bool:
     """Whether the set's collection is known to hold nothing of what it expects."""
     sources = sources_of(engine, query_set.collection)
-    return sources is not None and presence(query_set.cases, query_set.collection, sources).nowhere
+    return sources is not None and source_coverage(query_set.cases, query_set.collection, sources).nowhere
 
 
 def misplaced(engine: Engine, query_set: QuerySet, words: Words) -> None:
@@ -69,9 +69,9 @@ def misplaced(engine: Engine, query_set: QuerySet, words: Words) -> None:
     sources = sources_of(engine, query_set.collection)
     if sources is None:
         return
-    found = presence(query_set.cases, query_set.collection, sources)
+    found = source_coverage(query_set.cases, query_set.collection, sources)
     if found.nowhere or found.partly:
-        presence_note(found, words, key="tune_presence")
+        source_coverage_note(found, words, key="tune_presence")
 
 
 def bind_form(engine: Engine, query_set: QuerySet, words: Words) -> None:
@@ -81,7 +81,7 @@ def bind_form(engine: Engine, query_set: QuerySet, words: Words) -> None:
     )
     sources = sources_of(engine, wanted)
     if sources is not None:
-        presence_note(presence(query_set.cases, wanted, sources), words, key="tune_bind_presence")
+        source_coverage_note(source_coverage(query_set.cases, wanted, sources), words, key="tune_bind_presence")
     same = wanted == query_set.collection
     help_ = words("What was gathered on the former collection stays, and shows when the set is bound to it again.")
     if st.button(

@@ -17,14 +17,14 @@ from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet
 from engine.evaluation.formats.common import ImportNote
 from engine.evaluation.importing import ImportPlan, collection_name, read_query_set
-from engine.evaluation.matching import presence
+from engine.evaluation.matching import source_coverage
 from engine.evaluation.store import usable_set_name
 from engine.knowledge.ingest import IngestReport, Progress
 from engine.messages import N_, NC_
 from engine.model.values import Fault
 from pages.parts.common.following import settled
 from pages.parts.common.remembered import remembered
-from pages.parts.tune.collection import collection_choice, presence_note, sources_of
+from pages.parts.tune.collection import collection_choice, source_coverage_note, sources_of
 
 _NOTE = {
     "row": N_("left out, it cannot be used"),
@@ -97,7 +97,7 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
     import_notes(plan.notes, words)
     collection = into
     if not plan.items and sources is not None:
-        presence_note(presence(plan.set.cases, into, sources), words, key="tune_import_presence")
+        source_coverage_note(source_coverage(plan.set.cases, into, sources), words, key="tune_import_presence")
     if plan.items:
         st.caption(words("The file brings its own documents: they become a collection, and that is asked."))
         place = f"tune_import_into_{uploads}_{name}"

@@ -95,7 +95,7 @@ def test_what_fails_half_way_leaves_no_trace(store: SqliteGraphs, monkeypatch: p
     def fails(*_: object) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(sqlite_writing, "_make_anew", fails)
+    monkeypatch.setattr(sqlite_writing, "_rebuild", fails)
     with pytest.raises(GraphFileUnusable):
         run(store.add("docs", [told("p1", "C"), told("p2", "D")]))
     assert run(store.most_central("docs", 9)) == before

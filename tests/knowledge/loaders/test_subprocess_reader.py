@@ -111,10 +111,10 @@ def test_a_reader_that_has_grown_large_is_not_kept(monkeypatch: pytest.MonkeyPat
 
 def test_a_reader_of_a_large_app_is_kept_as_that_of_a_small_one() -> None:
     program = (
-        "from engine.knowledge.loaders.subprocess_reader import READERS, read_apart\n"
+        "from engine.knowledge.loaders.subprocess_reader import READERS, read_in_subprocess\n"
         "from engine.knowledge.loaders.worker import MOST_KEPT_MEMORY\n"
         "held = b'x' * (MOST_KEPT_MEMORY + 20_000_000)\n"
-        "read_apart('.html', 'a.html', b'<p>x</p>')\n"
+        "read_in_subprocess('.html', 'a.html', b'<p>x</p>')\n"
         "print(len(READERS.idle()))\n"
     )
     shown = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -125,8 +125,8 @@ def test_a_reader_of_a_large_app_is_kept_as_that_of_a_small_one() -> None:
 def test_no_process_stays_behind_when_the_app_is_killed() -> None:
     program = (
         "import sys\n"
-        "from engine.knowledge.loaders.subprocess_reader import READERS, read_apart\n"
-        "read_apart('.html', 'a.html', b'<p>x</p>')\n"
+        "from engine.knowledge.loaders.subprocess_reader import READERS, read_in_subprocess\n"
+        "read_in_subprocess('.html', 'a.html', b'<p>x</p>')\n"
         "print(READERS.idle()[0].pid, flush=True)\n"
         "sys.stdin.read()\n"
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import MemorySlow, WorkbenchError
-from engine.memory.sameness import alike
+from engine.memory.sameness import near_enough
 from engine.model.events import MemoryRecalled
 from engine.model.values import Recall
 from engine.running.context import NodeTrace, RunContext, own_roles
@@ -40,5 +40,5 @@ async def _recall(question: str, run: RunContext) -> Recall:
         run.warn(failure, _NODE)
         return Recall(failed=True)
     own = [item.id for item in found if run.trial and of_this_question(item, question)]
-    others = [item for item in found if item.id not in own and alike(item)]
+    others = [item for item in found if item.id not in own and near_enough(item)]
     return replace(recalled(others[:MOST_RECALLED], collection, roles.fingerprint), own=tuple(own))

@@ -15,7 +15,7 @@ from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.graph_hybrid.roles import GraphRoles
 
 
-async def scored_anew(
+async def rescored_round(
     opened: Round, former: Sequence[Round], state: Mapping[str, Any], run: RunContext, trace: NodeTrace
 ) -> Round:
     """The round with the passages of the rerank window in their new order; as it is where the mode does not rerank.

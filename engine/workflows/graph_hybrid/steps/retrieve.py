@@ -14,7 +14,7 @@ from engine.retrieval.mode_values import ModeFound, ModeRequest
 from engine.retrieval.ordering import order
 from engine.running.context import NodeTrace, RunContext, own_roles
 from engine.workflows.graph_hybrid.roles import GraphRoles
-from engine.workflows.graph_hybrid.steps.rerank import scored_anew
+from engine.workflows.graph_hybrid.steps.rerank import rescored_round
 
 
 async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -42,7 +42,7 @@ async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
         graph=found.evidence,
     )
     run.emit(Retrieved.opening(opened))
-    opened = await scored_anew(opened, rounds, state, run, trace)
+    opened = await rescored_round(opened, rounds, state, run, trace)
     return {"rounds": (*rounds, opened)}
 
 

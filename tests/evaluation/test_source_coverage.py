@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InvalidQuerySet, SetElsewhere, UnknownQuerySet
+from engine.errors import InvalidQuerySet, SetNotCovered, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET, Case, Expectation, QuerySet
-from engine.evaluation.matching import presence, refuse_elsewhere
+from engine.evaluation.matching import refuse_uncovered, source_coverage
 from engine.evaluation.store import EvaluationStore
 
 
@@ -25,21 +25,21 @@ CASES = (
 
 
 def test_sources_are_counted_once_by_name_in_any_unicode_form() -> None:
-    found = presence(CASES, "mine", ["cafe\u0301.md", "other.md"])
+    found = source_coverage(CASES, "mine", ["cafe\u0301.md", "other.md"])
     assert (found.present, found.expected, found.nowhere, found.partly) == (1, 2, False, True)
-    assert not presence(CASES, "mine", ["café.md", "b.md"]).partly
+    assert not source_coverage(CASES, "mine", ["café.md", "b.md"]).partly
 
 
 def test_a_collection_without_any_of_them_is_refused_with_the_count() -> None:
-    with pytest.raises(SetElsewhere) as raised:
-        refuse_elsewhere(presence(CASES, "samples", ["dm-sets.en.md"]))
+    with pytest.raises(SetNotCovered) as raised:
+        refuse_uncovered(source_coverage(CASES, "samples", ["dm-sets.en.md"]))
     assert "0 of 2 expected sources exist in the collection 'samples'" in raised.value.fact
 
 
 def test_a_set_that_names_no_source_is_not_refused() -> None:
-    found = presence(CASES[2:], "samples", [])
+    found = source_coverage(CASES[2:], "samples", [])
     assert (found.expected, found.nowhere) == (0, False)
-    refuse_elsewhere(found)
+    refuse_uncovered(found)
 
 
 def test_a_set_is_bound_to_another_collection(tmp_path: Path) -> None:
