@@ -70,7 +70,7 @@ _ENDS = {
     "answered": N_("it would have **answered at round {round}**"),
     "answered_forced": N_("it would have **answered below the bar after round {round}** ({reason})"),
     "answered_unverified": N_("it would have answered after round {round} from **unverified** passages"),
-    "abstained": N_("it would have **abstained after round {round}**: no passage passes"),
+    "abstained": N_("it would have **abstained after round {round}**: no passage to answer from"),
     "failed": N_("it would have **ended at round {round}**: {reason}"),
     "open": N_("it would **generate after round {round}**; whether anything passes, no verdict says yet"),
     "fallback": N_("it would have ended **without an answer after round {round}**: {reason}"),
