@@ -80,7 +80,7 @@ class Engine:
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Self:
-        """An engine on embedded defaults, with the sample knowledge base present."""
+        """Open an engine on embedded defaults, with the sample knowledge base present."""
         return cls(settings or Settings.load())
 
     def __enter__(self) -> Self:
@@ -291,7 +291,7 @@ class Engine:
         return self._loop.call(self.resources.knowledge.collections())
 
     def describe(self, collection: str) -> CollectionInfo:
-        """Raises ``UnknownCollection``."""
+        """Describe a collection; raises ``UnknownCollection``."""
         return self._loop.call(self.resources.knowledge.describe(collection))
 
     def sources(self, collection: str) -> list[SourceInfo]:

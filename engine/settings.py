@@ -295,7 +295,7 @@ def _split_neo4j_login(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_login(address: str) -> tuple[str, str]:
-    """An address without user and password, and those, as Milvus's token."""
+    """Split an address into one without user and password, and those two as Milvus's token."""
     scheme, separator, rest = address.strip().rpartition("://")
     # A password may hold a slash, so the last @ counts wherever it stands.
     login, at, place = rest.rpartition("@")

@@ -269,7 +269,7 @@ class Chunks(_Body):
     """Longest sentence that two neighbouring passages of one section share."""
 
     def options(self) -> ChunkOptions:
-        """Raises ``InvalidConfig`` where the three do not go together."""
+        """Build the chunk options; raises ``InvalidConfig`` where the three do not go together."""
         return ChunkOptions(self.target_tokens, self.most_tokens, self.overlap_tokens)
 
 

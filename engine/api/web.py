@@ -178,7 +178,7 @@ class ApiFirst:
 
 
 class ApiGuard:
-    """Around the API: a body of at most ``max_body`` bytes (413), not too full of anything (422), and JSON (415).
+    """Guards the API: a body of at most ``max_body`` bytes (413), not too full of anything (422), and JSON (415).
 
     It wraps the API itself and not the whole application, so that no spelling of a path leads past it and uploads
     through the pages do not meet it. ``max_upload`` applies to the routes that take file contents.

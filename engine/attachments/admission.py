@@ -37,7 +37,7 @@ def admitted(attachments: Sequence[Attachment], config: RunConfig) -> tuple[Atta
 
 
 def admissible(count: int, config: RunConfig) -> None:
-    """Raises ``AttachmentsNotTaken`` and ``TooManyAttachments`` as :func:`admitted` does, before anything is read."""
+    """Check the count of attachments before anything is read; raises as :func:`admitted` does."""
     if count and not declared(config.workflow).takes_attachments:
         raise AttachmentsNotTaken.by(workflow=config.workflow)
     if count > MOST_ATTACHMENTS:

@@ -1,4 +1,4 @@
-"""Who reads the images of a question: text recognition, or the vision model that the config names."""
+"""The readers of images that come with a question: text recognition, or the vision model that the config names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def image_reader(
 async def read_with(
     model: RoleModel, resources: Resources, *, name: str, data: bytes, question: str = ""
 ) -> Attachment:
-    """An attachment by its name and bytes; a table needs no model, whichever is named."""
+    """Read an attachment from its name and bytes; a table needs no model, even where one is named."""
     reader: ImageReader = OcrReader()
     if image_header(data) is not None and not model.built_in:
         reader = await image_reader(model, resources.settings, resources.ollama)

@@ -1,4 +1,4 @@
-"""From the bytes of a file, no matter what its name says, to an :class:`Attachment`; or from typed text."""
+"""Turn the bytes of a file, no matter what its name says, or typed text into an :class:`Attachment`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MILLION = 1_000_000
 async def read_attachment(
     name: str, data: bytes, reader: ImageReader, question: str = "", trace: Trace = SILENT
 ) -> Attachment:
-    """An image as the reader read it, or a table as it stands in the file, cut to the limits.
+    """Read an image with the reader, or a table as it is in the file, and cut it to the limits.
 
     The text of an image may be empty: its reader found nothing, and a person may still say what it shows. Raises
     ``AttachmentError``, ``SourceBomb`` or ``SourceEncrypted`` for workbooks that are never opened, and ``ModelError``

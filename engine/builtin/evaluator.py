@@ -46,7 +46,7 @@ class BuiltinEvaluator:
         self._similarity = similarity
 
     async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:
-        """Raises what the similarity callable raises."""
+        """Evaluate an answer; raises what the similarity callable raises."""
         similarities = await self._similarity(request.question, request.passages) if request.passages else []
         judged = partial(judge, similarities=similarities)
         return reported(trace, "evaluator", request, judged, asked=_asked, said=_said)

@@ -280,7 +280,7 @@ def _bigrams(run: str) -> list[str]:
 
 
 def _defined(question: Question, units: Sequence[_Unit]) -> float:
-    """For a question after one word, which has no phrases: whether a sentence says of that word what it is."""
+    """Whether a sentence defines the one word that a question asks about, which has no phrases."""
     if question.asked.kind != "definition" or len(question.forms) != 1:
         return 0.0
     form = re.escape(next(iter(question.forms.values())))

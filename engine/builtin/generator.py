@@ -99,7 +99,7 @@ class BuiltinGenerator:
         return _CONTEXT_TOKENS
 
     def count_tokens(self, text: str) -> int:
-        """An estimate: 0.7 tokens for a Chinese, Japanese or Korean character, 1 for every 4 other characters."""
+        """Estimate the tokens of a text: 0.7 for a Chinese, Japanese or Korean character, 1 for 4 other characters."""
         han = len(_HAN.findall(text))
         return math.ceil(0.7 * han + (len(text) - han) / 4)
 

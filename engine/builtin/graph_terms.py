@@ -88,7 +88,7 @@ def candidates(text: str, heading: str = "") -> list[Candidate]:
 
 
 def spans(sentence: str, names: Sequence[str]) -> list[Span]:
-    """Where names stand in a sentence, in its order; the longest name counts where several overlap."""
+    """Find the names in a sentence, in its order; the longest name counts where several overlap."""
     pattern = _pattern(tuple(sorted(names, key=lambda name: (-len(name), name))))
     if pattern is None:
         return []
@@ -133,7 +133,7 @@ def _english(sentence: str, text: str) -> Iterator[Candidate]:
 
 
 def _trimmed(run: list[re.Match[str]]) -> list[re.Match[str]]:
-    """Without the commonest adjectives before and the participles behind, and not too long."""
+    """Cut the commonest adjectives before a name and the participles behind it, and shorten what is too long."""
     while run and (run[-1].group().endswith(("ed", "ing")) and run[-1].group().islower() and len(run) > 1):
         run = run[:-1]
     # "Tomas Lind maintains", but "Euler circuits": after two capitals it is a verb far more often than a plural.
@@ -209,7 +209,7 @@ def _worth(words: Sequence[str], weight: float, proper: bool) -> bool:
 
 
 def _singular(name: str) -> str:
-    """Without the s of a plural, so that one and many are one entity; what is left stands in the text all the same."""
+    """Cut the s of a plural, so that one and many are one entity; what is left is still in the text."""
     last = name.rsplit(" ", 1)[-1].lower()
     if len(last) < 5 or last in _NO_PLURAL or last.endswith(_NOT_PLURAL) or not last.endswith("s"):
         return name

@@ -90,7 +90,7 @@ def sureness(boxes: Sequence[TextBox]) -> float:
 
 
 def _angle(boxes: Sequence[TextBox]) -> float:
-    """Of the lines of the page, in radians: the median over the longer pieces, whose edges say it best."""
+    """The angle of the lines of the page, in radians: the median over the longer pieces, whose edges say it best."""
     tops = [(box.corners[0], box.corners[1]) for box in boxes if not box.upright]
     lengths = [math.dist(start, end) for start, end in tops]
     if not lengths:

@@ -80,7 +80,7 @@ class Reading:
         return [term for term in self.keys if self.weights[term] >= bar]
 
     def heaviest(self, count: int) -> list[str]:
-        """Up to ``count`` key terms that say most, in the order of the question."""
+        """Return up to ``count`` key terms that say most, in the order of the question."""
         chosen = set(sorted(self.keys, key=lambda term: -self.weights[term])[:count])
         return [term for term in self.keys if term in chosen]
 

@@ -59,7 +59,7 @@ def reported(
 
 
 async def spoken(trace: Trace, messages: tuple[Message, ...], pieces: Iterable[str]) -> str:
-    """An answer whose pieces are streamed as they are made, reported as a call of the generator."""
+    """Stream the pieces of an answer as they are made, and report it as a call of the generator."""
     began = trace.now_ms()
     said: list[str] = []
     for piece in pieces:

@@ -35,7 +35,7 @@ class GraderReranker:
 
 
 def by_relevance(passages: Sequence[Passage], verdicts: Mapping[PassageId, Verdict]) -> list[Passage]:
-    """By P(relevant), then similarity, then id; without a verdict the relevance is 0."""
+    """Sort passages by P(relevant), then similarity, then id; without a verdict the relevance is 0."""
 
     def order(passage: Passage) -> tuple[float, float, str]:
         verdict = verdicts.get(passage.id)
@@ -51,7 +51,7 @@ def scored_verdict(score: float, name: str) -> Verdict:
 
 
 def scores_of(ranked: Sequence[tuple[Passage, Verdict]]) -> dict[PassageId, float]:
-    """By passage what a reranker gave it; without those whose score could not be read."""
+    """Map every passage to the score that a reranker gave it; scores that could not be read are left out."""
     return {passage.id: score_of(verdict) for passage, verdict in ranked if verdict.relevant is not None}
 
 

@@ -175,7 +175,7 @@ class Reviser:
         return True
 
     def _place_for(self, marker: int) -> int:
-        """After the last claim that cites the same passage, else after the last claim."""
+        """Find the place after the last claim that cites the same passage, else after the last claim."""
         claims = [place for place, line in enumerate(self._lines) if line.claim]
         same = [place for place in claims if marker in self._lines[place].markers]
         return (same or claims or [len(self._lines) - 1])[-1] + 1
@@ -251,5 +251,5 @@ def _letters(text: str) -> str:
 
 
 def pieces(answer: str) -> Sequence[str]:
-    """An answer in pieces of one sentence; joined they are the answer."""
+    """Yield an answer in pieces of one sentence; joined they are the answer."""
     return [line.gap + line.text for line in _lines(answer)]

@@ -33,7 +33,7 @@ class BuiltinWriter:
         return self._generator.context_tokens
 
     def count_tokens(self, text: str) -> int:
-        """As the built-in generator estimates them."""
+        """Estimate tokens as the built-in generator does."""
         return self._generator.count_tokens(text)
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:

@@ -29,7 +29,7 @@ _COMMUNITIES = 8
 
 
 class _Place(Protocol):
-    """Where graphs are: in this process or in the app that has the knowledge base open; all in plain values."""
+    """The graphs of this process or of the app that has the knowledge base open, all in plain values."""
 
     def build_graph(self, collection: str, extractor: str, *, replace: bool) -> str: ...
 

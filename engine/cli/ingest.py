@@ -108,7 +108,7 @@ def _ingest(options: argparse.Namespace) -> int:
 
 
 def _chunks(options: argparse.Namespace) -> ChunkOptions:
-    """Raises ``InvalidConfig`` out of range; what is not given follows from what is."""
+    """Read the chunk options, where what is not given follows from what is; raises ``InvalidConfig`` out of range."""
     target = options.chunk_tokens if options.chunk_tokens is not None else DEFAULT_CHUNKS.target_tokens
     overlap = options.overlap if options.overlap is not None else min(DEFAULT_CHUNKS.overlap_tokens, target // 2)
     low, high = CHUNK_LIMITS["most_tokens"]

@@ -186,7 +186,7 @@ def _add_number(parser: argparse.ArgumentParser, name: str, limits: Parameter, m
 
 
 def _other_defaults(name: str) -> str:
-    """Where workflows have another default."""
+    """Say which workflows have another default."""
     others = [(own.defaults[name], workflow) for workflow, own in declarations().items() if name in own.defaults]
     return "".join(f", {value if isinstance(value, str) else format(value, 'g')} in {by}" for value, by in others)
 
@@ -288,7 +288,7 @@ def _eval(options: argparse.Namespace) -> int:
 
 
 def _say_coverage(job: Job, sources: Sequence[str]) -> None:
-    """Raises ``SetNotCovered`` where the collection holds nothing of what is expected; a part is a warning."""
+    """Warn where a collection holds only a part of what is expected; raises ``SetNotCovered`` where none of it."""
     from engine.evaluation.matching import refuse_uncovered, source_coverage
 
     found = source_coverage(job.cases, job.config.collection, sources)

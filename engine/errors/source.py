@@ -81,7 +81,7 @@ class SourceMisnamed(SourceError):
 
 
 class SourceEncrypted(SourceError):
-    """Only who knows the password can read it."""
+    """A document is encrypted, so that only someone with the password can read it."""
 
     code = "WB309"
     fact = N_("{name!r} is encrypted and opens with a password only.")
@@ -125,7 +125,7 @@ class SourceScanned(SourceError):
 
 
 class SourceDamaged(SourceError):
-    """Of the right kind, but cut short or with broken parts."""
+    """A document is of the right kind, but cut short or with broken parts."""
 
     code = "WB313"
     at_line = Message(

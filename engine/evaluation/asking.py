@@ -22,7 +22,7 @@ _ENDED = {"failed": RunEnded.failed, "cancelled": RunEnded.cancelled, "interrupt
 
 
 class Runner(Protocol):
-    """Where questions are run, as trials: no case is answered by what another run of its question left."""
+    """Runs questions as trials: no case is answered by what another run of its question left."""
 
     def start(self, question: str, config: RunConfig, *, trial: bool) -> str: ...
 

@@ -161,7 +161,7 @@ class BatchRunner:
         return True if going is None or going.id != batch_id else going.over.wait(timeout_s)
 
     def progress(self, batch_id: str) -> BatchProgress:
-        """Raises ``UnknownBatch``."""
+        """Return how far a batch is; raises ``UnknownBatch``."""
         with self._guard:
             going = self._going if self._going is not None and self._going.id == batch_id else None
         batch = self._store.batch(batch_id)

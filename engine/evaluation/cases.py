@@ -47,7 +47,7 @@ class Case:
         return bool(self.expected)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; :func:`case_from_dict` reads it back."""
+        """Return plain JSON-ready values that :func:`case_from_dict` reads back."""
         return {**asdict(self), "expected": [asdict(item) for item in self.expected]}
 
 

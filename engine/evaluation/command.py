@@ -69,7 +69,7 @@ class Report:
         return not self.missed and len(self.failures) < len(self.cases)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return plain JSON-ready values."""
         return {
             "dataset": self.job.plan.set.name,
             "collection": self.job.config.collection,

@@ -179,7 +179,7 @@ class Evaluation:
         )
 
     def quantile(self, measure: Measure, share: float, setting: int = 0) -> float | None:
-        """E.g. the median (0.5) or the 90th percentile of ``seconds``."""
+        """Return a quantile over the questions, e.g. the median (0.5) or the 90th percentile of ``seconds``."""
         value = float(self.measures[measure].quantile(share)[setting])
         return None if np.isnan(value) else value
 

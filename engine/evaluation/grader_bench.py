@@ -47,7 +47,7 @@ class Pair:
     """The greatest cut at which it passes, as :attr:`Verdict.reach`; below 0 where it could not be read."""
 
     def passes(self, cut: float) -> bool:
-        """As :meth:`Verdict.passes`: inclusive, and never where unreadable."""
+        """Whether it passes, as :meth:`Verdict.passes` decides: inclusive, and never where unreadable."""
         return self.reach >= cut
 
 
@@ -344,7 +344,7 @@ def _passing(p: FloatArray, truth: BoolArray) -> tuple[FloatArray, FloatArray, F
 
 
 def _curve(p: FloatArray, truth: BoolArray) -> tuple[CurvePoint, ...]:
-    """Lowest cut first."""
+    """Compute the curve over all cuts, the lowest cut first."""
     cuts, right, wrong = _passing(p, truth)
     points = zip(cuts.tolist(), (right / (right + wrong)).tolist(), (right / right[-1]).tolist(), strict=True)
     return tuple(CurvePoint(*point) for point in points)[::-1]

@@ -71,7 +71,7 @@ def read_query_set(
 
 
 def spread(cases: tuple[Case, ...], limit: int) -> tuple[Case, ...]:
-    """At most ``limit`` cases at even distances, so that a part speaks for the whole."""
+    """Choose at most ``limit`` cases at even distances, so that a part speaks for the whole."""
     if limit >= len(cases):
         return cases
     return tuple(cases[place * len(cases) // limit] for place in range(max(limit, 0)))
@@ -119,7 +119,7 @@ def _read_text(text: str, made: Import) -> None:
 
 
 def _is_jsonl(text: str, file: str) -> bool:
-    """By its suffix, or because the first line is a whole object and others follow."""
+    """Whether a file is JSON Lines: by its suffix, or because the first line is a whole object and others follow."""
     if file.lower().endswith((".jsonl", ".ndjson")):
         return True
     lines = [line.strip() for line in text.strip().split("\n", 2)]

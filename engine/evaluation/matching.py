@@ -1,4 +1,4 @@
-"""Which passages are those that a case expects, and whether a collection holds them at all."""
+"""Match passages with what a case expects, and count how many expected sources a collection holds."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _folded(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceCoverage:
-    """How many of the sources that a set expects a collection has."""
+    """The number of expected sources of a query set that a collection has."""
 
     collection: str
     present: int
@@ -66,7 +66,7 @@ class SourceCoverage:
 
 
 def source_coverage(cases: Iterable[Case], collection: str, sources: Iterable[str]) -> SourceCoverage:
-    """Names are compared whichever Unicode form they have, as the figures compare them."""
+    """Count the expected sources that are there; names are compared in one Unicode form, as in the figures."""
     there = frozenset(map(folded_name, sources))
     wanted = {
         folded_name(item.value if item.kind == "source" else item.value.rpartition("#")[0])
@@ -78,6 +78,6 @@ def source_coverage(cases: Iterable[Case], collection: str, sources: Iterable[st
 
 
 def refuse_uncovered(found: SourceCoverage) -> None:
-    """Raises ``SetNotCovered`` where a collection holds nothing of what a set expects."""
+    """Refuse a collection that holds nothing of what a set expects, by raising ``SetNotCovered``."""
     if found.nowhere:
         raise SetNotCovered(expected=found.expected, collection=found.collection)

@@ -88,7 +88,7 @@ def _of(passage_id: PassageId, verdicts: Sequence[Verdict], cut: float) -> Passa
 
 
 class GraderSource(Protocol):
-    """Where graders without a memory come from; see :class:`engine.running.resources.Resources`."""
+    """Makes graders that have no cache; see :class:`engine.running.resources.Resources`."""
 
     async def fresh_grader(self, config: RunConfig) -> Grader: ...
 

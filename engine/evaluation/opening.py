@@ -24,13 +24,16 @@ class Evaluations:
 
     @property
     def store(self) -> EvaluationStore:
-        """Raises ``EvaluationError`` where its file cannot be used, ``EngineClosed`` after :meth:`end_batches`."""
+        """Open the store of evaluations once.
+
+        Raises ``EvaluationError`` where its file cannot be used, ``EngineClosed`` after :meth:`end_batches`.
+        """
         with self._guard:
             return self._opened()
 
     @property
     def batches(self) -> BatchRunner:
-        """Raises like :attr:`store`."""
+        """Return the runner of batches; raises like :attr:`store`."""
         from engine.evaluation.batch import BatchRunner
 
         with self._guard:

@@ -1,4 +1,4 @@
-"""Which setting of a sweep to take, and how sure it is that it differs from the one in use.
+"""Recommend a setting of a sweep, and say how sure it is that it differs from the one in use.
 
 The best of many settings looks good partly by luck, because it was picked on the questions that it is judged on. Three
 things keep this honest: its p-value is corrected for every setting that was tried, its quality is measured once more on
@@ -196,7 +196,7 @@ class _Field:
         return float(shares.mean()) if len(shares) else None
 
     def _careful(self, places: IntArray) -> IntArray:
-        """Those that give the generator no more rejected passages than the baseline; all where every one does."""
+        """Keep settings that give the generator no more rejected passages than the baseline; all where none does."""
         configs = [*self.swept.configs, self.before.configs[0]]
         given = rejected_given(self.swept.evidence, [configs[place] for place in (*places, self.baseline)])
         careful = places[given[:-1] <= given[-1]]

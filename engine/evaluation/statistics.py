@@ -180,7 +180,7 @@ def _verdict(p: float, gain: float) -> Verdict:
 
 
 def _both(before: FloatArray, after: FloatArray) -> BoolArray:
-    """Which rows are known in both columns."""
+    """Whether each row is known in both columns."""
     known: BoolArray = ~(np.isnan(before) | np.isnan(after))
     return known
 
@@ -205,7 +205,7 @@ def _resampled(n: int, figure: Callable[[IntArray], FloatArray]) -> FloatArray:
 
 
 def _mean(values: FloatArray, weights: FloatArray | None, places: IntArray) -> FloatArray:
-    """Of the values at places, along their last axis, weighted where weights are given."""
+    """Average the values at places along their last axis, weighted where weights are given."""
     drawn = values[places]
     if weights is None:
         return np.asarray(drawn.mean(axis=-1))

@@ -66,7 +66,7 @@ class EvaluationStore:
         return (SAMPLE_SET, *(str(name) for (name,) in rows))
 
     def query_set(self, name: str) -> QuerySet:
-        """Raises ``UnknownQuerySet``."""
+        """Return a query set by its id; raises ``UnknownQuerySet``."""
         if name == SAMPLE_SET:
             return sample_set()
         with self._open() as connection:
@@ -142,7 +142,7 @@ class EvaluationStore:
             connection.executemany("INSERT INTO batch_cases (batch_id, place, case_id, data) VALUES (?, ?, ?, ?)", rows)
 
     def batches(self, set_name: str | None = None) -> tuple[Batch, ...]:
-        """Newest first; of one query set, or all."""
+        """List the batches of one query set or of all, newest first."""
         wanted = None if set_name is None else _clean(set_name)
         with self._open() as connection:
             chosen = "SELECT id FROM batches WHERE ? IS NULL OR set_name = ? ORDER BY created_at DESC, rowid DESC"
@@ -150,7 +150,7 @@ class EvaluationStore:
             return tuple(self.batch(batch_id) for batch_id in ids)
 
     def batch(self, batch_id: str) -> Batch:
-        """Raises ``UnknownBatch``."""
+        """Return a batch by its id; raises ``UnknownBatch``."""
         with self._open() as connection:
             head = "SELECT id, set_name, config, concurrency, created_at FROM batches WHERE id = ?"
             found = connection.execute(head, (_clean(batch_id),)).fetchone()
@@ -252,7 +252,7 @@ class EvaluationStore:
         return found
 
     def delete_settings(self, name: str) -> None:
-        """Where there are none of that name nothing happens."""
+        """Delete saved settings; nothing happens where there are none of that name."""
         with self._writing() as connection:
             connection.execute("DELETE FROM saved_settings WHERE name = ?", (_clean(name),))
 

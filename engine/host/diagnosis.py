@@ -55,7 +55,7 @@ class Findings:
 
 
 def written(findings: Findings) -> str:
-    """Markdown, before redaction."""
+    """Write the diagnosis as Markdown, before redaction."""
     parts = [
         "# Diagnosis of the Self-Corrective RAG Workbench",
         _section("Machine", (f"{name}: {value}" for name, value in machine())),
@@ -164,5 +164,5 @@ def _fault(fault: Fault) -> str:
 
 
 def _cell(text: str) -> str:
-    """On one line, and without what Markdown would take for markup."""
+    """Put a text on one line, without what Markdown would take for markup."""
     return " ".join(text.split()).replace("`", "'").replace("<", "‹")

@@ -142,7 +142,7 @@ async def _knowledge(resources: Resources, looking: asyncio.Task[list[Collection
 
 
 async def _connections(resources: Resources) -> list[PartHealth]:
-    """As they were when last looked at: one that does not answer must not hold up the look at the others."""
+    """Describe connections as last seen: one that does not answer must not hold up the others."""
     foreign = resources.knowledge.foreign
     found = [] if foreign.fault is None else [PartHealth("connection", "down", {}, foreign.fault)]
     for state in await foreign.states():
@@ -237,7 +237,7 @@ async def _needed_by(settings: Settings, looking: asyncio.Task[list[CollectionIn
 
 
 async def _providers(settings: Settings) -> list[PartHealth]:
-    """Only those that are set up; one of the environment alone whose package is missing is not ours to complain of."""
+    """Describe the providers that are set up; one of the environment alone is left out where its package is missing."""
     states = [state for state in provider_states(settings) if state.configured]
     found = []
     for state in states:

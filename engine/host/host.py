@@ -189,7 +189,7 @@ class Host:
         self._self_tests.stop()
 
     def _look_again(self) -> None:
-        """Without the guard: who holds it waits for the loop, from which this may be called."""
+        """Look again without the guard: its holder waits for the loop, from which this may be called."""
         self._models_at = None
 
     # -- on the loop --------------------------------------------------------------------------------------------

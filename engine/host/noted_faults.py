@@ -42,7 +42,7 @@ class NotedFaults:
                     self._noted[place] = replace(item, over_since=_now())
 
     def all(self) -> tuple[NotedFault, ...]:
-        """Newest last, those that are over among them."""
+        """List all faults, newest last, including those that are over."""
         with self._guard:
             return tuple(self._noted)
 

@@ -65,7 +65,7 @@ class SpeedNotes:
 
 
 def _speed(plain: Any) -> ModelSpeed:
-    """Raises ``ValueError`` for what no measurement looks like."""
+    """Read a measurement; raises ``ValueError`` for anything else."""
     speed = TypeAdapter(ModelSpeed).validate_python(plain)
     if not 1 <= speed.best_at_once <= 64:
         raise ValueError(speed.best_at_once)

@@ -128,7 +128,7 @@ def _unit_length(probe: Vector, sampled: _Sampled) -> SelfTestCase:
 
 
 async def _deterministic(embedder: Embedder, probe: Vector) -> SelfTestCase:
-    """As passages, since queries that were embedded already are kept."""
+    """Whether an embedder is deterministic, tried with passages, since vectors of queries are kept."""
     first = await embedder.embed_passages([_UNRELATED[0]])
     again = await embedder.embed_passages([_UNRELATED[0]])
     off = float(np.abs(first - again).max()) if first.shape == again.shape else float("inf")

@@ -117,7 +117,7 @@ class Pulls:
         self._pulls: dict[str, Ongoing[PullStatus]] = {}
 
     def start(self, name: str) -> None:
-        """Raises ``InvalidModelName``, and ``HostBusy`` where it is running already."""
+        """Start the task; raises ``InvalidModelName``, and ``HostBusy`` where it is running already."""
         name = checked_name(name)
         with self._guard:
             known = self._pulls.pop(name, None)
@@ -169,7 +169,7 @@ class _OneAtATime(Generic[S]):
     def _begin(
         self, status: S, work: Callable[[Ongoing[S]], Coroutine[Any, Any, None]], subject: Callable[[S], str]
     ) -> Ongoing[S]:
-        """Raises ``HostBusy`` with the subject of what is running."""
+        """Begin the work; raises ``HostBusy`` with the subject of what is running."""
         with self._guard:
             if self._current is not None and not self._current.over:
                 raise HostBusy(subject=subject(self._current.status))
@@ -190,7 +190,7 @@ class Measurements(_OneAtATime[Measuring]):
     """One measurement at a time; what it finds is kept for the graders of this host."""
 
     def start(self, name: str) -> None:
-        """Raises ``InvalidConfig`` for what is no chat model, ``HostBusy`` while another is running."""
+        """Start the task; raises ``InvalidConfig`` for what is no chat model, ``HostBusy`` while another is running."""
         model = chat_model(name)
         self._begin(Measuring(model.model, "running"), self._measure, lambda status: status.model)
 
@@ -221,7 +221,7 @@ class SelfTests(_OneAtATime[SelfTesting]):
     """One self-test at a time."""
 
     def start(self, collection: str, grader: str) -> Ongoing[SelfTesting]:
-        """Raises ``InvalidConfig`` for what is no grader, ``HostBusy`` while another is running."""
+        """Start the task; raises ``InvalidConfig`` for what is no grader, ``HostBusy`` while another is running."""
         model = RoleModel(grader)
         testing = SelfTesting(collection, model.model, "running", total=CASES)
         return self._begin(testing, self._test, lambda status: status.collection)

@@ -55,7 +55,7 @@ class PartHealth:
     """Time that the check took."""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return plain JSON-ready values."""
         return {**asdict(self), "fault": self.fault.said() if self.fault else None}
 
 

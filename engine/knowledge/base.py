@@ -172,7 +172,7 @@ class KnowledgeBase:
         return self._graphs
 
     async def collections(self) -> list[CollectionInfo]:
-        """Those of the settings' own store, then the connected ones, as last seen where they do not answer."""
+        """List the settings' own collections, then the connected ones, as last seen where they do not answer."""
         own, connected = await asyncio.gather(self._own_collections(), self.foreign.infos())
         return [*own, *connected]
 

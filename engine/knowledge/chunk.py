@@ -1,4 +1,4 @@
-"""From a document to passages: one a section, split by sentences where a section is too long.
+"""Cut a document into passages: one a section, split by sentences where a section is too long.
 
 Sizes are in tokens, estimated without a model: a Chinese, Japanese or Korean character counts one, other text a quarter
 of a token a character. Nothing is left out; a long section's pieces share one sentence. A table or a block of code that
@@ -123,7 +123,7 @@ def tokens(text: str) -> float:
 
 
 def _ending(heading: str) -> str:
-    """As much of the end of a heading path as the store holds, no matter what script it is in."""
+    """Keep as much of the end of a heading path as the store holds, no matter what script it is in."""
     return heading[-600:].encode()[-_LONGEST_SECTION:].decode(errors="ignore")
 
 
@@ -229,7 +229,7 @@ def _bounded(unit: _Unit, most: int) -> Iterator[_Unit]:
 
 
 def _cut(text: str, most: int) -> int:
-    """Where to cut so that the front has at most ``most`` tokens: after a comma, else at a space, else anywhere."""
+    """Find a cut that leaves at most ``most`` tokens in front: after a comma, else at a space, else anywhere."""
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2

@@ -40,7 +40,7 @@ class ForeignCollections:
         self._closing: set[asyncio.Task[None]] = set()
 
     def all(self) -> tuple[Connection, ...]:
-        """By name, without tokens."""
+        """List all connections by name, without tokens."""
         return tuple(_without_token(self._connections[name]) for name in sorted(self._connections))
 
     def find(self, name: str) -> Connection | None:
@@ -164,7 +164,7 @@ class ForeignCollections:
             self._looked_at[name] = time.monotonic()
 
     def _info(self, name: str) -> CollectionInfo:
-        """As last seen, or what the connection itself says."""
+        """Describe a connected collection as last seen, or by what the connection itself says."""
         item = self._connections[name]
         return self._infos.get(name) or connected_info(item, self.opened_as(item.place).address)
 

@@ -90,7 +90,7 @@ def _plain(item: Connection) -> dict[str, Any]:
 
 
 def _connection(entry: Mapping[str, Any]) -> Connection:
-    """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for anything that :func:`_plain` did not write."""
+    """Read a connection; raises ``ValueError``, ``KeyError`` or ``TypeError`` for what :func:`_plain` did not write."""
     place = {name: entry[name] for name in ("address", "token", "database")}
     found = _adapter().validate_python({**entry, "place": place})
     if not found.name or not found.collection or not (found.fields.id and found.fields.text and found.fields.vector):

@@ -84,7 +84,7 @@ class ForeignStore:
     async def search_text(
         self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
     ) -> list[Hit]:
-        """Raises ``FullTextMissing``: another program's words are not segmented as ours."""
+        """Refuse full-text search with ``FullTextMissing``: another program's words are not segmented as ours."""
         raise FullTextMissing.of(collection=collection)
 
     async def search_summaries(

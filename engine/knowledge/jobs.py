@@ -69,7 +69,7 @@ class Jobs:
     # -- from any thread ------------------------------------------------------------------------------------------
 
     def all(self) -> tuple[JobStatus, ...]:
-        """Newest first: all that are not done, and the last twenty that this process has done."""
+        """List jobs, newest first: all that are not done, and the last twenty that this process has done."""
         return tuple(reversed([job.status for job in self._listed()]))
 
     def status(self, job_id: str) -> JobStatus:

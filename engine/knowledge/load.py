@@ -1,4 +1,4 @@
-"""From a file to a :class:`Document`: encoding, kind and sections found out, everything unusable told honestly.
+"""Load a file as a :class:`Document`: find encoding, kind and sections, and report everything unusable.
 
 Loaders register by suffix (:func:`register`); each gets a name and bytes, and returns a title, sections and a kind.
 Text is read here; what needs a parser of its own is read in another process

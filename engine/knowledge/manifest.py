@@ -65,12 +65,12 @@ class Manifest:
 
 
 def journal_of(folder: Path) -> Path:
-    """Where a job's journal is kept in its folder."""
+    """Return the path of a job's journal in its folder."""
     return folder / _JOURNAL
 
 
 def summaries_of(folder: Path) -> Path:
-    """Where a job that builds a graph keeps what it has summarised."""
+    """Return the path where a job that builds a graph keeps what it has summarised."""
     return folder / _SUMMARIES
 
 
@@ -149,7 +149,10 @@ def _plain(manifest: Manifest) -> dict[str, Any]:
 
 
 def _manifest(folder: Path, plain: dict[str, Any]) -> Manifest:
-    """Raises ``ValueError``, ``KeyError``, ``TypeError`` or ``InvalidConfig`` for what this program did not write."""
+    """Read a manifest.
+
+    Raises ``ValueError``, ``KeyError``, ``TypeError`` or ``InvalidConfig`` for what this program did not write.
+    """
     if plain["format"] != _FORMAT or plain["id"] != folder.name:
         raise ValueError("it is of another version, or not of this folder")
     items = [IngestItem(str(name), Path(path) if path else None) for name, path in plain["items"]]

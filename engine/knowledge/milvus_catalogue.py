@@ -82,7 +82,7 @@ class Catalogue:
         return {row.info.source: row for row in map(_source_row, rows)}
 
     def some_sources(self, collection: str, names: Iterable[str]) -> dict[str, SourceRow]:
-        """Those of the named sources that a collection has: a write must not read all that is known of a large one."""
+        """Return the named sources that a collection has: a write must not read all that is known of a large one."""
         ids = [_row_id("source", collection, name) for name in names]
         rows = self._db.rows_with(CATALOGUE, "id", ids, _OUTPUT)
         return {row.info.source: row for row in map(_source_row, rows)}

@@ -59,7 +59,7 @@ class Database:
 
     @classmethod
     def connected(cls, uri: str, token: str, timeout_s: float, database: str = "") -> Self:
-        """Raises as :func:`engine.knowledge.milvus_connection.connect`."""
+        """Connect to a database; raises as :func:`engine.knowledge.milvus_connection.connect`."""
         return cls(connect(uri, token, timeout_s, database), uri, timeout_s)
 
     def close(self) -> None:

@@ -111,7 +111,7 @@ _DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})  
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a call went: the address or folder of the store, and the collection if there is one."""
+    """The target of a call: the address or folder of the store, and the collection if there is one."""
 
     address: str
     collection: str = ""

@@ -78,7 +78,7 @@ class CollectionNames:
         self._forget(alias)
 
     def drop_alias(self, alias: str) -> None:
-        """Raises ``UnknownAlias``."""
+        """Drop an alias; raises ``UnknownAlias``."""
         if not self._there(alias) or self.real(alias) == alias:
             raise UnknownAlias(alias=alias)
         self._drop_alias(alias)

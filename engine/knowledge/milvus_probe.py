@@ -35,7 +35,7 @@ class Scores:
     offset: float = 0.0
 
     def cosine(self, score: float) -> float:
-        """In [-1, 1]; rounding of the store is cut off."""
+        """Return the cosine of two vectors in [-1, 1]; rounding of the store is cut off."""
         return min(1.0, max(-1.0, self.slope * score + self.offset))
 
 

@@ -140,7 +140,7 @@ def unit(vector: Vector) -> Vector:
 
 
 def cosine(left: Vector, right: Sequence[float]) -> float:
-    """In [-1, 1]; 0 where either has no length."""
+    """Return the cosine of two vectors in [-1, 1]; 0 where either has no length."""
     other = np.asarray(right, dtype=np.float32)
     norms = float(np.linalg.norm(left) * np.linalg.norm(other))
     return min(1.0, max(-1.0, float(left @ other) / norms)) if norms else 0.0

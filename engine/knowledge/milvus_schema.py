@@ -213,7 +213,7 @@ def value_at(row: Mapping[str, Any], name: str) -> Any:
 
 
 def text_at(row: Mapping[str, Any], name: str) -> str:
-    """As :func:`value_at`, as a text; empty where there is none."""
+    """Return what :func:`value_at` finds as a text; empty where there is none."""
     value = value_at(row, name)
     return "" if value is None else str(value)
 

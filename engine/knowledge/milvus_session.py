@@ -127,7 +127,7 @@ class MilvusSession:
         self.names.set_alias(alias, name)
 
     def drop(self, name: str) -> None:
-        """By its own name only: raises ``AliasTaken`` for an alias."""
+        """Drop a collection by its own name only; raises ``AliasTaken`` for an alias."""
         if self.real(name) != name:
             raise AliasTaken(alias=name, collection=self.real(name))
         self._own(name)
@@ -331,7 +331,7 @@ class MilvusSession:
 
     @contextmanager
     def _looked_at_afresh(self, name: str) -> Iterator[None]:
-        """After a failure look at the collection again: it may have been dropped, released or rebuilt."""
+        """Look at the collection again after a failure: it may have been dropped, released or rebuilt."""
         try:
             yield
         except Exception:

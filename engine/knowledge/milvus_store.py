@@ -103,7 +103,7 @@ class MilvusStore:
         return await self.describe(collection)
 
     async def drop_alias(self, alias: str) -> None:
-        """Raises ``UnknownAlias``."""
+        """Drop an alias; raises ``UnknownAlias``."""
         await self._write("", lambda session, _: session.names.drop_alias(alias))
 
     async def insert(

@@ -31,7 +31,7 @@ class IngestReport:
     """What a reader should know of files that went in."""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready: names of sources, and for each failed item its code, fact and remedy."""
+        """Return plain JSON-ready values: names of sources, and for each failed item its code, fact and remedy."""
         return {
             "added": list(self.added),
             "skipped": [{"name": name, "same_as": same} for name, same in self.skipped_duplicates],
@@ -128,7 +128,7 @@ class Pace:
         self._tell()
 
     def advance(self, count: int, tokens: float, source: str) -> None:
-        """So many passages were embedded."""
+        """Count passages that were embedded."""
         self._done += count
         self._fresh += count
         self._tokens += tokens
@@ -137,7 +137,7 @@ class Pace:
         self._tell()
 
     def reused(self, count: int, source: str = "") -> None:
-        """So many passages had been embedded by a process that was cut off."""
+        """Count passages that had been embedded by a process that was cut off."""
         self._done += count
         self._source = source or self._source
         self._tell()
@@ -165,7 +165,7 @@ class Pace:
         self._tell()
 
     def copied(self, done: int, total: int) -> None:
-        """So many of all passages were taken over as they are, without being embedded."""
+        """Set how many of all passages were copied as they are, without being embedded."""
         self._total, self._state = total, "writing"
         self._fresh += done - self._done
         self._done = done
@@ -226,7 +226,7 @@ class Rate:
         self._marks: deque[tuple[float, int]] = deque()
 
     def mark(self, now: float, done: int) -> None:
-        """So much is done by now, on the monotonic clock."""
+        """Note how much is done by now, on the monotonic clock."""
         self._marks.append((now, done))
         while len(self._marks) > 2 and self._marks[1][0] < now - _WINDOW_S:
             self._marks.popleft()

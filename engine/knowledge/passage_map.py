@@ -66,7 +66,7 @@ def principal_axes(vectors: Vector) -> Axes:
 
 
 def sampled(ids: Sequence[PassageId], most: int, always: Sequence[PassageId]) -> list[PassageId]:
-    """At most ``most`` ids, the same ones each time, spread evenly; those of ``always`` that are there come first."""
+    """Choose at most ``most`` ids, always the same, spread evenly; those of ``always`` that are there come first."""
     there = set(ids)
     kept = [item for item in dict.fromkeys(always) if item in there][:most]
     others = [item for item in ids if item not in set(kept)]
@@ -83,7 +83,7 @@ async def passage_map(
     query: Vector | None = None,
     hits: Sequence[PassageId] = (),
 ) -> PassageMap:
-    """At most ``most`` passages on their first two components, with the query and all its hits among them."""
+    """Place at most ``most`` passages on their first two components, with the query and all its hits among them."""
     ids = await store.ids(collection)
     wanted = sampled(ids, max(2, min(most, MOST_POINTS)), hits)
     passages: list[StoredPassage] = []
@@ -117,6 +117,6 @@ def _pair(place: Vector) -> tuple[float, float]:
 
 
 def _unit(vector: Vector) -> Vector:
-    """At length 1, as they are compared: another program's may have any length."""
+    """Scale vectors to length 1, as they are compared: another program's may have any length."""
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length, dtype=np.float32) if length else np.asarray(vector, dtype=np.float32)

@@ -13,7 +13,7 @@ _MOST = 64
 class SharedQueries:
     """An ``Embedder`` that embeds each of the last queries once; lives on one event loop.
 
-    A long Chinese question takes seconds. Who gives up waiting leaves the work to whoever asks next.
+    A long Chinese question takes seconds. A caller that gives up waiting leaves the work to the next one that asks.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -37,7 +37,10 @@ class SharedQueries:
         return self._embedder.passage_prefix
 
     async def embed_query(self, text: str) -> Vector:
-        """Shape (dim,); raises what the embedder raises, and asks it again the next time."""
+        """Return the vector of a query, of shape (dim,).
+
+        Raises what the embedder raises, and asks it again the next time.
+        """
         known = self._asked.pop(text, None)
         if known is None or (known.done() and (known.cancelled() or known.exception() is not None)):
             known = asyncio.ensure_future(self._embedder.embed_query(text))

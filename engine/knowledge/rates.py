@@ -49,7 +49,7 @@ def _file(data_dir: Path) -> Path:
 
 
 def _all(data_dir: Path) -> dict[str, dict[str, float]]:
-    """By machine, for a data folder may be on a shared disk, then by model."""
+    """Read all rates by machine, for a data folder may be on a shared disk, and then by model."""
     try:
         found = json.loads(_file(data_dir).read_text(encoding="utf-8"))
     except (OSError, ValueError):

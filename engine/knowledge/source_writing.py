@@ -23,7 +23,7 @@ EMBED_BATCH = 16
 
 @dataclass(frozen=True, slots=True)
 class Into:
-    """Where passages go, and what makes their vectors."""
+    """The collection that passages go into, with the embedder that makes their vectors."""
 
     store: PassageStore
     embedder: Embedder

@@ -182,7 +182,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _beginning(sentence: str, room: float) -> str:
-    """As much of a sentence as fits, cut between words or at a comma where there is one."""
+    """Cut a sentence to what fits, between words or at a comma where there is one."""
     end = max(0, int(room))
     while end < len(sentence) and tokens(sentence[: end + 1]) <= room:
         end += 1

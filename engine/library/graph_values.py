@@ -1,4 +1,4 @@
-"""What pages, command line and API are told of knowledge graphs."""
+"""The values that pages, command line and API get about knowledge graphs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GraphState:
         return max(0, self.collection_passages - self.info.passages)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return plain JSON-ready values."""
         return {
             "graph": {**asdict(self.info), "finished": self.info.finished},
             "stale": self.stale,

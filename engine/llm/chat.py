@@ -350,7 +350,7 @@ class ChatModel:
 
     @property
     def _address(self) -> str:
-        """Where the model's server was looked for, for messages."""
+        """Return the address of the model's server, for messages."""
         return shown_address(self._settings) if self.provider == "ollama" else address_of(self.provider, self._settings)
 
     def _check_size(self, messages: Sequence[Message]) -> None:

@@ -1,4 +1,4 @@
-"""Where Ollama is and how its clients are made: address, time limits, one client for each event loop."""
+"""The connection to Ollama: its address, time limits, and one client for each event loop."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def shown_address(settings: Settings) -> str:
 
 
 def without_userinfo(address: str) -> str:
-    """An address as it may be shown: with its scheme, without user name and password; empty stays empty."""
+    """Return an address as it may be shown: with its scheme, without user name and password; empty stays empty."""
     if not address:
         return ""
     scheme, _, rest = address.rpartition("://")

@@ -70,13 +70,16 @@ class OllamaEmbedder:
         self.dim = dim
 
     async def embed_query(self, text: str) -> Vector:
-        """Shape (dim,)."""
+        """Return the vector of a query, of shape (dim,)."""
         rows = await self._embed([self.query_prefix + text])
         first: Vector = rows[0]
         return first
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
-        """Shape (n, dim); for no texts the model is asked once for its width, where that is not known."""
+        """Return one vector a passage, of shape (n, dim).
+
+        For no texts the model is asked once for its width, where that is not known.
+        """
         if not texts:
             if not self.dim:
                 await self._embed(["width"])
@@ -132,7 +135,7 @@ class OllamaEmbedder:
 def make_embedder(
     model_id: str, settings: Settings, query_prefix: str | None = None, passage_prefix: str | None = None
 ) -> Embedder:
-    """An embedder on ``ollama:MODEL``; a prefix of None takes the one known for the model.
+    """Make an embedder on ``ollama:MODEL``; a prefix of None takes the one known for the model.
 
     Raises ``UnknownProvider`` for any other id: built-in embedders are made where they live.
     """

@@ -204,5 +204,5 @@ def known_provider(name: str) -> KnownProvider:
 
 
 def key_variable(provider: str, address: str = "") -> str:
-    """Where the key of a provider is set; a server of one's own, at ``address``, is given no key of the environment."""
+    """Name the setting of a provider's key; a server at an ``address`` of one's own gets no key of the environment."""
     return OWN_KEY if provider == "openai" and address else known_provider(provider).variable

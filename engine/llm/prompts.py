@@ -69,7 +69,7 @@ def shortened(schema: Schema, *left_out: str) -> Schema:
 
 
 def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """An object of exactly these fields."""
+    """Return the JSON schema of an object with exactly these fields."""
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
@@ -288,7 +288,7 @@ def in_language(rules: str, language: Language, example: Mapping[str, Any] | Non
 
 
 def within(parts: Iterable[str], token_budget: int) -> list[str]:
-    """As many parts from the first on as take no more than ``token_budget`` tokens together."""
+    """Keep as many parts from the first on as take no more than ``token_budget`` tokens together."""
     fitting: list[str] = []
     for part in parts:
         token_budget -= estimate_tokens(part)

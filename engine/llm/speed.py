@@ -112,7 +112,7 @@ class _Grading:
             self._count(at_once)
 
     async def step(self, at_once: int, calls: int) -> SpeedStep:
-        """So many gradings, ``at_once`` under way at a time; raises ``ModelError`` where every one failed."""
+        """Time gradings, ``at_once`` under way at a time; raises ``ModelError`` where every one failed."""
         gate = asyncio.Semaphore(at_once)
         faults: list[ModelError] = []
 

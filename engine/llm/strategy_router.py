@@ -124,7 +124,7 @@ def _plain_search(request: StrategyRequest) -> str:
 
 
 def remembered_part(memory: Memory) -> str:
-    """An earlier question with its answer, as models are shown it."""
+    """Format an earlier question with its answer as models are shown it."""
     answer = memory.answer
     cut = answer if len(answer) <= _LONGEST_MEMORY else f"{answer[:_LONGEST_MEMORY]}…"
     return fenced("memory", f"Question: {memory.question}\nAnswer: {cut}")

@@ -1,4 +1,4 @@
-"""An answer streamed from a chat model, asked for again where no one has read a word of it, or where it is none."""
+"""Stream an answer from a chat model, and ask again where no word was shown yet, or where it is no answer."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ Fault = Callable[[str], str]
 
 
 def fault_of_cited(text: str, question: str = "") -> str:
-    """An answer from passages has words of its own, and markers unless it says that it cannot tell."""
+    """Name what an answer from passages lacks: words of its own, or markers unless it says that it cannot tell."""
     if wordless(text, question):
         return "wordless"
     return "" if _MARKER.search(text) or denies(text) else "uncited"
 
 
 def fault_of_plain(text: str) -> str:
-    """An answer without passages has words."""
+    """Name what an answer without passages lacks: words."""
     return "wordless" if wordless(text) else ""
 
 

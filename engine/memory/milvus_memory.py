@@ -57,9 +57,9 @@ class MilvusMemory:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="memory")
 
     async def recall(self, question: str, collection: str, limit: int) -> Memories:
-        """At most ``limit`` passed memories of the collection, best first; raises ``StoreError``, e.g. ``StoreLocked``.
+        """Return at most ``limit`` passed memories, best first; raises ``StoreError``, e.g. ``StoreLocked``.
 
-        How alike they are is for the caller to judge (:mod:`engine.memory.sameness`).
+        How similar they are is for the caller to judge (:mod:`engine.memory.sameness`).
         """
         if limit < 1:
             return []

@@ -77,7 +77,7 @@ def passed_ids(current: Round, config: RunConfig) -> list[PassageId]:
 
 
 def decide(evidence: Evidence, config: RunConfig) -> Decision:
-    """Where to go after the newest round, and the one reason why (SC-04, SC-05).
+    """Decide where to go after the newest round, and give the one reason why (SC-04, SC-05).
 
     Precedence: every kept verdict unreadable ends the run; then gate met, deadline, rewrite, forced generation.
     Raises ``ValueError`` without rounds.

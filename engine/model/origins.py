@@ -1,4 +1,4 @@
-"""Where a web page comes from, as browsers name it: scheme, host and port."""
+"""The origin of a web page, as browsers name it: scheme, host and port."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def plain_origin(text: str) -> str:
-    """An origin in the one spelling that browsers send, its default port left out; empty where the text is none."""
+    """Return an origin in the one spelling that browsers send, its default port left out; empty for other texts."""
     try:
         parts = urlsplit(text.strip().lower())
         port = parts.port

@@ -1,4 +1,4 @@
-"""In which settings two runs differ, and in what their manifests say beyond the settings."""
+"""Compare the settings of two runs, and what their manifests say beyond the settings."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def change_of(before: float, after: float) -> Change:
 
 
 def distinct_texts(value: float, bound: float) -> tuple[str, str]:
-    """Both with as many decimals as it takes to tell them apart, two at least."""
+    """Format two numbers with as many decimals as it takes to tell them apart, two at least."""
     for digits in range(2, _MOST_DIGITS):
         left, right = f"{value:.{digits}f}", f"{bound:.{digits}f}"
         if left != right or round(value - bound, 9) == 0:

@@ -126,7 +126,7 @@ class RunBuffer:
             return taken
 
     def saved(self, snapshots: Iterable[Snapshot]) -> None:
-        """These are on disk; a finished run is let go, for the disk knows all of it now."""
+        """Note events as saved; a finished run is dropped, for the disk has all of it now."""
         with self._condition:
             for snapshot in snapshots:
                 run = self._runs.get(snapshot.run_id)

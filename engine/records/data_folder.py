@@ -28,13 +28,16 @@ class DataFolder:
         return _identity(self._path) != self._identity
 
     def require(self) -> None:
-        """Raises ``DataFolderGone`` where nothing that is written would be found again."""
+        """Check that the folder is there; raises ``DataFolderGone`` where nothing written would be found again."""
         if self.gone:
             raise DataFolderGone(path=str(self._path))
 
 
 def require_writable(path: Path) -> None:
-    """Raises ``DataFolderUnwritable`` unless a file can be made in the folder, which is made where it is missing."""
+    """Check that a file can be made in the folder, which is made where it is missing.
+
+    Raises ``DataFolderUnwritable``.
+    """
     DataFolder(path)
     try:
         with tempfile.TemporaryFile(dir=path):

@@ -14,12 +14,12 @@ OnFault = Callable[[WorkbenchError], None]
 
 
 def unheard(_: WorkbenchError) -> None:
-    """For a caller that asks for nothing."""
+    """Ignore a fault, for callers that do not want to hear of any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hears:
-    """Who is told of a fault when it begins, and when it is over."""
+    """The functions that are called with a fault when it begins, and when it is over."""
 
     fault: OnFault
     over: OnFault = unheard

@@ -48,7 +48,7 @@ Summaries = list[RunSummary]
 
 
 def log_fault(fault: WorkbenchError) -> None:
-    """Where faults go when no one asks for them."""
+    """Log a fault, where nothing else listens for faults."""
     _log.warning("%s", fault)
 
 
@@ -185,7 +185,7 @@ class RunStore:
             raise faults.unreadable(self._path, error) from None
 
     def list(self, limit: int = 50, **filters: Unpack[Filters]) -> Summaries:
-        """At most ``limit`` runs, newest first, damaged ones among them; filters as :class:`Wanted` explains them.
+        """List at most ``limit`` runs, newest first, damaged ones included; filters as :class:`Wanted` explains them.
 
         Raises ``RecordError`` where the file cannot be read.
         """

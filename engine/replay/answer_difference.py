@@ -41,7 +41,7 @@ class _Sentence:
 
 
 def answer_difference(a: RunRecord, b: RunRecord) -> tuple[SentenceDifference, ...]:
-    """Both answers aligned, in reading order.
+    """Align the sentences of two answers, in reading order.
 
     Markers are compared by the passage that they point to: ``[1]`` and ``[2]`` are the same citation where they name
     the same passage in their runs.

@@ -31,7 +31,7 @@ class CostModel:
     """One call of a reranker that is not the run's grader; nothing where the grader reranks."""
 
     def rounds_after(self, done: int, config: RunConfig) -> Cost:
-        """At worst: every rewrite that is left after round ``done`` with its search and a full round of gradings."""
+        """Return the worst cost after round ``done``: every rewrite left, with its search and all gradings."""
         left = max(0, workflow(config.workflow).rounds(config) - 1 - done)
         return (self.rewriting + self.round(config)) * left
 
@@ -53,11 +53,11 @@ class CostModel:
         return self.reranking * -(-passages // (CHAT_BATCH if chat else BATCH))
 
     def longest_run(self, config: RunConfig) -> Cost:
-        """At worst: every round, every answer."""
+        """Return the cost of the longest possible run: every round and every answer."""
         return workflow(config.workflow).longest_run(self, config)
 
     def answering(self, config: RunConfig) -> Cost:
-        """At worst: every answer that may be written, and its evaluation."""
+        """Return the worst cost of answering: every answer that may be written, and its evaluation."""
         return (self.generation + self.evaluation) * workflow(config.workflow).most_answers(config)
 
 

@@ -84,7 +84,7 @@ class Course:
     marks: list[tuple[Cost, dict[str, Any]]] = field(default_factory=list)
     """By decision: cost and state until then."""
     sources: dict[int, int] = field(default_factory=dict)
-    """By round: the recorded round that told it, where that is another one."""
+    """By round: the recorded round that it was answered from, where that is another one."""
     opening: int = 0
     """Rounds that the visit under way has opened."""
     searched: int = -1
@@ -103,7 +103,7 @@ class Course:
 
     @property
     def rounds(self) -> tuple[Round, ...]:
-        """Those that were opened so far."""
+        """The rounds that were opened so far."""
         found: tuple[Round, ...] = self.state.get("rounds", ())
         return found
 
@@ -129,7 +129,7 @@ class Course:
 
 @dataclass(slots=True)
 class End:
-    """Where a course came to its end, or where the record says no more."""
+    """The end of a course, or the place where the record says no more."""
 
     course: Course
     missing: Unrecorded | None
@@ -180,10 +180,10 @@ class Driver:
         self.settle(name, course)
 
     def settle(self, name: str, course: Course) -> None:
-        """After a visit: what of its result is to be as the record has it."""
+        """Put back, after a visit, what of its result must be as the record has it."""
 
     def compare(self, course: Course) -> None:
-        """Before anything is judged: whether the newest round is the recorded one."""
+        """Compare the newest round with the recorded one, before anything is judged."""
 
     def _emit(self, event: Event) -> None:
         if not isinstance(event, Warned):
@@ -208,7 +208,7 @@ def decisions_of(course: Course) -> tuple[Decision, ...]:
 
 
 def follow(driver: Driver, course: Course, name: str, check: Any, suppositions: Sequence[Verdict]) -> list[End]:
-    """To the end of a course from node ``name``; several ends where a missing verdict was tried in several ways.
+    """Follow a course from node ``name`` to its end; several ends where a missing verdict was tried in several ways.
 
     ``check`` is asked after every visit that decided, and may say what is not known of it.
     """

@@ -109,7 +109,7 @@ def _by_what_it_shows(record: RunRecord) -> Diagnosis | None:
 
 
 def _nothing_passed(record: RunRecord) -> Diagnosis:
-    """An abstention: was the right passage dropped, misjudged, lost by a rewrite, or is there none?"""
+    """Diagnose an abstention: was the right passage dropped, misjudged, lost by a rewrite, or is there none?"""
     judged = _verdicts(record)
     candidates = [item for current in record.rounds for item in current.candidates]
     passing = [
@@ -194,7 +194,7 @@ def _dropped(item: Candidate, record: RunRecord) -> dict[str, float]:
 
 
 def _verdicts(record: RunRecord) -> dict[PassageId, Verdict]:
-    """By passage the newest verdict, a readable one before one that could not be read."""
+    """Map every passage to its newest verdict, a readable one before one that could not be read."""
     found: dict[PassageId, Verdict] = {}
     for current in record.rounds:
         for passage_id, verdict in current.verdicts.items():

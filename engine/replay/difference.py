@@ -39,7 +39,7 @@ _NOTICED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class PassageOutcome:
-    """What one run made of one passage."""
+    """What became of one passage in one run."""
 
     first_rank: int | None
     """Rank in round 0, from 1; None where that search did not find it."""
@@ -65,7 +65,7 @@ class PassageOutcome:
 
 
 def passage_outcomes(record: RunRecord) -> dict[PassageId, PassageOutcome]:
-    """By passage, in the order of first sight."""
+    """Map every passage of a run to what became of it, in the order of first sight."""
     given = {item.id: place for place, item in enumerate(record.context.passages, 1)} if record.context else {}
     cited = {item.passage_id for item in record.citations}
     seen: dict[PassageId, list[_Seen]] = {}
@@ -123,7 +123,7 @@ class PassageDifference:
 
     @property
     def climbed(self) -> int:
-        """By how many places b ranks it better than a at best; 0 where one of them never saw it."""
+        """The number of places by which b ranks it better than a at best; 0 where one of them never saw it."""
         return self.a.best_rank - self.b.best_rank if self.a and self.b else 0
 
     @property
@@ -296,7 +296,7 @@ def _decisions(record: RunRecord, index: int) -> list[Decision]:
 
 
 def _parting(was: Sequence[Decision], now: Sequence[Decision]) -> tuple[Decision | None, Decision | None]:
-    """Of a round that was decided more than once the first decisions that differ, else its first ones."""
+    """Find the first decisions that differ in a round that was decided more than once, else its first ones."""
     pairs = list(zip_longest(was, now))
     for old, new in pairs:
         if old is None or new is None or (old.route, old.reason) != (new.route, new.reason):

@@ -64,7 +64,7 @@ def is_recorded(table: RunTable, offered: list[tuple[int, int]]) -> bool:
 
 
 def paths(table: RunTable, grid: SettingsGrid) -> Paths:
-    """Where each of the settings leads the run; equal to ``what_if`` in everything that both say."""
+    """Find where each of the settings leads the run; equal to ``what_if`` in everything that both say."""
     return _Sweep(table, grid).run() if at_once(table, grid.base) else one_by_one(table, grid)
 
 
@@ -103,7 +103,7 @@ class _Judged:
 
 
 class _Sweep:
-    """The walk so far: which settings are still on their way, and what is known of each."""
+    """The replay so far: the settings that are still on their way, and what is known of each."""
 
     def __init__(self, table: RunTable, grid: SettingsGrid) -> None:
         self.table, self.grid = table, grid
@@ -268,7 +268,7 @@ class _Sweep:
         return np.where((n_unreadable == judged.n_kept) & (judged.n_kept > 0), _FAILED, reason)
 
     def _time_matters(self, recorded: RoundTable, judged: _Judged, reason: IntArray) -> BoolArray:
-        """Where the clock might have decided otherwise."""
+        """Mark the settings under which the clock might have decided otherwise."""
         if not (recorded.over or recorded.left_out or recorded.ended_s >= self.base.budget_s):
             return np.zeros(len(reason), dtype=np.bool_)
         if self.other_budget:
@@ -277,7 +277,7 @@ class _Sweep:
         late: BoolArray = np.not_equal(reason, _PASSED) & np.not_equal(reason, decided) | (judged.unknown > 0)
         return late
 
-    # -- where a walk ends --------------------------------------------------------------------------------------
+    # -- where a path ends --------------------------------------------------------------------------------------
 
     def _stop(self, where: BoolArray, gap: IntArray | int) -> None:
         np.copyto(self.out.gap, gap, where=where)
@@ -336,43 +336,43 @@ class _Sweep:
     # -- what the generator sees --------------------------------------------------------------------------------
 
     def _same_context(self, index: int, context: Words, where: BoolArray) -> BoolArray:
-        """Where the context is the recorded one: made of the same passages, each as the same round saw it."""
+        """Mark settings whose context is the recorded one: made of the same passages, each as the same round saw it."""
         table = self.table
         same = np.zeros(len(self.grid), dtype=np.bool_)
         if not (table.answered and self.same_generator and table.verified and table.context):
             return same
         recorded = mask_of([*(place for place, _ in table.context), *table.cut], table.words)
         unsure = np.flatnonzero(where & (context == column(recorded)).all(axis=0))
-        for place, places_in in self._groups(unsure, [item.passed for item in self.judged]):
+        for place, members in self._groups(unsure, [item.passed for item in self.judged]):
             passed = [(item, self.judged[item].passed[:, place]) for item in self._considered(index, place)]
-            same[places_in] = is_recorded(table, ordered(table, [(item, mask, mask) for item, mask in passed]))
+            same[members] = is_recorded(table, ordered(table, [(item, mask, mask) for item, mask in passed]))
         return same
 
     def _unverified(self, index: int, where: BoolArray) -> None:
-        """Where nothing passed, and settings let the best of what was kept in all the same."""
+        """Settle the settings under which nothing passed and the best of what was kept is let in all the same."""
         if not self.base.answer_unverified:
             return
         out, table = self.out, self.table
         masks = [mask for item in self.judged for mask in (item.kept, item.readable)]
-        for place, places_in in self._groups(np.flatnonzero(where), [self.grid.top_k[None], *masks]):
+        for place, members in self._groups(np.flatnonzero(where), [self.grid.top_k[None], *masks]):
             judged = [(item, self.judged[item]) for item in self._considered(index, place)]
             offered = ordered(table, [(item, own.kept[:, place], own.readable[:, place]) for item, own in judged])
             given = offered[: int(self.grid.top_k[place])]
             if given:
                 stands = table.answered and self.same_generator and not table.verified and is_recorded(table, given)
-                out.outcome[places_in] = OUTCOMES.index("answered_unverified")
-                out.state[places_in] = _KNOWN if stands else _GENERATION
-                out.gap[places_in] = -1 if stands else GAPS.index("answer")
-                out.context[:, places_in] = column(mask_of([item for item, _ in given], table.words))
+                out.outcome[members] = OUTCOMES.index("answered_unverified")
+                out.state[members] = _KNOWN if stands else _GENERATION
+                out.gap[members] = -1 if stands else GAPS.index("answer")
+                out.context[:, members] = column(mask_of([item for item, _ in given], table.words))
 
     def _groups(self, places: IntArray, rows: list[Any]) -> Iterator[tuple[int, IntArray]]:
-        """Settings that are alike in all of ``rows`` [.., S] and in which rounds count, each group with one of them."""
+        """Group settings equal in all of ``rows`` [.., S] and in which rounds count, each group with one of them."""
         deciding = np.vstack([self.grid.last_round[None, places], *(row[:, places] for row in rows)])
         left = np.arange(len(places))
         while len(left):
-            places_in = (deciding[:, left] == deciding[:, left[:1]]).all(axis=0)
-            yield int(places[left[0]]), places[left[places_in]]
-            left = left[~places_in]
+            same = (deciding[:, left] == deciding[:, left[:1]]).all(axis=0)
+            yield int(places[left[0]]), places[left[same]]
+            left = left[~same]
 
     def _considered(self, index: int, place: int) -> list[int]:
         return [index] if self.grid.last_round[place] else list(range(index + 1))

@@ -31,13 +31,13 @@ _MOST_KEPT = 20
 
 
 def numbers_of(name: WorkflowName) -> tuple[Column, ...]:
-    """Those of :data:`NUMBERS` that decide in a workflow."""
+    """Return the :data:`NUMBERS` that decide in a workflow."""
     tried = workflow(name).numbers_tried
     return tuple(item for item in NUMBERS if item in tried)
 
 
 def values_of(table: RunTable, config: RunConfig, name: Column) -> list[float]:
-    """Ascending: every step of the slider, the config's own value, and the values beside which this run turns."""
+    """List, ascending, every step of the slider, the config's own value, and the values beside which this run turns."""
     parameter = PARAMETERS[name]
     if parameter.whole:
         return [float(value) for value in range(int(parameter.low), int(parameter.high) + 1)]
@@ -87,7 +87,7 @@ def as_set(name: Column, value: float) -> float | int:
 
 
 def round_value(values: Iterable[float], *, whole: bool) -> float:
-    """Of neighbouring values one that is easily said: few decimals first, then near the middle."""
+    """Choose one of neighbouring values that is easily said: few decimals first, then near the middle."""
     stretch = list(values)
     middle = (stretch[0] + stretch[-1]) / 2
     if whole:

@@ -37,7 +37,7 @@ def places(mask: Words) -> list[int]:
 
 
 def by_level(values: FloatArray, present: Sequence[int]) -> tuple[FloatArray, Words]:
-    """Ascending distinct values, and masks [words, levels + 1] of the passages at level i or above."""
+    """Return ascending distinct values, and masks [words, levels + 1] of the passages at level i or above."""
     levels: list[float] = []
     masks, mask = [0], 0
     for place in sorted(present, key=lambda place: -values[place]):

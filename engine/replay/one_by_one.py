@@ -33,7 +33,7 @@ def one_by_one(table: RunTable, grid: SettingsGrid) -> Paths:
 
 
 def _kinds(table: RunTable, grid: SettingsGrid) -> list[IntArray]:
-    """By setting, numbers that are equal where its value cannot lead the run anywhere else.
+    """Number settings so that equal numbers cannot lead the run to different ends.
 
     A threshold is only ever compared: with recorded similarities, with what verdicts reach, with shares of passages.
     """

@@ -77,7 +77,7 @@ class Evidence:
         return self.record.rounds[index] if index < len(self.record.rounds) else None
 
     def verdict(self, index: int, passage_id: PassageId) -> Verdict | None:
-        """By a reader, else by the grader in this round, else in another one; there a readable one first."""
+        """Find a verdict by a reader, else by the grader in this round, else in another one, readable if possible."""
         if passage_id in self.by_hand:
             # What a reader judged holds no matter who grades the rest.
             return self.by_hand[passage_id]
@@ -309,7 +309,7 @@ class RecordedRewriter:
         return [RewriteProposal(query, made.reason, made.keywords, made.strategy) for query in queries]
 
     def _same_request(self, request: RewriteRequest) -> Rewrite | None:
-        """What was proposed to the same request, wherever that was."""
+        """Find what was proposed to the same request in any round."""
         digest = request.digest() if self._evidence.same("rewriter") else None
         said = (item for item in self._evidence.record.rewrites if not item.failed and item.strategy != BY_HAND)
         return next((item for item in said if item.input_hash == digest), None)

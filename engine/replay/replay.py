@@ -101,7 +101,7 @@ class Replay:
         return ReplayClock(self.evidence, self.driver)
 
     def roles(self) -> Roles:
-        """Who answers from the record."""
+        """Make the roles that answer from the record."""
         evidence, driver = self.evidence, self.driver
         rewriter = RecordedRewriter(evidence, driver)
         return Roles(
@@ -113,7 +113,7 @@ class Replay:
         )
 
     def settle(self, name: str, course: Course) -> None:
-        """After a visit: what of its result is to be as the record has it."""
+        """Put back, after a visit, what of its result must be as the record has it."""
 
     def context_known(self, gap: Gap) -> bool:
         """Whether what was put together last is what the generator would be given, where the path is open."""
@@ -124,7 +124,7 @@ class Replay:
         return config.budget_s
 
     def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
-        """At worst: every round and every answer that is left of a run that has come so far."""
+        """Return the worst cost of what is left of a run that has come so far: every round and every answer."""
         prices, done = self.evidence.prices, max(0, len(picture.rounds) - 1)
         return prices.rounds_after(done, self.config) + prices.answering(self.config)
 
@@ -150,14 +150,14 @@ class Replay:
         )
 
     def _kept_then(self, recorded: Round) -> tuple[Any, ...]:
-        """Gated again in a branch: it took rounds over that had the gates of other settings."""
+        """Gate a recorded round again in a branch, which took over rounds that had the gates of other settings."""
         if self.record.fork is None or recorded.index < self.evidence.upstream:
             return tuple(recorded.kept)
         candidates = gated([item.passage for item in recorded.candidates], self.record.config)
         return tuple(replace(recorded, candidates=candidates).kept)
 
     def check(self, course: Course, name: str, before: Course) -> Unrecorded | None:
-        """After a visit: whether the clock, which no replay can turn back, might have decided otherwise."""
+        """Check after a visit whether the clock, which no replay can turn back, might have decided otherwise."""
         made = decisions_of(course)
         if len(made) == len(decisions_of(before)) or name != self.driver.flow.gate:
             return None
@@ -180,10 +180,10 @@ class Replay:
         recorded = clock.decision(index)
         return decision.reason not in _MET and (recorded is None or decision.reason != recorded.reason)
 
-    # -- what came of it ----------------------------------------------------------------------------------------
+    # -- the result ---------------------------------------------------------------------------------------------
 
     def _result(self, ends: Sequence[End]) -> WhatIf:
-        """One answer out of all that was tried."""
+        """Combine everything that was tried into one what-if."""
         first = ends[0]
         turn = _first_difference([_path(end.decisions) for end in ends])
         if turn is not None:
@@ -222,7 +222,7 @@ class Replay:
         return _Prefix(course, self._picture(events, course), events)
 
     def _ending(self, end: End) -> tuple[Outcome | None, str]:
-        """How the run would end that came this far, and why."""
+        """Return the outcome of a run that came this far, and why; None where the record does not say."""
         if end.missing is not None and not self._last(end):
             return None, ""
         if end.decisions and end.decisions[-1].reason == "grader_failed":
@@ -230,11 +230,11 @@ class Replay:
         return self.ending(end)
 
     def ending(self, end: End) -> tuple[Outcome | None, str]:
-        """As the workflow itself says it."""
+        """Ask the workflow how a run ended, and why."""
         return self.module.ending(self._picture(end.course.events, end.course))
 
     def _picture(self, events: Sequence[Event], course: Course) -> RunRecord:
-        """What has happened, with the recorded answer where that stands."""
+        """Fold what has happened into a record, with the recorded answer where that still holds."""
         picture = picture_of(events, self.record, self.config)
         if not course.stands:
             return picture
@@ -298,11 +298,11 @@ class _Prefix:
         return bool(kinds) and kinds[-1] is ContextAssembled
 
     def opening(self) -> tuple[Decision, ...]:
-        """Decisions before the first round."""
+        """List the decisions before the first round."""
         return self._decided_after(-1)
 
     def steps(self, gate: str, ends: Sequence[End]) -> tuple[Step, ...]:
-        """By round what was decided of it, and what is not known."""
+        """List the rounds with what was decided of each, and what is not known."""
         return tuple(self._step(item, gate, ends) for item in self.picture.rounds)
 
     def _step(self, current: Round, gate: str, ends: Sequence[End]) -> Step:

@@ -57,7 +57,7 @@ class SettingsGrid:
 
     @classmethod
     def of(cls, configs: Sequence[RunConfig]) -> SettingsGrid:
-        """These configs; raises ``ValueError`` where there is none or they differ in more than the columns."""
+        """Make a grid of configs; raises ``ValueError`` where there is none or they differ in more than the columns."""
         if not configs:
             raise ValueError("a grid needs at least one config")
         base = configs[0]
@@ -110,7 +110,7 @@ class SettingsGrid:
         return len(self.top_k)
 
     def equal_to(self, config: RunConfig) -> BoolArray:
-        """By setting whether it is ``config`` in every field."""
+        """Mark the settings that are ``config`` in every field."""
         own = SettingsGrid.of([config])
         same = [getattr(self, item.name) == getattr(own, item.name) for item in fields(self) if item.name != "base"]
         rest_is_equal = replace(self.base, **_columns_of(config)) == config
@@ -134,7 +134,7 @@ class SettingsGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
-    """Where S settings lead one run: what ``what_if`` says of each, as arrays [S] of numbers and codes."""
+    """The paths of one run under S settings: what ``what_if`` says of each, as arrays [S] of numbers and codes."""
 
     names: tuple[PassageId, ...]
     """The passages that the masks speak of."""
@@ -191,7 +191,7 @@ class Paths:
 
     @property
     def pass_rate(self) -> FloatArray:
-        """Of the last decision that is determined; 0 where nothing was kept."""
+        """The pass rate of the last decision that is determined; 0 where nothing was kept."""
         return np.divide(self.passed, self.kept, out=np.zeros(len(self)), where=self.kept > 0)
 
     def context_ids(self, place: int) -> tuple[PassageId, ...]:

@@ -308,7 +308,7 @@ class _Layout:
 
 
 def _versions(record: RunRecord) -> list[dict[PassageId, int]]:
-    """By round and passage a number for its content: equal where a generator would be shown the same."""
+    """Number the content of passages by round: equal where a generator would be shown the same."""
     numbers: dict[Content, int] = {}
     return [
         {item.passage.id: numbers.setdefault(item.passage.content, len(numbers)) for item in current.candidates}

@@ -1,4 +1,4 @@
-"""Which passages the generator is given, in which order, and what its token budget cuts."""
+"""Choose the passages that the generator is given, their order, and what its token budget cuts."""
 
 from __future__ import annotations
 

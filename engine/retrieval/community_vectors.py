@@ -1,4 +1,4 @@
-"""Where the communities of a graph lie among the passages of its collection."""
+"""The vectors of a graph's communities, in the space of the passages of its collection."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def community_vectors(
 
 
 def embedded_text(community: Community) -> str:
-    """What is embedded of a community."""
+    """Return the text of a community that is embedded."""
     return f"{community.title}\n{community.summary}".strip()
 
 

@@ -122,7 +122,7 @@ class CrossEncoderReranker:
 
 
 def sigmoid(logit: float) -> float:
-    """In [0, 1], without overflow."""
+    """Return the logistic function in [0, 1], without overflow."""
     if logit >= 0:
         return 1.0 / (1.0 + math.exp(-logit))
     grown = math.exp(logit)
@@ -130,7 +130,7 @@ def sigmoid(logit: float) -> float:
 
 
 def _text(passage: Passage) -> str:
-    """With its heading, which often says what the passage is about."""
+    """Return the text of a passage with its heading, which often says what the passage is about."""
     heading = passage.section or passage.title
     return f"{heading}\n{passage.text}" if heading else passage.text
 

@@ -13,7 +13,7 @@ _SHORT = re.compile(r"(\d{4})(?:-(\d{2}))?")
 
 
 def freshness_of(passages: Sequence[Passage]) -> dict[PassageId, float]:
-    """By id of every dated passage 1 for the newest of them, 0 for the oldest, the others between by their time.
+    """Map the id of every dated passage to 1 for the newest, 0 for the oldest, and the others between by their time.
 
     All of one date are equally new. A passage without a date, or with one that cannot be read, has no entry.
     """

@@ -1,4 +1,4 @@
-"""How much of one text another one repeats: what near-duplicates are told by. Pure, without a model."""
+"""How much of one text another one repeats, by which near-duplicates are found. Pure, without a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import MappingProxyType
 SHINGLE = 5
 """Characters that are compared at a time: a changed word leaves nearly all of a passage's shingles as they were."""
 LEAST_SHARE = 0.5
-"""Shares below this are not told: no ``duplicate_threshold`` can be lower."""
+"""Shares below this are not reported: no ``duplicate_threshold`` can be lower."""
 
 Shares = Mapping[tuple[int, int], float]
 
@@ -28,7 +28,7 @@ def shingles(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=128)
 def repeated_shares(texts: tuple[str, ...]) -> Shares:
-    """By place of a text and of another one the share of the first that the other repeats, from ``LEAST_SHARE`` on.
+    """Map pairs of places to the share of the first text that the second repeats, from ``LEAST_SHARE`` on.
 
     Case, white space and punctuation do not count. One-sided: what is wholly contained in a longer passage brings
     nothing new, and the longer one does.

@@ -49,7 +49,7 @@ def mentions(text: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Mention, 
 
 
 def _in_script_of(text: str, ids: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the entities that are named in the script of the text; all where none is.
+    """Keep the entities that are named in the script of the text; all where none is.
 
     A short form such as HbA1c is an alias in two languages, and the passages of the other one would only take places.
     """

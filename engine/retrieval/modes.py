@@ -121,7 +121,7 @@ class ModeSearch:
     async def _of_graph(
         self, lists: Sequence[RetrievalList], request: ModeRequest, near: Near, left_s: Callable[[], float]
     ) -> list[_Part]:
-        """Both searches of the graph at once, or what kept them from being begun."""
+        """Run both searches of the graph at once, or return what kept them from being begun."""
         try:
             async with asyncio.timeout(_share(left_s)):
                 info = await self.describe()

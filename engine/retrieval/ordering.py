@@ -71,9 +71,9 @@ def fused(lists: Lists, config: RunConfig) -> tuple[Candidate, ...]:
 
 
 def rank_results(candidates: Sequence[Candidate], config: RunConfig) -> tuple[Candidate, ...]:
-    """By relevance, of which freshness adds a part; then what nearly repeats a passage above it, below all the others.
+    """Rank by relevance and a part of freshness, with what nearly repeats a passage above it below all the others.
 
-    Relevance is told by the place among the fused, 1 for the first: reciprocal ranks lie so far apart at the top that
+    Relevance is the place among the fused, 1 for the first: reciprocal ranks lie so far apart at the top that
     nothing could ever be "about as relevant" as the first passage.
     """
     options = graph_options(config)
@@ -193,7 +193,7 @@ def _duplicates_last(ranked: Sequence[Candidate], threshold: float) -> tuple[Can
 
 
 def _placed(candidates: Sequence[Candidate], stage: Stage, config: RunConfig) -> tuple[Candidate, ...]:
-    """With the place that they have here, and the gates of ``config``."""
+    """Give candidates the place that they have here, and the gates of ``config``."""
     placed = []
     for rank, item in enumerate(candidates, start=1):
         margin = round(item.passage.similarity - config.similarity_threshold, 6)

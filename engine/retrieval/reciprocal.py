@@ -32,7 +32,7 @@ def most_similar_below(last: Passage, method: SearchMethod) -> float:
 
 
 def by_reciprocal_rank(by_vector: Sequence[Passage], by_words: Sequence[Passage], limit: int) -> tuple[Passage, ...]:
-    """At most ``limit`` passages of the two lists, each once, best first, with its place in either.
+    """Fuse two lists into at most ``limit`` passages, each once, best first, with its place in either.
 
     Equal ones go by similarity, then by id.
     """

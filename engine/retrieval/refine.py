@@ -146,7 +146,7 @@ def _kept(pieces: Sequence[_Piece], threshold: float) -> tuple[Sentence, ...]:
 
 
 def _bearing(asking: Asking, text: str, above: float, entities: Sequence[str]) -> float:
-    """In [0, 1]: how much of the question a sentence covers, and whether it gives an answer of the kind asked for."""
+    """Score in [0, 1] how much of the question a sentence covers, and whether its answer is of the kind asked for."""
     near = _coverage(asking, text)
     lowered = text.casefold()
     names = [any(name in lowered for name in group) for group in asking.renamed]

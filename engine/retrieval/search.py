@@ -58,9 +58,10 @@ class CollectionRetriever:
         calibration: Calibration,
         method: SearchMethod = "vector",
     ) -> CollectionRetriever:
-        """Raises ``EmbeddingMismatch`` naming both models where vectors of the two would not be comparable.
+        """Make a retriever of a collection that the embedder can search.
 
-        Raises ``FullTextMissing`` where words are to be searched that the collection does not have.
+        Raises ``EmbeddingMismatch`` naming both models where vectors of the two would not be comparable, and
+        ``FullTextMissing`` where words are to be searched that the collection does not have.
         """
         if (embedder.model_id, embedder.dim) != (collection.embedding_model, collection.dim):
             raise EmbeddingMismatch(
@@ -96,7 +97,7 @@ class CollectionRetriever:
         }
 
     async def search(self, query: str, limit: int) -> Retrieval:
-        """At most ``limit`` passages, best first; fewer where the collection has fewer.
+        """Return at most ``limit`` passages, best first; fewer where the collection has fewer.
 
         Notes on entities, the kind ``graph``, are left out unless the collection has nothing else.
         """
@@ -107,7 +108,7 @@ class CollectionRetriever:
         return self._collection.kinds
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:
-        """At most ``limit`` passages of one source kind, best first (QL-03)."""
+        """Return at most ``limit`` passages of one source kind, best first (QL-03)."""
         return await self._search(query, limit, Within(kinds=(kind,)))
 
     async def has_summaries(self) -> bool:
@@ -115,7 +116,7 @@ class CollectionRetriever:
         return self._collection.summaries > 0
 
     async def search_sections(self, query: str, limit: int) -> SectionRetrieval:
-        """At most ``limit`` passages, best first, of the sections whose summaries come nearest (DL-03).
+        """Return at most ``limit`` passages, best first, of the sections whose summaries come nearest (DL-03).
 
         A source as a whole may be among the sections; nothing is found where the collection has no summaries. Notes on
         entities are left out as in :meth:`search`.

@@ -57,9 +57,9 @@ class SourceKinds:
         self._entries: list[StoredPassage] = []
 
     async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
-        """Those that there is something of for a run of ``question``, in the order of ``SOURCE_KINDS``.
+        """Return the kinds that a run of ``question`` would find something of, in the order of ``SOURCE_KINDS``.
 
-        A graph that cannot be reached counts as there: whoever searches it is told the fault.
+        A graph that cannot be reached counts as there: the search then reports the fault.
         """
         await self._look()
         if question and not self._entries and self._weak_points is not None:
@@ -82,7 +82,7 @@ class SourceKinds:
         return said
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval:
-        """At most ``limit`` passages of one kind, best first."""
+        """Return at most ``limit`` passages of one kind, best first."""
         await self._look()
         if kind == "graph" and self._graph is not None:
             return await self._by_graph(query, limit)
@@ -119,7 +119,7 @@ class SourceKinds:
         return replace(dated, passages=tuple(both)[:limit])
 
     async def _look(self) -> None:
-        """Once a run: all of its rounds have the same kinds."""
+        """Find the kinds once a run: all of its rounds have the same."""
         async with self._looked:
             if self._asked:
                 return

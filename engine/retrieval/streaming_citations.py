@@ -184,7 +184,7 @@ def support_of(sentence: str, shown: Shown) -> float | None:
 
 
 def _clauses(sentence: str) -> list[str]:
-    """By marker, or markers side by side, the words since the one before; empty where these say nothing."""
+    """Yield for each marker, or markers side by side, the words since the one before; empty where they say nothing."""
     found: list[str] = []
     last = ""
     for text in _BRACKETED.split(sentence)[:-1:2]:
@@ -195,7 +195,7 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def _sentence_end(text: str) -> int | None:
-    """Where the first sentence ends with the markers behind it; None while more of it may come."""
+    """Find the end of the first sentence with the markers behind it; None while more of it may come."""
     for stop in _STOP.finditer(text):
         tail = _TAIL.match(text, stop.end())
         end = tail.end() if tail else stop.end()

@@ -1,4 +1,4 @@
-"""Which rows of a table of the question the generator is given, and how it reads them (GH-05, GH-06)."""
+"""Choose the rows of a table of the question that the generator is given, and write them out (GH-05, GH-06)."""
 
 from __future__ import annotations
 

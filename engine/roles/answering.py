@@ -1,4 +1,4 @@
-"""Who writes and judges answers."""
+"""The roles that write and judge answers."""
 
 from __future__ import annotations
 

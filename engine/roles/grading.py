@@ -1,4 +1,4 @@
-"""Who judges passages."""
+"""The role that judges passages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who reads, keeps and uses knowledge graphs, and who looks at queries (GH-01, GH-03)."""
+"""The roles that read, keep and use knowledge graphs, and the one that analyses queries (GH-01, GH-03)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PassageGraph:
 
 
 def text_hash(text: str) -> str:
-    """By which a passage that was read is known to be unchanged."""
+    """Hash a text, so that a passage that was read is known to be unchanged."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
@@ -84,7 +84,7 @@ class Neighbourhood:
     """By weight, then by id."""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready: entities with their distance, and relationships."""
+        """Return plain JSON-ready values: entities with their distance, and relationships."""
         return {
             "entities": [{**asdict(item), "hops": self.hops[item.id]} for item in self.entities],
             "relationships": [asdict(item) for item in self.relationships],
@@ -128,16 +128,16 @@ class GraphStore(Protocol):
         """Normalised names and aliases with the ids that they stand for: what a query is looked through for."""
 
     async def entities(self, collection: str, ids: Sequence[str]) -> list[Entity]:
-        """In the order asked for; unknown ones are left out."""
+        """Return entities in the order asked for; unknown ones are left out."""
 
     async def most_central(self, collection: str, limit: int) -> list[Entity]:
-        """By degree, then by number of passages, then by id."""
+        """Return the entities of highest degree, then by number of passages, then by id."""
 
     async def of_passages(self, collection: str, passages: Sequence[PassageId]) -> list[Entity]:
         """Entities that these passages speak of: those of most passages first, then by degree, then by id."""
 
     async def neighbourhood(self, collection: str, ids: Sequence[str], hops: int, limit: int) -> Neighbourhood:
-        """At most ``limit`` entities, those asked for included."""
+        """Return at most ``limit`` entities near those asked for, these included."""
 
     async def communities(self, collection: str) -> list[Community]:
         """The largest first, then by id."""

@@ -53,7 +53,7 @@ def corrective_request(
     evaluation: Evaluation | None,
     config: RunConfig,
 ) -> RewriteRequest:
-    """After a rejected answer: what was wrong with it, and the passages that did not pass (DL-05).
+    """Build the request after a rejected answer: what was wrong with it, and the passages that did not pass (DL-05).
 
     ``query`` is the one that led to the answer; a rewrite that left it as it was is no part of the history.
     """

@@ -1,4 +1,4 @@
-"""Who proposes another query, and what it may see."""
+"""The role that proposes another query, and what it may see."""
 
 from __future__ import annotations
 

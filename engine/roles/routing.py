@@ -1,4 +1,4 @@
-"""Who chooses where to search."""
+"""The roles that choose where to search."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class CollectionInfo:
 
     @classmethod
     def new(cls, name: str, embedder: Embedder, description: str = "") -> CollectionInfo:
-        """An empty collection that is made now, for vectors of an embedder that knows its width."""
+        """Describe an empty collection that is made now, for vectors of an embedder that knows its width."""
         created_at = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(
             name=name,

@@ -1,4 +1,4 @@
-"""Where a role reports what it does."""
+"""The trace to which a role reports what it does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Vector = NDArray[np.float32]
 
 
 class Trace(Protocol):
-    """Where a role reports what it does while it does it; every method returns at once."""
+    """Takes what a role reports while it works; every method returns at once."""
 
     def calling(self) -> None:
         """A chat model is being asked; ``call`` follows when that has ended, however it ended."""

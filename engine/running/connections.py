@@ -131,7 +131,7 @@ class Connections:
 
     @on_loop
     async def all(self) -> tuple[Connection, ...]:
-        """By name, without their tokens."""
+        """List all connections by name, without their tokens."""
         return self._knowledge.foreign.all()
 
     @on_loop
@@ -151,7 +151,7 @@ class Connections:
         return self._knowledge.embedder_called("builtin", 0).dim
 
     def _with_models(self, item: RemoteCollection, installed: Sequence[tuple[str, int]]) -> RemoteCollection:
-        """With the models that fit its proposed vectors; one of our own keeps the recorded one."""
+        """Add the models that fit its proposed vectors; a collection of our own keeps the recorded one."""
         if item.models or item.proposed is None:
             return item
         dim, _ = vector_of(item, item.proposed)

@@ -66,7 +66,7 @@ class SectionRetrieval:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who does what in one run."""
+    """The roles that do the work of one run."""
 
     retriever: Retriever
     grader: Grader
@@ -99,13 +99,13 @@ class RunClock:
 
 
 class StepOverride(Protocol):
-    """What stands in place of a node's own step: in a branch, the rounds before the one where it parted."""
+    """Returns what replaces a node's own step: in a branch, the rounds before the one where it parted."""
 
     def __call__(self, node: str, round_index: int) -> Step | None: ...
 
 
 def no_override(node: str, round_index: int) -> Step | None:
-    """Of a run that began by itself."""
+    """Replace no step, as in a run that is no branch."""
     return None
 
 
@@ -126,7 +126,7 @@ class RunContext:
     """Whether the run is to show what settings do (:attr:`engine.model.values.RunRecord.trial`)."""
     visits: Counter[str] = field(default_factory=Counter)
     note_calls: Callable[[int], None] = lambda change: None
-    """Told of every model call that begins (1) or ends (-1)."""
+    """Called for every model call that begins (1) or ends (-1)."""
     within: Callable[[float | None], AbstractAsyncContextManager[Any]] = asyncio.timeout
     """Ends what is awaited inside after so many seconds with ``TimeoutError``; in a replay nothing is waited for."""
     together: Callable[..., Awaitable[Sequence[Any]]] = asyncio.gather

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class RoleSource(Protocol):
-    """Where a run's roles come from: :class:`engine.running.resources.Resources`, or a test's own."""
+    """Makes the roles of a run: :class:`engine.running.resources.Resources`, or a test's own."""
 
     @property
     def settings(self) -> Settings: ...

@@ -63,7 +63,7 @@ class Graphs:
         )
 
     def job(self, job_id: str) -> JobStatus:
-        """Raises ``UnknownJob``."""
+        """Return a job by its id; raises ``UnknownJob``."""
         return self._ingestions.job(job_id)
 
     def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:

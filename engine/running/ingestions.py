@@ -153,11 +153,11 @@ class Ingestions:
         return self._begin(Manifest("", "add_full_text", collection, "", ""))
 
     def jobs(self) -> tuple[JobStatus, ...]:
-        """Newest first: all that are not done, and the last twenty that this process has done."""
+        """List jobs, newest first: all that are not done, and the last twenty that this process has done."""
         return self._jobs.all()
 
     def job(self, job_id: str) -> JobStatus:
-        """Raises ``UnknownJob``."""
+        """Return a job by its id; raises ``UnknownJob``."""
         return self._jobs.status(job_id)
 
     def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:

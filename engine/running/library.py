@@ -99,7 +99,7 @@ class Library:
 
     @on_loop
     async def drop_alias(self, alias: str) -> None:
-        """Raises ``UnknownAlias``."""
+        """Drop an alias; raises ``UnknownAlias``."""
         await (await self._knowledge.own_store()).drop_alias(alias)
 
     @on_loop
@@ -137,7 +137,7 @@ class Library:
 
     @on_loop
     async def passage_map(self, collection: str, query: str = "", most: int = 2000) -> PassageMap:
-        """At most ``most`` passages on two axes, with a query and its ten nearest among them where one is given.
+        """Place at most ``most`` passages on two axes, with a query and its ten nearest among them where one is given.
 
         Reads the vectors of all of them: about a second for 2 000. Raises ``UnknownCollection``.
         """

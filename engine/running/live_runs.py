@@ -85,7 +85,7 @@ class LiveRuns:
             self._loop.soon(run.stop)
 
     def require_over(self, run_id: str) -> None:
-        """Raises ``RunActive`` for a run that is running."""
+        """Check that a run is over; raises ``RunActive`` where it is running."""
         run = self.find(run_id)
         if run is not None and run.active:
             raise RunActive(run=run_id)
@@ -106,7 +106,7 @@ class LiveRuns:
             run.wait(timeout_s)
 
     def _launch(self, run: LiveRun, question: str, config: RunConfig, branch: Branch | None) -> None:
-        """On the loop: begin a run's task, and see to it that the run ends when the task does."""
+        """Begin a run's task on the loop, and see to it that the run ends when the task does."""
         run.task = self._loop.start_task(execute(run, question, config, self._resources, branch))
         run.task.add_done_callback(partial(_ended, run))
 

@@ -224,7 +224,7 @@ def _with_digest(model: str, digests: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=1)
 def _versions() -> Mapping[str, str]:
-    """Of the program and what it stands on; read once, for each package tells its version by a file that is parsed."""
+    """Read the versions of the program and its packages once, for each is read from a file that is parsed."""
     found = {"workbench": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:

@@ -152,7 +152,7 @@ class RunningApp:
         return self._send(urllib.request.Request(self.url + path), timeout_s)  # noqa: S310 - our own address
 
     def post(self, path: str, body: Any) -> Any:
-        """As :meth:`get`, with a body."""
+        """Send a body by POST; otherwise as :meth:`get`."""
         request = urllib.request.Request(  # noqa: S310 - our own address
             self.url + path, data=json.dumps(body).encode(), headers={"content-type": "application/json"}
         )

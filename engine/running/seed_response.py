@@ -98,7 +98,7 @@ def _document(record: RunRecord, current: Round, candidate: Candidate) -> dict[s
 
 
 def _ranks(passage: Passage) -> dict[str, Any]:
-    """Its places in the lists by meaning and by words; nothing where vectors alone were searched."""
+    """Return a passage's places in the lists by meaning and by words; nothing where vectors alone were searched."""
     if passage.vector_rank is None and passage.text_rank is None:
         return {}
     score = None if passage.text_score is None else round(passage.text_score, 6)
@@ -122,7 +122,7 @@ def _grader_result(record: RunRecord) -> dict[str, Any] | None:
 def decision_sentence(decision: Decision) -> str:
     """One line of a decision path in English, e.g. ``round 0: pass rate 0.40 < 0.60 … → rewrite``.
 
-    A decision that compared nothing, such as a router's choice, is told by its reason alone.
+    A decision that compared nothing, such as a router's choice, is shown by its reason alone.
     """
     why = f"{decision.inequality} → " if decision.comparisons else ""
     return f"round {decision.round}: {why}{decision.route} ({decision.reason})"

@@ -18,16 +18,16 @@ class Archive:
         self.store = store
 
     def record(self, run_id: str) -> RunRecord:
-        """Raises ``UnknownRun``."""
+        """Return the record of a demo; raises ``UnknownRun``."""
         return demo_record(run_id) if is_demo(run_id) else self.store.load(run_id)
 
     def events(self, run_id: str, after: int) -> Sequence[Event]:
-        """Those above a sequence number; raises ``UnknownRun``."""
+        """Return the events above a sequence number; raises ``UnknownRun``."""
         if is_demo(run_id):
             return [event for event in demo_events(run_id) if event.seq > after]
         return self.store.events(run_id, after)
 
     def require_own(self, run_id: str) -> None:
-        """Raises ``ReadOnlyRun`` for a demo: it can be neither tagged nor deleted."""
+        """Check that a run is no demo, which can be neither tagged nor deleted; raises ``ReadOnlyRun``."""
         if is_demo(run_id):
             raise ReadOnlyRun(run=run_id)

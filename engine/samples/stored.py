@@ -38,7 +38,7 @@ class Stored:
     sources: Mapping[str, str]
     """Content hash of every source."""
     graph: str
-    """What :func:`graph_digest` said of the graph."""
+    """The :func:`graph_digest` of the graph."""
 
 
 @lru_cache(maxsize=1)
@@ -65,13 +65,13 @@ def shipped_files() -> str:
 
 
 def graph_digest(done: Mapping[PassageId, str], communities: Iterable[Community]) -> str:
-    """Names what a graph holds, by what was read of each passage."""
+    """Return a digest of what a graph holds, by what was read of each passage."""
     content = repr((sorted(done.items()), sorted(map(repr, communities))))
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 def milvus_lite() -> str:
-    """Its installed version; empty where it is not installed."""
+    """Return the installed version of Milvus Lite; empty where it is not installed."""
     try:
         return version("milvus-lite")
     except PackageNotFoundError:

@@ -28,7 +28,7 @@ _ADDRESS = re.compile(r"https?://[!-~\u00a1-\ud7ff\ue000-\uffef]+", re.I)
 
 
 def passages_of(results: Iterable[Any], limit: int) -> list[StoredPassage]:
-    """At most ``limit`` passages in the order given; what has no web address or no words is left out, and so is what
+    """Make at most ``limit`` passages in the order given; what has no web address or words is left out, and so is what
     is there already: the same address, or the same text under another one."""
     found: list[StoredPassage] = []
     seen: set[str] = set()

@@ -19,5 +19,5 @@ class SearchedWeb:
         self._measured = measured
 
     async def search(self, query: str, limit: int) -> Retrieval:
-        """At most ``limit`` results, most similar first; raises ``WebSearchError``."""
+        """Return at most ``limit`` results, most similar first; raises ``WebSearchError``."""
         return await self._measured(query, await self._web.search(query, limit))

@@ -42,12 +42,12 @@ class SearxngSearch:
 
     @property
     def address(self) -> str:
-        """Without user name and password, for messages."""
+        """The address without user name and password, for messages."""
         parts = urlsplit(self._address)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
     async def search(self, query: str, limit: int) -> list[StoredPassage]:
-        """At most ``limit`` results in the engine's order; raises ``WebSearchError``."""
+        """Return at most ``limit`` results in the engine's order; raises ``WebSearchError``."""
         wanted = searchable(query)
         if limit < 1 or not wanted:
             return []

@@ -35,7 +35,7 @@ _OF_GRADING = ("min_confidence", "answer_unverified", "grade_probe", "ignore_cac
 
 
 class KindsOf(Protocol):
-    """Who knows which kinds of sources a run would find: :class:`engine.running.resources.Resources`."""
+    """Knows the kinds of sources that a run would find: :class:`engine.running.resources.Resources`."""
 
     async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]: ...
 
@@ -65,13 +65,13 @@ def chat_calls(config: RunConfig, asked: Mapping[RoleName, int]) -> int:
 
 
 def longest_run(prices: Any, config: RunConfig) -> Cost:
-    """At worst every round and the answer are made; ``prices``: :class:`engine.replay.cost.CostModel`."""
+    """Return the worst cost of a run: every round and the answer; ``prices``: :class:`engine.replay.cost.CostModel`."""
     price: Cost = prices.round(config) + prices.rounds_after(0, config) + prices.answering(config)
     return price
 
 
 def ending(record: RunRecord) -> Ending:
-    """By the last decision, where there is one, and by what the generator was given."""
+    """Return the outcome by the last decision, where there is one, and by what the generator was given."""
     last = record.decisions[-1] if record.decisions else None
     if record.context is None:
         # Nothing was put together for the generator: it answered from the question alone.

@@ -65,7 +65,7 @@ class Flow:
         return next(iter(self.nodes))
 
     def after(self, name: str, state: Mapping[str, Any]) -> str:
-        """Where a run goes from a node."""
+        """Return where a run goes from a node."""
         way = self.ways[name]
         return way if isinstance(way, str) else self.routes.get(name, decided)(state)
 
@@ -190,6 +190,6 @@ class Flow:
 
 
 def decided(state: Mapping[str, Any]) -> str:
-    """Where the newest decision leads."""
+    """Return the node that the newest decision leads to."""
     route: str = state["decision"].route
     return route

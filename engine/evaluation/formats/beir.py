@@ -31,7 +31,7 @@ class Files(Protocol):
 
 
 class FolderFiles:
-    """Below a folder; only files that a data set has are ever opened."""
+    """Files below a folder; only files that a data set has are ever opened."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
@@ -49,7 +49,7 @@ class FolderFiles:
 
 
 class ZipFiles:
-    """In a zip archive, read member by member in memory: its sizes are not believed, its paths lead nowhere."""
+    """Files in a zip archive, read member by member in memory: its sizes are not believed, its paths lead nowhere."""
 
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self.name = name

@@ -92,7 +92,7 @@ class Import:
 
     @property
     def notes(self) -> tuple[ImportNote, ...]:
-        """Up to :data:`MOST_NOTES`, and how many more there would be."""
+        """Return up to :data:`MOST_NOTES` notes, and how many more there would be."""
         rest = ImportNote("more", f"{self._more} more entries were left out or changed.", count=self._more)
         return (*self._notes, rest) if self._more else tuple(self._notes)
 
@@ -166,7 +166,7 @@ def text_of(name: str, data: bytes) -> str:
 
 
 def json_of(name: str, text: str) -> Any:
-    """Raises ``DataSetUnusable`` naming the place of the fault."""
+    """Parse JSON; raises ``DataSetUnusable`` naming the place of the fault."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -136,7 +136,7 @@ def _add_all(rows: Iterator[_Row], made: Import) -> None:
 
 
 def _case(row: Mapping[str, Any], known: Collection[str]) -> Case:
-    """Raises ``ValueError`` whose text says why the row cannot be a case."""
+    """Read a row as a case; raises ``ValueError`` whose text says why it cannot be one."""
     question = row.get("question")
     if fault := question_fault(question):
         raise ValueError(fault)

@@ -191,7 +191,7 @@ class _Pace:
         self.counts = GraphCounts()
 
     def known(self, count: int) -> None:
-        """So many passages need not be read."""
+        """Note how many passages need not be read."""
         self._tell(replace(self._now, done=self._now.done + count))
 
     def reading(self, source: str) -> None:

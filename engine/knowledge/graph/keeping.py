@@ -17,7 +17,7 @@ Ids = Callable[[], Awaitable[Sequence[PassageId]]]
 
 @asynccontextmanager
 async def without_passages(graphs: GraphStore, collection: str, ids: Ids) -> AsyncIterator[None]:
-    """Around the deletion of passages, which the graph then forgets; ``ids`` is asked only where there is a graph."""
+    """Let the graph forget passages once they are deleted; ``ids`` is asked only where there is a graph."""
     there = await graphs.describe(collection) is not None
     passages = await ids() if there else ()
     yield
@@ -27,7 +27,7 @@ async def without_passages(graphs: GraphStore, collection: str, ids: Ids) -> Asy
 
 @asynccontextmanager
 async def renamed(graphs: GraphStore, collection: str, new_name: str) -> AsyncIterator[None]:
-    """Around the renaming of a collection, which the graph then follows."""
+    """Let the graph follow the renaming of a collection."""
     there = await graphs.describe(collection) is not None
     yield
     if there:
@@ -36,7 +36,7 @@ async def renamed(graphs: GraphStore, collection: str, new_name: str) -> AsyncIt
 
 @asynccontextmanager
 async def dropped(graphs: GraphStore, collection: str) -> AsyncIterator[None]:
-    """Around the deletion of a collection, with which its graph goes."""
+    """Delete the graph of a collection once the collection is deleted."""
     there = await graphs.describe(collection) is not None
     yield
     if there:

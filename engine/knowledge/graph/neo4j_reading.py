@@ -73,7 +73,7 @@ async def most_central(tx: Transaction, graph: str, limit: int) -> list[Entity]:
 
 
 async def of_passages(tx: Transaction, graph: str, passages: Sequence[PassageId]) -> list[Entity]:
-    """Those that most of the passages speak of first."""
+    """Return the entities of passages, those that most of the passages speak of first."""
     query = (
         "UNWIND $ids AS id MATCH (:WorkbenchPassage {graph: $graph, id: id})-[:WORKBENCH_SPEAKS_OF]->"
         "(e:WorkbenchEntity) RETURN e.id AS id"

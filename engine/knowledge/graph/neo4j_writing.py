@@ -210,7 +210,7 @@ async def _rebuild_relationships(tx: Transaction, graph: str, keys: Iterable[_Ke
 
 
 async def _known(tx: Transaction, graph: str, label: str, wanted: Sequence[str]) -> list[str]:
-    """Those of a list that the graph has, in the order of the list."""
+    """Keep the values of a list that the graph has, in the order of the list."""
     ids = list(dict.fromkeys(map(plain, wanted)))
     query = f"UNWIND $ids AS id MATCH (n:{label} {{graph: $graph, id: id}}) RETURN n.id AS id"
     found = {row["id"] for row in await rows(tx, query, {"graph": graph, "ids": ids})}

@@ -1,4 +1,4 @@
-"""Where knowledge graphs are kept, for the page that shows how every part is."""
+"""The place where knowledge graphs are kept, for the page that shows how every part is."""
 
 from __future__ import annotations
 

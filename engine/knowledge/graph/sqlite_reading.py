@@ -70,7 +70,7 @@ def most_central(db: sqlite3.Connection, graph: int, limit: int) -> list[Entity]
 
 
 def of_passages(db: sqlite3.Connection, graph: int, passages: Sequence[PassageId]) -> list[Entity]:
-    """Those that most of the passages speak of first."""
+    """Return the entities of passages, those that most of the passages speak of first."""
     query = f"SELECT entity, count(*) FROM mentions WHERE graph = ? AND passage {_IN} GROUP BY entity"
     often = dict(db.execute(query, (graph, as_json(passages))))
     return sorted(entities(db, graph, [*often]), key=lambda item: (-often[item.id], -item.degree, item.id))

@@ -34,7 +34,7 @@ class SqliteGraphs:
         self._space = space
 
     async def look(self) -> GraphPlace:
-        """Where the graphs are and how many; a file that is not there yet is not made."""
+        """Describe where the graphs are and how many; a file that is not there yet is not made."""
         return await asyncio.to_thread(self._look)
 
     async def describe(self, collection: str) -> GraphInfo | None:

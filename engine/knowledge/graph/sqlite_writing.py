@@ -147,7 +147,7 @@ def _leave_communities(db: sqlite3.Connection, graph: int, gone: Iterable[str]) 
 
 
 def _known(db: sqlite3.Connection, query: str, graph: int, wanted: Sequence[str]) -> list[str]:
-    """Those of a list that the graph has, in the order of the list."""
+    """Keep the values of a list that the graph has, in the order of the list."""
     found = {value for (value,) in db.execute(f"{query} {_IN}", (graph, as_json(wanted)))}
     return [value for value in dict.fromkeys(wanted) if value in found]
 

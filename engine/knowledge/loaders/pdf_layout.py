@@ -1,4 +1,4 @@
-"""From drawn lines to paragraphs: running heads left out, wrapped lines joined, sentences kept across pages."""
+"""Make paragraphs of drawn lines: running heads left out, wrapped lines joined, sentences kept across pages."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _parts(page: Page, outline: Sequence[Entry], repeated: set[_Mark]) -> Iterat
 
 
 def _starts(lines: Sequence[Line], entries: Sequence[Entry]) -> list[int]:
-    """For each entry of a page the line that it begins at: the one with its words, else the first at its height.
+    """Find for each entry of a page the line that it begins at: the one with its words, else the first at its height.
 
     Both in reading order, for on a page of two columns the second begins above the headings of the first.
     """
@@ -200,7 +200,7 @@ def _paragraphs(part: _Part) -> list[list[str]]:
 
 
 def _edges(lines: Sequence[Line]) -> tuple[list[float], list[float]]:
-    """For each line the left and right edge of the column it stands in, from its neighbours."""
+    """Find for each line the left and right edge of its column, from its neighbours."""
     left, right = [], []
     for number, line in enumerate(lines):
         near = [

@@ -94,7 +94,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _end(text: str, start: int) -> int:
-    """Where the tag that begins here ends; -1 where none does."""
+    """Find the end of the tag that begins here; -1 where none does."""
     if not (_NAME.match(text, start) or text.startswith(("<!", "<?"), start)):
         return -1
     for found in _ENDS.finditer(text, start + 1, start + _LONGEST_TAG):

@@ -78,7 +78,7 @@ class Declaration:
 
     @property
     def own_settings(self) -> Mapping[str, Setting]:
-        """Its own settings by name."""
+        """The settings of the workflow's own options, by name."""
         return settings_in(cast(Hashable, self.options))
 
     # What the nodes say: a workflow knows them.

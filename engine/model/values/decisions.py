@@ -1,4 +1,4 @@
-"""Where a run went and why: comparisons, decisions, rewrites."""
+"""The values that say where a run went and why: comparisons, decisions, rewrites."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MOST_DIGITS = 12
 
 
 def operands(comparison: Comparison) -> tuple[str, str]:
-    """Both sides as text, with as many digits as keep the inequality true (never ``0.30 < 0.30``)."""
+    """Return both sides as text, with as many digits as keep the inequality true (never ``0.30 < 0.30``)."""
     if comparison.quantity in _WHOLE:
         return f"{comparison.value:.0f}", f"{comparison.bound:.0f}"
     for digits in range(2, _MOST_DIGITS):
@@ -56,7 +56,7 @@ def operands(comparison: Comparison) -> tuple[str, str]:
 
 
 def inequality(comparisons: Sequence[Comparison], names: Mapping[str, str] = QUANTITIES, joint: str = " and ") -> str:
-    """E.g. ``pass rate 0.40 < 0.60 and rewrites 1 < 3``; ``names`` and ``joint`` carry the language."""
+    """Write the comparisons, e.g. ``pass rate 0.40 < 0.60 and rewrites 1 < 3``, in ``names`` and ``joint``."""
     parts = []
     for comparison in comparisons:
         left, right = operands(comparison)

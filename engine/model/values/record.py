@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Where a run branched off another one, and what was changed there; everything before was reused."""
+    """The round at which a run branched off another one, and what was changed there; everything before was reused."""
 
     parent: RunId
     round: int = 0
@@ -107,7 +107,7 @@ class RunRecord:
         return {item.passage.id: item.passage for current in self.rounds for item in current.candidates}
 
     def first_verdicts(self, *, by_hand: bool = True) -> dict[PassageId, Verdict]:
-        """By passage the first verdict that could be read, else the first one; those ``by_hand`` can be left out."""
+        """Map every passage to its first readable verdict, else its first one; those ``by_hand`` can be left out."""
         found: dict[PassageId, Verdict] = {}
         for name, verdict in ((name, verdict) for current in self.rounds for name, verdict in current.verdicts.items()):
             former = found.get(name)
@@ -123,18 +123,18 @@ class RunRecord:
 
     @property
     def pass_rates(self) -> Mapping[int, float]:
-        """By round what the grader's gate decided on; answers are judged apart."""
+        """The pass rate of every round that the grader's gate decided on; answers are judged separately."""
         gate = declared(self.workflow).gate
         return {item.round: item.pass_rate for item in self.decisions if item.node == gate}
 
     @property
     def quality_scores(self) -> Mapping[int, float]:
-        """By round the score that routes; empty where passages are not scored."""
+        """The quality score of every round that routes it; empty where passages are not scored."""
         return {item.index: item.quality.routing_score for item in self.rounds if item.quality is not None}
 
     @property
     def calls(self) -> int:
-        """Chat-model invocations as if nothing had been cached; built-in ones are counted apart."""
+        """Chat-model invocations as if nothing had been cached; built-in ones are counted separately."""
         return sum(not call.built_in for call in self.model_calls)
 
     @property

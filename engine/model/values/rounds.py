@@ -263,5 +263,5 @@ class Round:
 
     @property
     def best_similarity(self) -> float | None:
-        """Of all candidates, dropped ones included; None where there are none."""
+        """The best similarity of all candidates, dropped ones included; None where there are none."""
         return max((item.passage.similarity for item in self.candidates), default=None)

@@ -49,7 +49,7 @@ class EvaluationEvidence:
 
 
 def decide_evaluation(evidence: EvaluationEvidence, config: RunConfig) -> Decision:
-    """Where to go after an evaluation, and the one reason why (AE-01).
+    """Decide where to go after an evaluation, and give the one reason why (AE-01).
 
     Precedence: passed; not evaluated, for want of time or because the evaluator failed; the limit of answers; the
     deadline; a revision that did not come about; else revise. The limit comes before the deadline, as it ends the

@@ -34,7 +34,7 @@ class AnswersReplay(Replay):
         return replace(super().roles(), own=AnswerRoles(writer, writer, _observe))
 
     def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
-        """Where an answer was reached, every one that is left is written and evaluated."""
+        """Return the worst cost of what is left; after an answer, every one left is written and evaluated."""
         if picture.context is None:
             return super().rest(picture, course, gap)
         prices = self.evidence.prices

@@ -11,7 +11,7 @@ from engine.roles import Evaluator, Writer
 
 @dataclass(frozen=True, slots=True)
 class AnswerRoles:
-    """Who else works in the answer-evaluation loop."""
+    """The further roles of the answer-evaluation loop."""
 
     writer: Writer
     evaluator: Evaluator

@@ -37,7 +37,7 @@ def initial_state(question: str) -> AnswerState:
 
 
 def ending(record: RunRecord) -> tuple[Outcome, str]:
-    """By the last decisions about passages and answer, and by what the writer was given."""
+    """Return the outcome by the last decisions about passages and answer, and by what the writer was given."""
     assert record.context is not None
     gate = next(item for item in reversed(record.decisions) if item.node == "grade")
     return outcome_of_answer(gate, record.decisions[-1], record.context)

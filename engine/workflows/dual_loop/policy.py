@@ -89,7 +89,7 @@ def recorded_strategies(manifest: Mapping[str, str]) -> tuple[Strategy, ...]:
 
 
 def first_strategy(choice: RouteChoice | None, usable: Sequence[Strategy]) -> Strategy:
-    """Where a pass begins: with the router's choice where it can be used, else with the first usable strategy.
+    """Choose where a pass begins: the router's choice where it can be used, else the first usable strategy.
 
     A corrective pass has no choice of its own (``choice`` None). Passages can always be searched directly.
     """
@@ -151,7 +151,7 @@ def decide_route(choice: RouteChoice) -> Decision:
 
 
 def decide_documents(evidence: DualEvidence, config: RunConfig) -> Decision:
-    """Where to go after the documents of one strategy were judged (DL-03).
+    """Decide where to go after the documents of one strategy were judged (DL-03).
 
     Precedence: every verdict unreadable; relevant documents; a grader out of reach; the deadline; another strategy;
     all tried. Relevant documents end the run where an answer stands already and nothing new can come of them: after
@@ -192,7 +192,7 @@ def decide_documents(evidence: DualEvidence, config: RunConfig) -> Decision:
 
 
 def decide_answer(evidence: DualEvidence, config: RunConfig) -> Decision:
-    """Where to go after an answer was judged (DL-04).
+    """Decide where to go after an answer was judged (DL-04).
 
     Precedence: a pass that brought no answer; not evaluated, for want of time or because the evaluator failed; the
     answer solves the question; the limit of corrections; the deadline; else another correction. The limit comes before

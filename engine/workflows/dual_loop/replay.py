@@ -1,7 +1,7 @@
 """Recorded roles of the dual loop: its memory, its router, its searches by strategy, its answers and their judge.
 
-A search is told by the recorded one of the same strategy and query, an answer by the recorded one that was written from
-the same passages.
+A search is answered by the recorded one of the same strategy and query, an answer by the recorded one that was written
+from the same passages.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class DualReplay(Replay):
         return gap in ("answer", "evaluation")
 
     def rest(self, picture: RunRecord, course: Course, gap: Gap) -> Cost:
-        """At worst every search, answer and pass that is left follows."""
+        """Return the worst cost of what is left: every search, answer and pass."""
         prices, corrections = self.evidence.prices, course.state.get("correction_attempts", 0)
         rest = passes(prices, self.config, max(0, dual_options(self.config).max_corrections - corrections))
         if gap not in ("answer", "evaluation"):
@@ -227,7 +227,7 @@ class DualReplay(Replay):
 
 
 class _Searches:
-    """Which search of a recorded run found what, and which strategies it could use."""
+    """The searches of a recorded run with what each found, and the strategies that it could use."""
 
     def __init__(self, record: RunRecord) -> None:
         self._record = record
@@ -261,7 +261,7 @@ class _Searches:
 
 
 class _DualClock(ReplayClock):
-    """Before a search the time is over where it was over before the recorded search of the same."""
+    """A clock whose time is over before a search where it was over before the same recorded search."""
 
     def __init__(self, evidence: Evidence, driver: Driver, searches: _Searches) -> None:
         super().__init__(evidence, driver)

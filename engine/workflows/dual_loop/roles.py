@@ -25,7 +25,7 @@ class WebRetriever(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DualRoles:
-    """Who else works in the dual loop."""
+    """The further roles of the dual loop."""
 
     sections: SectionRetriever
     router: StrategyRouter

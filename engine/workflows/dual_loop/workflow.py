@@ -66,13 +66,13 @@ def most_calls(config: RunConfig) -> int:
 
 
 def ending(record: RunRecord) -> tuple[Outcome, str]:
-    """By the last decision, by whether an answer stands, and by whether a search failed."""
+    """Return the outcome by the last decision, by whether there is an answer, and by whether a search failed."""
     last = record.decisions[-1]
     return outcome_of(last, record.drafts, record.tried_routes), last.reason
 
 
 def passes(prices: Any, config: RunConfig, count: int) -> Cost:
-    """So many passes at worst: a rewrite, every strategy, an answer and its evaluation each."""
+    """Return the worst cost of passes: a rewrite, every strategy, an answer and its evaluation each."""
     strategies = sum(strategy != "web_search" or dual_options(config).web_search for strategy in STRATEGIES)
     searches = prices.round(config) * strategies
     price: Cost = (prices.rewriting + searches + prices.generation + prices.evaluation) * count
@@ -80,7 +80,7 @@ def passes(prices: Any, config: RunConfig, count: int) -> Cost:
 
 
 def longest_run(prices: Any, config: RunConfig) -> Cost:
-    """At worst every correction is made."""
+    """Return the worst cost of a run, in which every correction is made."""
     price: Cost = prices.routing + passes(prices, config, dual_options(config).max_corrections + 1)
     return price
 

@@ -45,7 +45,7 @@ class RecordedLists:
         return self.mode == self.recorded_mode
 
     def covers(self, recorded: Round) -> bool:
-        """Whether the round tells what a search under these settings would find."""
+        """Whether the round has what a search under these settings would find."""
         evidence = recorded.graph
         if evidence is None:
             # Nothing could be searched in time: that says nothing of any other search.

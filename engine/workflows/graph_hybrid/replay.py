@@ -1,6 +1,6 @@
 """Recorded roles of graph + vector retrieval: its analyst, its search by modes, its reranker.
 
-A mode is told where the recorded one searched all of its lists; other hops, entities, communities or attachments are
+A mode is known where the recorded one searched all of its lists; other hops, entities, communities or attachments are
 another search. What the generator is given beside passages has to be the same for the recorded answer to stand.
 """
 
@@ -124,7 +124,7 @@ class _RecordedModes:
     async def rerank(
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
     ) -> list[tuple[Passage, Verdict]]:
-        """Raises ``TimeoutError`` where the recorded reranker left the order as it was."""
+        """Rerank as recorded; raises ``TimeoutError`` where the recorded reranker left the order as it was."""
         replay, course = self._replay, self._replay.driver.course
         place, prices = len(course.rounds), replay.evidence.prices
         if course.live:
@@ -217,7 +217,7 @@ class _RecordedGraphGenerator(RecordedGenerator):
         return super().same_input(course) and replay.same_shape() and replay.same_graph(course.rounds)
 
     def _alone(self, trace: Trace, *, same: bool, searched: bool = False) -> str:
-        """Without passages: the recorded answer stands where the run answered so too."""
+        """Answer without passages: the recorded answer holds where the run answered so too."""
         evidence, course = self._evidence, self._driver.course
         record, once = evidence.record, evidence.prices.generation
         course.cost = course.cost + once

@@ -10,7 +10,7 @@ from engine.roles import DirectAnswerer, QueryAnalyst, Reranker
 
 @dataclass(frozen=True, slots=True)
 class GraphRoles:
-    """Who else works in graph + vector retrieval."""
+    """The further roles of graph + vector retrieval."""
 
     analyst: QueryAnalyst
     searcher: ModeSearcher

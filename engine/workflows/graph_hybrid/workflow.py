@@ -50,7 +50,7 @@ def reranked(config: RunConfig) -> int:
 
 
 def ending(record: RunRecord) -> tuple[Outcome, str]:
-    """By the last decision and by what the generator was given."""
+    """Return the outcome by the last decision and by what the generator was given."""
     return outcome_of(record), record.decisions[-1].reason
 
 

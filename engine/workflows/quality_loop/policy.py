@@ -52,7 +52,7 @@ _IN_WORDS: Mapping[QualityIssueCode, str] = MappingProxyType(
         "no_passages": "No passage came close enough to the query.",
     }
 )
-"""What a rewriter is told of an issue: no figure, no bound (SC-06)."""
+"""What a rewriter is given of an issue: no figure, no bound (SC-06)."""
 _TOP = 3
 _DIGITS = 9
 """Sums of weighted shares are rounded here: 0.4 * 0.5 + 0.3 must reach a bar of 0.5."""
@@ -126,7 +126,7 @@ def grade_of(score: float, options: QualityOptions) -> QualityGrade:
 
 
 def decide_quality(evidence: Evidence, config: RunConfig) -> Decision:
-    """Where to go after the newest round, and the one reason why (QL-03, QL-05).
+    """Decide where to go after the newest round, and give the one reason why (QL-03, QL-05).
 
     Precedence: every kept verdict unreadable ends the run; then quality met, grader gone, deadline, limit of rewrites,
     a rewrite that failed or repeated itself, nothing found, rewrite. Raises ``ValueError`` without rounds.
@@ -168,7 +168,7 @@ def decide_quality(evidence: Evidence, config: RunConfig) -> Decision:
 
 
 def rewrite_issues(current: Round, config: RunConfig) -> tuple[RewriteIssue, ...]:
-    """The issues of a round as its rewriter is told them (QL-04).
+    """The issues of a round as its rewriter is given them (QL-04).
 
     History that was asked for and that the collection does not have is not asked for again.
     """
@@ -223,7 +223,7 @@ def bar_warnings(ceiling: Ceiling, config: RunConfig) -> tuple[WorkbenchError, .
 
 
 def _below(score: float, bar: float) -> tuple[str, str]:
-    """Both in as many digits as tell them apart."""
+    """Format both in as many digits as tell them apart."""
     return operands(Comparison("quality_score", score, "<", bar))
 
 

@@ -45,7 +45,7 @@ class QualityReplay(Replay):
             self._seen(course)
 
     def _seen(self, course: Course) -> None:
-        """Raises where passages below a list might be kept: they change how many places every kind has got."""
+        """Raise where passages below a list might be kept, for they change how many places every kind has."""
         current, place = course.rounds[-1], len(course.rounds) - 1
         recorded = self.evidence.record.rounds[place]
         course.unseen[place] = self._unseen(recorded)

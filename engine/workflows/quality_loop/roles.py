@@ -14,14 +14,14 @@ class KindRetriever(Protocol):
     """Searches one source kind of a collection; similarities as of :class:`engine.running.context.Retriever`."""
 
     async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
-        """Those that there is something of for a run of ``question``, in the order of ``SOURCE_KINDS``."""
+        """Return the kinds that a run of ``question`` would find something of, in the order of ``SOURCE_KINDS``."""
 
     async def search_kind(self, query: str, kind: SourceKind, limit: int) -> Retrieval: ...
 
 
 @dataclass(frozen=True, slots=True)
 class QualityRoles:
-    """Who else works in the quality-control loop."""
+    """The further roles of the quality-control loop."""
 
     retriever: KindRetriever
     router: SourceRouter

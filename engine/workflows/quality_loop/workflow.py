@@ -70,7 +70,7 @@ def most_calls(config: RunConfig) -> int:
 
 
 def ending(record: RunRecord) -> tuple[Outcome, str]:
-    """By the last decision and by what the generator was given."""
+    """Return the outcome by the last decision and by what the generator was given."""
     assert record.context is not None
     last = record.decisions[-1]
     return outcome_of(last, record.context), last.reason

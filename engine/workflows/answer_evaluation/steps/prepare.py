@@ -41,5 +41,5 @@ async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
 
 
 def after_preparing(state: Mapping[str, Any]) -> str:
-    """Where to go from here: to the writer, or to the end where there is nothing to answer from."""
+    """Decide where to go from here: to the writer, or to the end where there is nothing to answer from."""
     return "generate_answer" if state["context"].passages else "end"
