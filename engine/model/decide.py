@@ -46,7 +46,9 @@ def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
 
 def gate_in(item: Candidate, config: RunConfig) -> Gate:
     """The gate of a candidate under ``config``, no matter what config it was recorded with."""
-    return cast(Gate, config.options.gate_of(item, gate_of(item.rank, item.passage.similarity, config)))
+    gate = gate_of(item.rank, item.passage.similarity, config)
+    options = config.options
+    return cast(Gate, options.gate_of(item, gate)) if options.has_gates else gate
 
 
 def gated(passages: Sequence[Passage], config: RunConfig) -> tuple[Candidate, ...]:

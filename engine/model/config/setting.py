@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from engine.errors import InvalidConfig
 
@@ -114,6 +114,9 @@ class Options:
 
     def check(self) -> None:
         """Raise ``InvalidConfig`` where the settings do not go together."""
+
+    has_gates: ClassVar[bool] = False
+    """Whether :meth:`gate_of` may say another gate: it is asked for every candidate of every replay."""
 
     def gate_of(self, item: Any, gate: str) -> str:
         """The gate of a candidate where it may be another than ``gate``, which rank and similarity give it."""

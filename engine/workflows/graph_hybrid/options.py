@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from engine.messages import N_, NC_
 from engine.model.config import Options, RunConfig, choice, number, switch
@@ -137,6 +137,8 @@ class GraphOptions(Options):
         usual=(0.2, 0.5),
         group=_CONTEXT,
     )
+
+    has_gates: ClassVar[bool] = True
 
     def gate_of(self, item: Any, gate: str) -> str:
         """Each stage cuts by a threshold of its own (GH-04).

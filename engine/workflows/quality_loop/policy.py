@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from engine.errors import BarNeedsRewrite, BarOutOfReach, WorkbenchError
@@ -241,10 +242,16 @@ def _best(places: Mapping[SourceKind, int], config: RunConfig) -> float:
     if options.grade_on == "top3":
         return 1.0 if places else 0.0
     others = sorted((count for kind, count in places.items() if kind != "temporal"), reverse=True)
+    return _best_of(tuple(others), min(places.get("temporal", 0), config.top_k), config.top_k, options)
+
+
+# A map of decisions asks for few of these very often.
+@lru_cache(maxsize=512)
+def _best_of(others: tuple[int, ...], most_history: int, top_k: int, options: QualityOptions) -> float:
     best = 0.0
-    for history in range(min(places.get("temporal", 0), config.top_k) + 1):
+    for history in range(most_history + 1):
         for distinct in range(len(others) + 1):
-            room = min(sum(others[:distinct]), config.top_k - history)
+            room = min(sum(others[:distinct]), top_k - history)
             for rest in {distinct, room}:
                 if distinct <= rest <= room and history + rest:
                     best = max(best, _score_of(history, rest, distinct, options))
