@@ -1,14 +1,12 @@
-"""What SQLite and the file system say about the run records, as errors of our own."""
+"""What the database and the file system say about the run records, as errors of our own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
+from engine.database.faults import cause_or_damage
 from engine.errors import RecordError, WorkbenchError
-from engine.errors.files import cause_of, is_damage
-from engine.messages import N_
 
 OnFault = Callable[[WorkbenchError], None]
 
@@ -25,23 +23,13 @@ class Hears:
     over: OnFault = unheard
 
 
-_DAMAGED = (
-    N_("it is damaged"),
-    N_("Restart the workbench, which moves a damaged file aside, or restore it from a backup"),
-)
-
-
-def unwritable(path: Path, error: Exception) -> RecordError:
+def unwritable(place: str, error: Exception) -> RecordError:
     """The records cannot be written at the moment; nothing is lost while the program runs."""
-    cause, advice = _cause(error)
-    return RecordError.unwritable(path=path, cause=cause, advice=advice)
+    cause, advice = cause_or_damage(error)
+    return RecordError.unwritable(path=place, cause=cause, advice=advice)
 
 
-def unreadable(path: Path, error: Exception) -> RecordError:
+def unreadable(place: str, error: Exception) -> RecordError:
     """The records cannot be read at the moment."""
-    cause, advice = _cause(error)
-    return RecordError.unreadable(path=path, cause=cause, advice=advice)
-
-
-def _cause(error: Exception) -> tuple[str, str]:
-    return _DAMAGED if is_damage(error) else cause_of(error)
+    cause, advice = cause_or_damage(error)
+    return RecordError.unreadable(path=place, cause=cause, advice=advice)

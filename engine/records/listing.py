@@ -1,50 +1,45 @@
-"""One line a run: what a list of runs shows, from memory or from the file."""
+"""One line a run: what a list of runs shows, from memory or from the database."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, cast, get_args
 
-from engine.model.events import Event, ModelCalled, Rewritten, RunFinished, RunStarted
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Text,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    tuple_,
+)
+from sqlalchemy.exc import SQLAlchemyError
+
+from engine.database.base import Database, among, clean
+from engine.database.tables import EVENTS, PARTIAL_ANSWERS, RUNS, TAGS
+from engine.model.events import Event, ModelCalled, Prepared, Rewritten, RunFinished, RunStarted
 from engine.model.values import AnswerNote, Outcome, RunId
+from engine.people import LOCAL, Person
+from engine.records.tagging import tags_of
 
 INTERRUPTED: Outcome = "interrupted"
 _SHORTEST_ID = 6
 """Fewer letters are taken for a word of the question alone: half of the short ones begin some id."""
 
-_LISTED = """
-SELECT id, question, workflow, collection, started_at, shown, why, duration_ms, calls, rewrites, parent,
-    (SELECT json_group_array(CAST(tag AS TEXT)) FROM tags WHERE run_id = listed.id),
-    (SELECT iif(json_valid(data), json_extract(data, '$.answer_note'), '') FROM events
-        WHERE run_id = listed.id AND kind = 'run_finished' ORDER BY seq DESC LIMIT 1)
-FROM (
-    SELECT *, iif(cut_off, 'interrupted', outcome) AS shown, iif(cut_off, 'interrupted', reason) AS why
-    FROM (
-        SELECT *, outcome IS NULL AND owner NOT IN (SELECT value FROM json_each(:living)) AS cut_off FROM runs
-        WHERE id NOT IN (SELECT value FROM json_each(:leave_out))
-    )
-) AS listed
-WHERE (:started_at IS NULL OR (started_at, id) < (:started_at, :id))
-    AND (:outcome IS NULL OR shown = :outcome)
-    AND (:workflow IS NULL OR workflow = :workflow)
-    AND (:collection IS NULL OR collection = :collection)
-    AND (:tag IS NULL OR id IN (SELECT run_id FROM tags WHERE tag = :tag))
-    AND (:without_tag IS NULL OR id NOT IN (SELECT run_id FROM tags WHERE tag = :without_tag))
-    AND (:text IS NULL OR instr(casefolded(CAST(question AS BLOB)), :text) OR (:id_prefix AND instr(id, :text) = 1)
-        OR id IN (SELECT run_id FROM tags WHERE instr(casefolded(CAST(tag AS BLOB)), :text)))
-ORDER BY started_at DESC, id DESC LIMIT :limit"""
-_SOUND = "SELECT count(*), sum(json_valid(data)), sum(kind = 'run_started') FROM events WHERE run_id = ?"
-
-_STARTED = """
-SELECT data FROM events WHERE kind = 'run_started' AND run_id IN (SELECT value FROM json_each(?))
-"""
-
-_EQUAL = ("outcome", "workflow", "collection")
+_EQUAL = ("outcome", "workflow", "collection", "author")
 _OUTCOMES = frozenset((None, *get_args(Outcome)))
-_TYPES = (str, str, str, str, str, str | None, str, int | float, int, int, str, str)
+_SHOWN = ("id", "question", "workflow", "collection", "started_at")
+_COUNTED = ("duration_ms", "calls", "rewrites", "parent", "author", "searched")
+_TYPES = (str, str, str, str, str, str | None, str, int | float, int, int, str, str, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +61,10 @@ class RunSummary:
     rewrites: int
     parent: str = ""
     """The run that this one was forked from; empty for one that began by itself."""
+    author: str = ""
+    """Who asked, where people sign in."""
+    searched: str = ""
+    """The collection by its own name, which ``collection`` may be an alias of; empty until it is open."""
     tags: tuple[str, ...] = ()
     """In alphabetical order."""
     answer_note: AnswerNote = ""
@@ -88,6 +87,7 @@ class Filters(TypedDict, total=False):
     without_tag: str | None
     workflow: str | None
     collection: str | None
+    author: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,9 @@ class Wanted:
     """Runs with this tag are left out."""
     workflow: str | None = None
     collection: str | None = None
+    author: str | None = None
+    reader: Person = LOCAL
+    """Runs of collections that are kept from them are left out."""
 
     @property
     def place(self) -> tuple[str, str] | None:
@@ -114,8 +117,10 @@ class Wanted:
         return started_at, run_id
 
     def admits(self, summary: RunSummary) -> bool:
-        """Whether a run in memory is among those asked for; ``_LISTED`` says the same in SQL."""
+        """Whether a run in memory is among those asked for; ``_narrowed`` says the same in SQL."""
         if self.place is not None and (summary.started_at, summary.id) >= self.place:
+            return False
+        if not self.reader.may_read(summary.searched or summary.collection, summary.collection):
             return False
         if any(getattr(self, name) not in (None, getattr(summary, name)) for name in _EQUAL):
             return False
@@ -136,6 +141,7 @@ def summarise(events: Sequence[Event]) -> RunSummary | None:
     started = next((event for event in events if isinstance(event, RunStarted)), None)
     if started is None:
         return None
+    prepared = next((event for event in events if isinstance(event, Prepared)), None)
     finished = next((event for event in reversed(events) if isinstance(event, RunFinished)), None)
     return RunSummary(
         id=started.run_id,
@@ -150,72 +156,155 @@ def summarise(events: Sequence[Event]) -> RunSummary | None:
         calls=sum(isinstance(event, ModelCalled) and not event.call.built_in for event in events),
         rewrites=sum(isinstance(event, Rewritten) for event in events),
         parent=started.fork.parent if started.fork else "",
+        author=started.author,
+        searched=prepared.manifest.get("collection", "") if prepared else "",
     )
 
 
-def unfinished_owners(connection: sqlite3.Connection) -> list[str]:
+def unfinished_owners(connection: Connection) -> list[str]:
     """Processes that have runs without an end."""
-    rows = connection.execute("SELECT DISTINCT owner FROM runs WHERE outcome IS NULL")
+    rows = connection.execute(select(RUNS.c.owner).where(RUNS.c.outcome.is_(None)).distinct())
     return [str(owner) for (owner,) in rows]
 
 
 def stored(
-    connection: sqlite3.Connection, wanted: Wanted, living: Sequence[str], leave_out: Sequence[RunId]
+    database: Database, connection: Connection, wanted: Wanted, living: Sequence[str], leave_out: Sequence[RunId]
 ) -> list[RunSummary]:
-    """Runs of the file, newest first; those without an end whose process does not live are interrupted."""
-    started_at, run_id = wanted.place or (None, None)
-    text = wanted.text.casefold() if wanted.text else None
-    values = {
-        **asdict(wanted),
-        "living": json.dumps(living),
-        "leave_out": json.dumps(leave_out),
-        "started_at": started_at,
-        "id": run_id,
-        "text": text,
-        "id_prefix": text is not None and len(text) >= _SHORTEST_ID,
-    }
-    # Half a surrogate pair, which an address can bring, has no form in the file, so nothing there contains it.
-    plain = {name: _clean(value) if isinstance(value, str) else value for name, value in values.items()}
-    return [_summary(row) for row in connection.execute(_LISTED, plain)]
+    """Runs of the database, newest first; those without an end whose process does not live are interrupted."""
+    cut_off = and_(RUNS.c.outcome.is_(None), not_(among(connection, RUNS.c.owner, living)))
+    shown = case((cut_off, literal(INTERRUPTED)), else_=RUNS.c.outcome)
+    why = case((cut_off, literal(INTERRUPTED)), else_=RUNS.c.reason)
+    columns = (RUNS.c[name] for name in _SHOWN)
+    query = select(*columns, shown, why, *(RUNS.c[name] for name in _COUNTED))
+    query = query.where(
+        not_(among(connection, RUNS.c.id, leave_out)),
+        *_narrowed(database, wanted, shown),
+        *readable(connection, wanted.reader),
+    )
+    rows = connection.execute(query.order_by(RUNS.c.started_at.desc(), RUNS.c.id.desc()).limit(wanted.limit)).all()
+    found = [_summary(tuple(row)) for row in rows]
+    tags, notes = tags_of(connection, ids := [item.id for item in found]), _answer_notes(connection, ids)
+    return [replace(item, tags=tags.get(item.id, ()), answer_note=notes.get(item.id, "")) for item in found]
 
 
-def rows_of(connection: sqlite3.Connection, run_id: RunId) -> tuple[str | None, list[str], str]:
-    """Owner of a run (None where it is not listed), its events as JSON in order, and its tokens as a JSON list."""
-    owner = connection.execute("SELECT owner FROM runs WHERE id = ?", (run_id,)).fetchone()
-    rows = connection.execute("SELECT data FROM events WHERE run_id = ? ORDER BY seq", (run_id,)).fetchall()
-    pieces = connection.execute("SELECT pieces FROM partial_answers WHERE run_id = ?", (run_id,)).fetchone()
-    return (str(owner[0]) if owner else None), [data for (data,) in rows], (pieces[0] if pieces else "[]")
+def _narrowed(database: Database, wanted: Wanted, shown: ColumnElement[Any]) -> Iterator[ColumnElement[bool]]:
+    """What :meth:`Wanted.admits` asks for, for the database."""
+    if wanted.place is not None:
+        yield tuple_(RUNS.c.started_at, RUNS.c.id) < tuple_(*(literal(clean(part)) for part in wanted.place))
+    columns = {"outcome": shown, **{name: RUNS.c[name] for name in _EQUAL[1:]}}
+    for name, column in columns.items():
+        if (value := getattr(wanted, name)) is not None:
+            yield column == clean(value)
+    tagged = select(TAGS.c.run_id)
+    if wanted.tag is not None:
+        yield RUNS.c.id.in_(tagged.where(TAGS.c.tag == clean(wanted.tag)))
+    if wanted.without_tag is not None:
+        yield RUNS.c.id.not_in(tagged.where(TAGS.c.tag == clean(wanted.without_tag)))
+    if wanted.text:
+        # Half a surrogate pair, which an address can bring, has no form in the database, so nothing there contains it.
+        text = clean(wanted.text.casefold())
+        places = [
+            database.found_in(RUNS.c.question, text),
+            RUNS.c.id.in_(tagged.where(database.found_in(TAGS.c.tag, text))),
+        ]
+        if len(text) >= _SHORTEST_ID:
+            places.append(RUNS.c.id.startswith(text, autoescape=True))
+        yield or_(*places)
 
 
-def beginnings_of(connection: sqlite3.Connection, run_ids: Sequence[RunId]) -> list[str]:
+def readable(connection: Connection, reader: Person) -> Iterator[ColumnElement[bool]]:
+    """What :meth:`Person.may_read` asks for, for the database."""
+    called = (func.coalesce(func.nullif(RUNS.c.searched, ""), RUNS.c.collection), RUNS.c.collection)
+    if reader.hidden:
+        yield from (not_(among(connection, name, reader.hidden)) for name in called)
+    if reader.collections is not None:
+        yield among(connection, called[0], reader.collections)
+
+
+def readable_runs(connection: Connection, run_ids: Sequence[RunId], reader: Person) -> set[RunId]:
+    """Those of the runs whose collection is not kept from somebody."""
+    query = select(RUNS.c.id).where(among(connection, RUNS.c.id, run_ids), *readable(connection, reader))
+    return {RunId(str(run_id)) for run_id in connection.scalars(query)}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as the database has it, from an event on."""
+
+    owner: str | None
+    """The process that makes it; None where the run is not listed."""
+    ended: bool
+    """Whether it ended by itself."""
+    duration_ms: float
+    events: list[str]
+    """As JSON, in order."""
+    pieces: str
+    """Tokens of an answer that is being written, as a JSON list."""
+
+
+# Made once: making them would take as long as asking SQLite does.
+_RUN = bindparam("run", type_=Text)
+_LINE = (
+    select(RUNS.c.owner, RUNS.c.outcome, RUNS.c.duration_ms, PARTIAL_ANSWERS.c.pieces)
+    .select_from(RUNS.outerjoin(PARTIAL_ANSWERS, PARTIAL_ANSWERS.c.run_id == RUNS.c.id))
+    .where(RUNS.c.id == _RUN)
+)
+_EVENTS = (
+    select(EVENTS.c.data).where(EVENTS.c.run_id == _RUN, EVENTS.c.seq > bindparam("after", type_=Integer))
+).order_by(EVENTS.c.seq)
+
+
+def stored_run(connection: Connection, run_id: RunId, after_seq: int = 0) -> StoredRun:
+    """What is stored of a run above a sequence number; all of it where the run is not listed."""
+    line = connection.execute(_LINE, {"run": run_id}).one_or_none()
+    after = after_seq if line is not None else -1
+    events = [data for (data,) in connection.execute(_EVENTS, {"run": run_id, "after": after}).all()]
+    if line is None:
+        return StoredRun(None, False, 0.0, events, "[]")
+    return StoredRun(str(line.owner), line.outcome is not None, line.duration_ms, events, line.pieces or "[]")
+
+
+def beginnings_of(connection: Connection, run_ids: Sequence[RunId]) -> list[str]:
     """The event that each of these runs began with, as JSON."""
-    return [data for (data,) in connection.execute(_STARTED, (json.dumps(run_ids),))]
+    return [data for _, data in _events_of(connection, run_ids, "run_started")]
 
 
-def events_sound(connection: sqlite3.Connection, run_id: RunId) -> bool:
+def events_sound(database: Database, connection: Connection, run_id: RunId) -> bool:
     """Whether the rows of a run can be read and begin as they should; says nothing about what they mean."""
+    readable = case((database.readable(EVENTS.c.data), 1), else_=0)
+    started = case((EVENTS.c.kind == "run_started", 1), else_=0)
+    query = select(func.count(), func.sum(readable), func.sum(started)).where(EVENTS.c.run_id == run_id)
     try:
-        rows, readable, started = connection.execute(_SOUND, (run_id,)).fetchone()
-    except sqlite3.Error:
+        rows, sound, beginnings = connection.execute(query).one()
+    except SQLAlchemyError:
         return False
-    return bool(rows) and rows == readable and started == 1
+    return bool(rows) and rows == sound and beginnings == 1
+
+
+def _events_of(connection: Connection, run_ids: Sequence[RunId], kind: str) -> list[tuple[RunId, str]]:
+    query = select(EVENTS.c.run_id, EVENTS.c.data).where(EVENTS.c.kind == kind)
+    return [
+        (RunId(str(run)), data)
+        for run, data in connection.execute(query.where(among(connection, EVENTS.c.run_id, run_ids)))
+    ]
+
+
+def _answer_notes(connection: Connection, run_ids: Sequence[RunId]) -> dict[RunId, AnswerNote]:
+    notes = {}
+    for run_id, data in _events_of(connection, run_ids, "run_finished"):
+        try:
+            note = json.loads(data)["answer_note"]
+        except (ValueError, TypeError, KeyError):
+            continue
+        if note in get_args(AnswerNote):
+            notes[run_id] = cast("AnswerNote", note)
+    return notes
 
 
 def _summary(row: tuple[Any, ...]) -> RunSummary:
-    sound = (
-        all(isinstance(value, kind) for value, kind in zip(row[: len(_TYPES)], _TYPES, strict=True))
-        and row[5] in _OUTCOMES
-    )
-    tags = tuple(sorted(str(tag) for tag in json.loads(row[11])))
+    sound = all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)) and row[5] in _OUTCOMES
     if sound:
-        note = cast("AnswerNote", row[12] if row[12] in get_args(AnswerNote) else "")
-        return replace(RunSummary(*row[:11]), tags=tags, answer_note=note)
+        return RunSummary(*row)
     identity, question, workflow, collection, started_at = (str(value) for value in row[:5])
     outcome = cast("Outcome | None", row[5] if row[5] in _OUTCOMES else None)
-    return RunSummary(
-        RunId(identity), question, workflow, collection, started_at, outcome, "", 0.0, 0, 0, tags=tags, damaged=True
-    )
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return RunSummary(RunId(identity), question, workflow, collection, started_at, outcome, "", 0.0, 0, 0, damaged=True)

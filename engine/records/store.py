@@ -9,33 +9,41 @@ import threading
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
+from sqlalchemy import Connection, select
+
+from engine.database.base import Database, clean
+from engine.database.faults import UNUSABLE, is_damage
+from engine.database.owners import Membership
+from engine.database.sqlite import SqliteFile
+from engine.database.tables import RUNS
 from engine.errors import EngineClosed, RecordError, RunActive, UnknownRun, WorkbenchError
-from engine.errors.files import is_damage
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished, RunStarted, TokenStreamed, fold_all
 from engine.model.values import RunId, RunRecord
+from engine.people import LOCAL, Person
 from engine.records import faults
 from engine.records.buffer import RunBuffer
 from engine.records.codec import event_from_json
-from engine.records.instance import Instance, alive, sweep
 from engine.records.listing import (
     INTERRUPTED,
     Filters,
     RunSummary,
+    StoredRun,
     Wanted,
     beginnings_of,
     events_sound,
-    rows_of,
+    readable,
+    readable_runs,
     stored,
+    stored_run,
     summarise,
     unfinished_owners,
 )
-from engine.records.schema import Connect, connect, reading
 from engine.records.tagging import tag_counts, tag_text, tags_of
 from engine.records.writer import RecordWriter
 
@@ -52,42 +60,55 @@ def log_fault(fault: WorkbenchError) -> None:
     _log.warning("%s", fault)
 
 
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What memory or database have of a run, from an event on."""
+
+    events: Events
+    owner: str
+    seq: int
+    """Number of its last event, or of the one that the reader had seen."""
+    t_ms: float
+    """When that was."""
+    ended: bool = False
+    """Whether the end is known without these events."""
+
+
 class RunStore:
-    """The records of all runs in one SQLite file, which several processes may use at once; safe from any thread.
+    """The records of all runs in one database, which several processes may use at once; safe from any thread.
 
     ``append`` returns at once; a thread writes. What the disk does not take stays in memory, is listed and loaded from
     there, and is tried again until it works; ``on_fault`` hears of it once each time it begins, ``on_over`` each time
     it ends, on any thread.
     A run whose process ended without finishing it is read as *interrupted*, with everything it had.
-    Raises ``RecordError`` for a file that a newer version wrote.
+    Raises ``DatabaseNewer`` for a database that a newer version wrote.
     """
 
     def __init__(
         self,
-        path: Path,
+        database: Database | Path,
         *,
         on_fault: faults.OnFault = log_fault,
         on_over: faults.OnFault = faults.unheard,
-        open_file: Connect = connect,
     ) -> None:
-        self._path = path
-        self._locks = path.parent / "instances"
+        """``database`` is a path where the records have an SQLite file of their own."""
+        self._own_file = isinstance(database, Path)
+        self._database = SqliteFile(database, "runs") if isinstance(database, Path) else database
         self._buffer = RunBuffer()
         self._closing = threading.Lock()
         self._closed = False
-        self._dead: set[str] = set()
         self._sound: set[RunId] = set()
         self._damaged: set[RunId] = set()
-        self._instance: Instance | None = None
+        self._instance: Membership | None = None
+        owners = self._database.owners
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            sweep(self._locks)
-            self._instance = Instance(self._locks)
-        except (OSError, sqlite3.Error) as error:
-            on_fault(faults.unwritable(self._locks, error))
+            self._instance = owners.join()
+            owners.sweep()
+        except (sqlite3.Error, *UNUSABLE) as error:
+            on_fault(faults.unwritable(owners.place, error))
         self._owner = self._instance.id if self._instance else uuid.uuid4().hex
         hears = faults.Hears(on_fault, on_over)
-        self._writer = RecordWriter(path, self._buffer, owner=self._owner, hears=hears, open_file=open_file)
+        self._writer = RecordWriter(self._database, self._buffer, owner=self._owner, hears=hears)
         try:
             self._writer.start()
         except RecordError:
@@ -127,19 +148,42 @@ class RunStore:
             self._closed = True
             self._writer.stop()
             self._end_instance()
+            if self._own_file:
+                self._database.close()
 
     def events(self, run_id: str, after_seq: int = 0) -> Events:
         """Events of a run above a sequence number, in order; an interrupted run is given a ``run_finished``.
 
         Raises ``UnknownRun``, or ``RecordError`` where the record is damaged or the file cannot be read.
         """
-        events, owner = self._recorded(_storable(run_id))
-        if not any(isinstance(event, RunFinished) for event in events) and not self._lives(owner):
-            last = events[-1]
+        run = self._recorded(_storable(run_id), after_seq)
+        events = run.events
+        over = run.ended or any(isinstance(event, RunFinished) for event in events)
+        if not over and not self._lives(run.owner):
             # Above what the reader has seen: tokens may have reached it that were never stored.
-            seq = max(last.seq, after_seq) + 1
-            events.append(RunFinished(seq=seq, t_ms=last.t_ms, outcome=INTERRUPTED, reason=INTERRUPTED))
+            seq = max(run.seq, after_seq) + 1
+            events.append(RunFinished(seq=seq, t_ms=run.t_ms, outcome=INTERRUPTED, reason=INTERRUPTED))
         return [event for event in events if event.seq > after_seq]
+
+    def goes_on(self, run_id: str) -> bool:
+        """Whether a run has not ended, in this process or in another one that lives.
+
+        Raises ``UnknownRun``, or ``RecordError`` where the database cannot be read.
+        """
+        run = _storable(run_id)
+        buffered = self._buffer.events(run)
+        if any(isinstance(event, RunStarted) for event in buffered):
+            return not any(isinstance(event, RunFinished) for event in buffered)
+        if not self._database.exists:
+            raise UnknownRun(run=run_id)
+        try:
+            with self._database.reading() as connection:
+                row = connection.execute(select(RUNS.c.owner, RUNS.c.outcome).where(RUNS.c.id == run)).one_or_none()
+        except UNUSABLE as error:
+            raise faults.unreadable(self._database.place, error) from None
+        if row is None:
+            raise UnknownRun(run=run_id)
+        return row.outcome is None and self._lives(str(row.owner))
 
     def load(self, run_id: str) -> RunRecord:
         """The record of a run; ``outcome`` is None while it is running.
@@ -157,8 +201,9 @@ class RunStore:
         if self._closed:
             raise EngineClosed()
         run = _storable(run_id)
-        if self._goes_on(run):
-            raise RunActive(run=run_id)
+        with suppress(UnknownRun):
+            if self.goes_on(run):
+                raise RunActive(run=run_id)
         if not self._writer.delete(run):
             raise UnknownRun(run=run_id)
         self._damaged.discard(run)
@@ -174,58 +219,65 @@ class RunStore:
         """Take a tag from a run and return those left; one that it has not changes nothing. Raises as :meth:`tag`."""
         return self._tagged(run_id, tag_text(tag), add=False)
 
-    def tags(self) -> dict[str, int]:
-        """How many runs have each tag, in alphabetical order; raises ``RecordError`` where the file is unreadable."""
-        if not self._path.exists():
+    def tags(self, reader: Person = LOCAL) -> dict[str, int]:
+        """How many runs that somebody may read have each tag, in alphabetical order.
+
+        Raises ``RecordError`` where the database is unreadable.
+        """
+        if not self._database.exists:
             return {}
         try:
-            with reading(self._path) as connection:
-                return tag_counts(connection)
-        except sqlite3.Error as error:
-            raise faults.unreadable(self._path, error) from None
+            with self._database.reading() as connection:
+                return tag_counts(connection, readable(connection, reader))
+        except UNUSABLE as error:
+            raise faults.unreadable(self._database.place, error) from None
 
-    def list(self, limit: int = 50, **filters: Unpack[Filters]) -> Summaries:
+    def list(self, limit: int = 50, *, reader: Person = LOCAL, **filters: Unpack[Filters]) -> Summaries:
         """List at most ``limit`` runs, newest first, damaged ones included; filters as :class:`Wanted` explains them.
 
         Raises ``RecordError`` where the file cannot be read.
         """
-        wanted = Wanted(max(limit, 0), **filters)
+        wanted = Wanted(max(limit, 0), reader=reader, **filters)
         # Memory before file: a run that leaves memory in between is in the file by then.
         buffered = {run: line for run, events in self._buffer.everything().items() if (line := summarise(events))}
-        if not self._path.exists():
+        if not self._database.exists:
             found = [summary for summary in buffered.values() if wanted.admits(summary)]
         else:
             try:
                 found = self._listed(wanted, buffered)
-            except sqlite3.Error as error:
-                raise faults.unreadable(self._path, error) from None
+            except UNUSABLE as error:
+                raise faults.unreadable(self._database.place, error) from None
         return sorted(found, key=lambda summary: (summary.started_at, summary.id), reverse=True)[: wanted.limit]
 
-    def configs(self, run_ids: Sequence[RunId]) -> dict[RunId, RunConfig]:
-        """Settings of these runs; one that cannot be read, or that is gone, is left out.
+    def configs(self, run_ids: Sequence[RunId], reader: Person = LOCAL) -> dict[RunId, RunConfig]:
+        """Settings of these runs; one that cannot be read, that is gone, or kept from the reader, is left out.
 
         Raises ``RecordError`` where the file cannot be read.
         """
         # Memory before file, as for a list.
-        buffered = self._buffer.everything()
+        buffered = self._buffer.everything() if reader.reads_all else {}
         started = [event for run_id in run_ids for event in buffered.get(run_id, ())]
-        if self._path.exists():
+        if self._database.exists:
             try:
-                with reading(self._path) as connection:
-                    rows = beginnings_of(connection, [run_id for run_id in run_ids if run_id not in buffered])
-            except sqlite3.Error as error:
-                raise faults.unreadable(self._path, error) from None
+                with self._database.reading() as connection:
+                    wanted = [run_id for run_id in run_ids if run_id not in buffered]
+                    if not reader.reads_all:
+                        wanted = sorted(readable_runs(connection, wanted, reader))
+                    rows = beginnings_of(connection, wanted)
+            except UNUSABLE as error:
+                raise faults.unreadable(self._database.place, error) from None
             for data in rows:
                 with suppress(WorkbenchError, TypeError):
                     started.append(event_from_json(data))
         return {event.run_id: event.config for event in started if isinstance(event, RunStarted)}
 
     def _listed(self, wanted: Wanted, buffered: Mapping[RunId, RunSummary]) -> Summaries:
-        with reading(self._path) as connection:
-            living = [owner for owner in unfinished_owners(connection) if self._lives(owner)]
+        with self._database.reading() as connection:
+            # On this connection: each list with two of them could wait for one that another list holds.
+            living = [owner for owner in unfinished_owners(connection) if self._lives(owner, connection)]
             tags = tags_of(connection, buffered)
             own = [replace(summary, tags=tags.get(run, ())) for run, summary in buffered.items()]
-            found = stored(connection, wanted, living, [*buffered])
+            found = stored(self._database, connection, wanted, living, [*buffered])
             checked = [self._checked(connection, summary) for summary in found]
         return [summary for summary in own if wanted.admits(summary)] + checked
 
@@ -237,65 +289,52 @@ class RunStore:
             raise UnknownRun(run=run_id)
         return tags
 
-    def _checked(self, connection: sqlite3.Connection, summary: RunSummary) -> RunSummary:
+    def _checked(self, connection: Connection, summary: RunSummary) -> RunSummary:
         if summary.damaged or summary.id in self._damaged:
             return replace(summary, damaged=True)
         if summary.id not in self._sound:
-            if not events_sound(connection, summary.id):
+            if not events_sound(self._database, connection, summary.id):
                 return replace(summary, damaged=True)
             if summary.outcome is not None:
                 self._sound.add(summary.id)
         return summary
 
-    def _recorded(self, run_id: RunId) -> tuple[Events, str]:
-        """Events in order, tokens of an unfinished answer included, and the owner; at least one event."""
+    def _recorded(self, run_id: RunId, after_seq: int) -> _Recorded:
         # Memory before file: a run that leaves memory in between is in the file by then.
         buffered = self._buffer.events(run_id)
         if any(isinstance(event, RunStarted) for event in buffered):
-            return [*buffered], self._owner
-        if not self._path.exists():
+            return _Recorded([*buffered], self._owner, buffered[-1].seq, buffered[-1].t_ms)
+        if not self._database.exists:
             raise UnknownRun(run=run_id)
         try:
-            with reading(self._path) as connection:
-                owner, rows, pieces = rows_of(connection, run_id)
-        except sqlite3.Error as error:
+            with self._database.reading() as connection:
+                found = stored_run(connection, run_id, after_seq)
+        except UNUSABLE as error:
             if is_damage(error):
                 raise self._found_damaged(run_id, "its part of the file cannot be read") from None
-            raise faults.unreadable(self._path, error) from None
-        if owner is None and not rows:
+            raise faults.unreadable(self._database.place, error) from None
+        if found.owner is None and not found.events:
             raise UnknownRun(run=run_id)
-        if not rows:
+        if not found.events and not after_seq:
             raise self._found_damaged(run_id, "it has no events")
+        events = self._read(run_id, found)
+        last = events[-1] if events else None
+        seq, t_ms = (last.seq, last.t_ms) if last else (after_seq, found.duration_ms)
+        return _Recorded(events, found.owner or "", seq, t_ms, ended=after_seq > 0 and found.ended)
+
+    def _read(self, run_id: RunId, found: StoredRun) -> Events:
+        """Events in order, tokens of an unfinished answer included."""
         try:
-            events = [event_from_json(data) for data in rows]
-            tokens = [TokenStreamed(seq=seq, t_ms=t_ms, text=text) for seq, t_ms, text in json.loads(pieces)]
+            events = [event_from_json(data) for data in found.events]
+            tokens = [TokenStreamed(seq=seq, t_ms=t_ms, text=text) for seq, t_ms, text in json.loads(found.pieces)]
         except (WorkbenchError, ValueError, TypeError):
             raise self._found_damaged(run_id, "one of its events cannot be read") from None
-        return sorted([*events, *tokens], key=lambda event: event.seq), owner or ""
+        return sorted([*events, *tokens], key=lambda event: event.seq)
 
-    def _goes_on(self, run_id: RunId) -> bool:
-        buffered = self._buffer.events(run_id)
-        if any(isinstance(event, RunStarted) for event in buffered):
-            return not any(isinstance(event, RunFinished) for event in buffered)
-        if not self._path.exists():
-            return False
-        try:
-            with reading(self._path) as connection:
-                query = "SELECT owner FROM runs WHERE id = ? AND outcome IS NULL"
-                row = connection.execute(query, (run_id,)).fetchone()
-        except sqlite3.Error as error:
-            raise faults.unreadable(self._path, error) from None
-        return row is not None and self._lives(str(row[0]))
-
-    def _lives(self, owner: str) -> bool:
+    def _lives(self, owner: str, connection: Connection | None = None) -> bool:
         if owner == self._owner:
             return not self._closed
-        if owner in self._dead:
-            return False
-        if alive(self._locks, owner):
-            return True
-        self._dead.add(owner)
-        return False
+        return self._database.owners.alive(owner, connection)
 
     def _found_damaged(self, run_id: RunId, cause: str) -> RecordError:
         self._damaged.add(run_id)
@@ -307,9 +346,7 @@ class RunStore:
 
 
 def _storable(run_id: str) -> RunId:
-    """The id as that of a stored run; raises ``UnknownRun`` for one that no file of ours can hold."""
-    try:
-        run_id.encode()
-    except UnicodeEncodeError:
-        raise UnknownRun(run=run_id.encode("utf-8", "replace").decode()) from None
+    """The id as that of a stored run; raises ``UnknownRun`` for one that no database of ours can hold."""
+    if clean(run_id) != run_id:
+        raise UnknownRun(run=clean(run_id))
     return RunId(run_id)

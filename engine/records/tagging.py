@@ -1,13 +1,15 @@
-"""Tags of stored runs: what may be one, and how they are kept in the file."""
+"""Tags of stored runs: what may be one, and how they are kept in the database."""
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from sqlalchemy import ColumnElement, Connection, delete, func, select
+
+from engine.database.base import among, put
+from engine.database.tables import RUNS, TAGS
 from engine.errors import InvalidTag
 from engine.model.values import RunId
 
@@ -36,34 +38,39 @@ def tag_text(tag: str) -> str:
     return kept
 
 
-def add_tag(connection: sqlite3.Connection, run_id: RunId, tag: str) -> tuple[str, ...] | None:
-    """All tags of the run after it; None where the file has no such run."""
-    row = connection.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone()
-    if row is None:
+def add_tag(connection: Connection, run_id: RunId, tag: str) -> tuple[str, ...] | None:
+    """All tags of the run after it; None where the database has no such run."""
+    if not _known(connection, run_id):
         return None
-    connection.execute("INSERT INTO tags (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, tag))
+    put(connection, TAGS, {"run_id": run_id, "tag": tag})
     return tags_of(connection, (run_id,)).get(run_id, ())
 
 
-def remove_tag(connection: sqlite3.Connection, run_id: RunId, tag: str) -> tuple[str, ...] | None:
-    """All tags of the run after it, whether it had this one or not; None where the file has no such run."""
-    row = connection.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone()
-    if row is None:
+def remove_tag(connection: Connection, run_id: RunId, tag: str) -> tuple[str, ...] | None:
+    """All tags of the run after it, whether it had this one or not; None where the database has no such run."""
+    if not _known(connection, run_id):
         return None
-    connection.execute("DELETE FROM tags WHERE run_id = ? AND tag = ?", (run_id, tag))
+    connection.execute(delete(TAGS).where(TAGS.c.run_id == run_id, TAGS.c.tag == tag))
     return tags_of(connection, (run_id,)).get(run_id, ())
 
 
-def tags_of(connection: sqlite3.Connection, run_ids: Iterable[RunId]) -> Mapping[RunId, tuple[str, ...]]:
+def tags_of(connection: Connection, run_ids: Iterable[RunId]) -> Mapping[RunId, tuple[str, ...]]:
     """Sorted tags of those of the runs that have any."""
     found: dict[RunId, tuple[str, ...]] = {}
-    query = "SELECT run_id, tag FROM tags WHERE run_id IN (SELECT value FROM json_each(?)) ORDER BY tag"
-    for run_id, tag in connection.execute(query, (json.dumps(list(run_ids)),)):
+    query = select(TAGS.c.run_id, TAGS.c.tag).where(among(connection, TAGS.c.run_id, run_ids)).order_by(TAGS.c.tag)
+    for run_id, tag in connection.execute(query):
         found[RunId(str(run_id))] = (*found.get(RunId(str(run_id)), ()), str(tag))
     return found
 
 
-def tag_counts(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many runs have each tag, by name."""
-    rows = connection.execute("SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag")
+def tag_counts(connection: Connection, narrowed: Iterable[ColumnElement[bool]] = ()) -> dict[str, int]:
+    """How many runs have each tag, by name; of those alone that ``narrowed`` lets through."""
+    query = select(TAGS.c.tag, func.count()).group_by(TAGS.c.tag).order_by(TAGS.c.tag)
+    if conditions := tuple(narrowed):
+        query = query.where(TAGS.c.run_id.in_(select(RUNS.c.id).where(*conditions)))
+    rows = connection.execute(query)
     return {str(tag): int(count) for tag, count in rows}
+
+
+def _known(connection: Connection, run_id: RunId) -> bool:
+    return connection.scalar(select(RUNS.c.id).where(RUNS.c.id == run_id)) is not None

@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 import engine
+from engine.database.sqlite import SqliteFile, connect
+from engine.database.versions import HEAD
 from engine.errors import RecordError, WorkbenchError
 from engine.host.noted_faults import NotedFaults
 from engine.model.events import Event, fold_all
 from engine.model.values import RunId
-from engine.records.schema import FORMAT, connect
 from engine.records.store import RunStore
 from tests.support.recorded import recorded_run
 
@@ -70,7 +71,7 @@ def test_a_full_disk_is_reported_once_and_the_runs_are_written_when_there_is_roo
     path: Path, faults: list[WorkbenchError]
 ) -> None:
     disk = SmallDisk(pages=12)
-    with RunStore(path, on_fault=faults.append, open_file=disk) as store:
+    with RunStore(SqliteFile(path, "runs", open_file=disk), on_fault=faults.append) as store:
         for number in range(5):
             append_all(store, recorded_run(2, run_id=f"run-{number}"))
             store.flush()
@@ -90,7 +91,7 @@ def test_a_full_disk_is_reported_once_and_the_runs_are_written_when_there_is_roo
 def test_a_spell_of_trouble_that_ended_is_told_as_over(path: Path) -> None:
     noted = NotedFaults()
     disk = SmallDisk(pages=12)
-    with RunStore(path, on_fault=noted.note, on_over=noted.over, open_file=disk) as store:
+    with RunStore(SqliteFile(path, "runs", open_file=disk), on_fault=noted.note, on_over=noted.over) as store:
         for number in range(5):
             append_all(store, recorded_run(2, run_id=f"run-{number}"))
             store.flush()
@@ -104,7 +105,7 @@ def test_a_spell_of_trouble_that_ended_is_told_as_over(path: Path) -> None:
 
 
 def test_each_new_spell_of_trouble_is_reported_anew(path: Path, faults: list[WorkbenchError]) -> None:
-    with RunStore(path, on_fault=faults.append, open_file=impatient) as store:
+    with RunStore(SqliteFile(path, "runs", open_file=impatient), on_fault=faults.append) as store:
         for number in range(2):
             with closing(sqlite3.connect(path)) as other:
                 other.execute("BEGIN IMMEDIATE")
@@ -118,7 +119,7 @@ def test_each_new_spell_of_trouble_is_reported_anew(path: Path, faults: list[Wor
 
 
 def test_a_run_that_the_file_does_not_let_go_stays(path: Path, faults: list[WorkbenchError]) -> None:
-    with RunStore(path, on_fault=faults.append, open_file=impatient) as store:
+    with RunStore(SqliteFile(path, "runs", open_file=impatient), on_fault=faults.append) as store:
         append_all(store, recorded_run())
         store.flush()
         with closing(sqlite3.connect(path)) as other:
@@ -142,7 +143,7 @@ def test_it_tries_again_by_itself(path: Path, faults: list[WorkbenchError]) -> N
         opened.set()
         return connect(where)
 
-    with RunStore(path, on_fault=faults.append, open_file=third_time_lucky) as store:
+    with RunStore(SqliteFile(path, "runs", open_file=third_time_lucky), on_fault=faults.append) as store:
         append_all(store, recorded_run())
         assert opened.wait(20)
         assert store.load("run-1").outcome == "answered"
@@ -152,7 +153,7 @@ def test_it_tries_again_by_itself(path: Path, faults: list[WorkbenchError]) -> N
 
 
 def test_what_could_not_be_written_at_the_end_is_said(path: Path, faults: list[WorkbenchError]) -> None:
-    store = RunStore(path, on_fault=faults.append, open_file=SmallDisk(pages=8))
+    store = RunStore(SqliteFile(path, "runs", open_file=SmallDisk(pages=8)), on_fault=faults.append)
     append_all(store, recorded_run(3))
     store.close()
     assert [type(fault) for fault in faults] == [RecordError, RecordError]
@@ -164,7 +165,7 @@ def test_a_receiver_of_faults_that_fails_stops_nothing(path: Path, caplog: pytes
         raise RuntimeError("no")
 
     disk = SmallDisk(pages=8)
-    with RunStore(path, on_fault=broken, open_file=disk) as store:
+    with RunStore(SqliteFile(path, "runs", open_file=disk), on_fault=broken) as store:
         append_all(store, recorded_run(3))
         assert not store.flush()
         disk.pages = 100_000
@@ -350,9 +351,9 @@ def test_a_folder_taken_away_under_a_running_program_is_not_made_anew_and_is_wri
 def test_a_newer_format_is_refused_with_a_remedy_and_left_as_it_is(path: Path) -> None:
     with RunStore(path):
         pass
-    change(path, f"PRAGMA user_version = {FORMAT + 6}")
+    change(path, f"PRAGMA user_version = {HEAD + 6}")
     before = path.read_bytes()
-    with pytest.raises(RecordError, match=f"have format {FORMAT + 6}.*Update the workbench"):
+    with pytest.raises(RecordError, match=f"has format {HEAD + 6}.*Update the workbench"):
         RunStore(path)
     assert path.read_bytes() == before
     assert list((path.parent / "instances").iterdir()) == []

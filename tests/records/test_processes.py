@@ -15,10 +15,10 @@ from typing import IO, Any
 import pytest
 
 import engine
+from engine.database.instance import Instance, alive, sweep
 from engine.errors import RunActive
 from engine.model.events import RunFinished, TokenStreamed, fold_all
 from engine.model.values import RunId
-from engine.records.instance import Instance, alive, sweep
 from engine.records.store import RunStore
 from tests.support.recorded import recorded_run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -11,10 +12,15 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from sqlalchemy import Select, select
 
+from engine.database.base import Database
+from engine.database.sqlite import SqliteFile
+from engine.database.tables import EVENTS, PARTIAL_ANSWERS, Part
 from engine.errors import EngineClosed, RunActive, UnknownRun, WorkbenchError
 from engine.model.events import AnswerCompleted, Event, RunFinished, TokenStreamed, fold_all
 from engine.model.values import AnswerNote, Outcome, RunId
+from engine.records.codec import event_from_json
 from engine.records.store import RunStore, RunSummary
 from tests.support.recorded import recorded_run
 
@@ -27,8 +33,13 @@ def faults() -> list[WorkbenchError]:
 
 
 @pytest.fixture
-def store(tmp_path: Path, faults: list[WorkbenchError]) -> Iterator[RunStore]:
-    with RunStore(tmp_path / "runs.db", on_fault=faults.append) as opened:
+def database(database_of: Callable[[Part], Database]) -> Database:
+    return database_of("runs")
+
+
+@pytest.fixture
+def store(database: Database, faults: list[WorkbenchError]) -> Iterator[RunStore]:
+    with RunStore(database, on_fault=faults.append) as opened:
         yield opened
     assert faults == []
 
@@ -39,9 +50,9 @@ def append_all(store: RunStore, events: list[Event]) -> None:
         store.append(run_id, event)
 
 
-def rows(path: Path, query: str) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(query).fetchall()
+def texts(database: Database, query: Select[tuple[str]]) -> list[str]:
+    with database.reading() as connection:
+        return list(connection.scalars(query))
 
 
 def until(condition: Callable[[], bool], limit_s: float = 20.0) -> None:
@@ -72,6 +83,26 @@ def test_stored_events_come_back_in_order_and_without_tokens(store: RunStore) ->
     assert store.events("run-1", after_seq=10_000) == []
 
 
+def test_of_a_run_that_is_followed_only_what_is_new_is_read(
+    store: RunStore, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = recorded_run(2)
+    append_all(store, events)
+    store.flush()
+    read: list[str] = []
+
+    def decode(data: str) -> Event:
+        read.append(data)
+        return event_from_json(data)
+
+    monkeypatch.setattr("engine.records.store.event_from_json", decode)
+    with RunStore(database) as follower:
+        assert follower.events("run-1", after_seq=events[-2].seq) == [events[-1]]
+        assert len(read) == 1
+        assert follower.events("run-1", after_seq=events[-1].seq) == []
+    assert len(read) == 1
+
+
 def test_events_are_readable_before_anything_is_on_disk(tmp_path: Path) -> None:
     release = threading.Event()
 
@@ -80,7 +111,7 @@ def test_events_are_readable_before_anything_is_on_disk(tmp_path: Path) -> None:
             release.wait(20)
         raise sqlite3.OperationalError("not now")
 
-    store = RunStore(tmp_path / "runs.db", on_fault=lambda fault: None, open_file=slow_disk)
+    store = RunStore(SqliteFile(tmp_path / "runs.db", "runs", open_file=slow_disk), on_fault=lambda fault: None)
     events = recorded_run(1, "interrupted")
     append_all(store, events)
     assert store.events("run-1") == events
@@ -104,19 +135,19 @@ def test_a_finished_run_reads_the_same_from_memory_and_from_the_file(store: RunS
 
 
 def test_the_answer_so_far_is_stored_while_it_streams_and_replaced_when_it_is_complete(
-    store: RunStore, tmp_path: Path
+    store: RunStore, database: Database
 ) -> None:
     events = recorded_run()
-    path = tmp_path / "runs.db"
     complete = next(place for place, event in enumerate(events) if isinstance(event, AnswerCompleted))
     for event in events[: complete - 1]:
         store.append(RunId("run-1"), event)
-    query = "SELECT json_array_length(pieces) FROM partial_answers"
-    until(lambda: rows(path, query) == [(sum(isinstance(event, TokenStreamed) for event in events),)])
+    query = select(PARTIAL_ANSWERS.c.pieces)
+    streamed = sum(isinstance(event, TokenStreamed) for event in events)
+    until(lambda: [len(json.loads(pieces)) for pieces in texts(database, query)] == [streamed])
     for event in events[complete - 1 :]:
         store.append(RunId("run-1"), event)
     store.flush()
-    assert rows(path, query) == []
+    assert texts(database, query) == []
     assert not any(isinstance(event, TokenStreamed) for event in store.events("run-1"))
 
 
@@ -144,6 +175,7 @@ def test_a_summary_says_what_the_record_says(store: RunStore) -> None:
             duration_ms=record.duration_ms,
             calls=record.calls,
             rewrites=2,
+            searched="samples",
         )
     ]
 
@@ -191,13 +223,13 @@ def test_the_list_is_narrowed_by_outcome_and_by_text_of_the_question(store: RunS
     assert store.list(limit=0) == []
 
 
-def test_a_deleted_run_is_gone_and_the_others_stay(store: RunStore, tmp_path: Path) -> None:
+def test_a_deleted_run_is_gone_and_the_others_stay(store: RunStore, database: Database) -> None:
     append_all(store, recorded_run(run_id="one"))
     append_all(store, recorded_run(run_id="two"))
     store.delete("one")
     store.flush()
     assert [summary.id for summary in store.list()] == ["two"]
-    assert rows(tmp_path / "runs.db", "SELECT DISTINCT run_id FROM events") == [("two",)]
+    assert texts(database, select(EVENTS.c.run_id).distinct()) == ["two"]
     with pytest.raises(UnknownRun):
         store.load("one")
     with pytest.raises(UnknownRun):
@@ -308,8 +340,9 @@ def test_closing_writes_what_is_left_and_a_second_time_does_nothing(tmp_path: Pa
         assert again.load("run-1") == fold_all(recorded_run())
 
 
-def test_an_id_that_no_file_can_hold_is_unknown_and_leaves_nothing_locked(store: RunStore, tmp_path: Path) -> None:
+def test_an_id_that_no_file_can_hold_is_unknown_and_leaves_nothing_locked(tmp_path: Path) -> None:
     """A command line or an address can bring half a surrogate pair."""
+    store = RunStore(tmp_path / "runs.db")
     append_all(store, events := recorded_run(0))
     assert store.flush()
     for ask in (store.load, store.events, store.delete):
@@ -323,6 +356,7 @@ def test_an_id_that_no_file_can_hold_is_unknown_and_leaves_nothing_locked(store:
         other.execute("BEGIN IMMEDIATE")
         other.execute("ROLLBACK")
     assert store.tag(fold_all(events).id, "mine") == ("mine",)
+    store.close()
 
 
 def test_settings_are_read_of_runs_in_memory_and_in_the_file(tmp_path: Path) -> None:

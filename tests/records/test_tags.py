@@ -8,18 +8,21 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from engine.database.base import Database
+from engine.database.sqlite import SqliteFile, connect
+from engine.database.tables import Part
+from engine.database.versions import HEAD
 from engine.errors import EngineClosed, InvalidTag, RecordError, UnknownRun
-from engine.model.events import Event, PassageGraded, RunFinished, RunStarted, fold_all
+from engine.model.events import Event, PassageGraded, Prepared, RunFinished, RunStarted, fold_all
 from engine.model.values import Fork, RunId
 from engine.records import BATCH, PINNED
-from engine.records.schema import FORMAT, connect
 from engine.records.store import Filters, RunStore
 from engine.records.tagging import LONGEST_TAG, tag_text
 from tests.support.recorded import recorded_run
@@ -33,8 +36,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[RunStore]:
-    with RunStore(path) as opened:
+def database(database_of: Callable[[Part], Database]) -> Database:
+    return database_of("runs")
+
+
+@pytest.fixture
+def store(database: Database) -> Iterator[RunStore]:
+    with RunStore(database) as opened:
         yield opened
 
 
@@ -81,7 +89,7 @@ def test_a_text_that_cannot_be_a_tag_is_refused_with_what_to_do(store: RunStore,
     assert store.list()[0].tags == ()
 
 
-def test_tags_are_listed_sorted_and_the_same_one_twice_is_one(store: RunStore, path: Path) -> None:
+def test_tags_are_listed_sorted_and_the_same_one_twice_is_one(store: RunStore, database: Database) -> None:
     append_all(store, recorded_run())
     assert store.tag("run-1", "slow") == ("slow",)
     assert store.tag("run-1", " slow ") == ("slow",)
@@ -91,7 +99,7 @@ def test_tags_are_listed_sorted_and_the_same_one_twice_is_one(store: RunStore, p
     assert store.untag("run-1", "never there") == (PINNED, "slow", "阈值")
     assert store.untag("run-1", "slow") == (PINNED, "阈值")
     store.close()
-    with RunStore(path) as again:
+    with RunStore(database) as again:
         assert again.list()[0].tags == (PINNED, "阈值")
 
 
@@ -125,7 +133,7 @@ def test_how_many_runs_have_each_tag_is_counted(store: RunStore) -> None:
     assert store.tags() == {"all": 3, "Äpfel": 1}
 
 
-def test_deleting_a_run_takes_its_tags_along(store: RunStore, path: Path) -> None:
+def test_deleting_a_run_takes_its_tags_along(store: RunStore) -> None:
     for name in ("one", "two"):
         append_all(store, recorded_run(0, run_id=name))
         store.tag(name, "kept")
@@ -142,7 +150,7 @@ def test_a_tag_that_the_disk_does_not_take_is_an_error_and_not_a_silence(path: P
         connection.execute("PRAGMA busy_timeout = 0")
         return connection
 
-    with RunStore(path, on_fault=lambda fault: None, open_file=impatient) as store:
+    with RunStore(SqliteFile(path, "runs", open_file=impatient), on_fault=lambda fault: None) as store:
         append_all(store, recorded_run())
         store.flush()
         with closing(sqlite3.connect(path)) as other:
@@ -256,8 +264,10 @@ def unpacked(path: Path) -> Path:
     return path
 
 
-def _by_the_first_policy(event: Event) -> Event:
-    """As a version wrote it whose verdicts did not name their policy yet."""
+def _as_format_1(event: Event) -> Event:
+    """As the version with format 1 wrote it: verdicts did not name their policy, nor the recording this collection."""
+    if isinstance(event, Prepared):
+        return replace(event, manifest={**event.manifest, "collection": "samples@9c41"})
     return replace(event, verdict=replace(event.verdict, policy=1)) if isinstance(event, PassageGraded) else event
 
 
@@ -271,12 +281,12 @@ def test_a_file_of_format_1_is_lifted_with_its_runs_and_takes_tags(path: Path) -
             ("finished", "answered", (), ""),
         ]
         written = recorded_run(1, run_id="finished", question="What is a tree? 什么是树？")
-        assert store.load("finished") == fold_all([_by_the_first_policy(event) for event in written])
+        assert store.load("finished") == fold_all([_as_format_1(event) for event in written])
         assert store.load("cut-off").answer
         store.tag("cut-off", "crash")
         append_all(store, recorded_run(run_id="new"))
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (HEAD,)
     with RunStore(path) as again:
         assert {item.id: item.tags for item in again.list()} == {"cut-off": ("crash",), "finished": (), "new": ()}
 

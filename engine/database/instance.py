@@ -73,7 +73,11 @@ def alive(folder: Path, owner: str) -> bool:
     return False
 
 
+def living(folder: Path) -> int:
+    """How many processes still run; the lock files of those that were killed are removed."""
+    return sum(alive(folder, path.stem) for path in list(folder.glob(f"*{_SUFFIX}")))
+
+
 def sweep(folder: Path) -> None:
     """Remove the lock files that processes killed in their sleep have left."""
-    for path in folder.glob(f"*{_SUFFIX}"):
-        alive(folder, path.stem)
+    living(folder)

@@ -1,0 +1,120 @@
+"""What stores need of a database, no matter which kind it is."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, Text, any_, bindparam, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from engine.database.owners import Owners
+from engine.database.signals import Signals
+from engine.database.tables import Part
+
+Row = Mapping[str, Any]
+
+
+class Database(ABC):
+    """Some of our tables, opened on first use and prepared by then; safe from any thread.
+
+    What goes wrong is raised as SQLAlchemy's or the system's error, for the store that knows what it means to its user
+    (``faults.cause_of``), except that a database of a newer version is refused with ``DatabaseNewer``.
+    """
+
+    shared: bool
+    """Whether replicas on several machines may use it."""
+    place: str
+    """What messages call it: the path of a file, or an address without its password."""
+
+    @property
+    @abstractmethod
+    def owners(self) -> Owners:
+        """The processes that use it, and whether they still live."""
+
+    @property
+    @abstractmethod
+    def signals(self) -> Signals:
+        """What its processes tell each other."""
+
+    @property
+    @abstractmethod
+    def exists(self) -> bool:
+        """Whether there is anything to read; a missing SQLite file has nothing."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A transaction that sees one moment of the database, however much is written meanwhile."""
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[Connection]:
+        """A transaction that is committed at its end, and rolled back where anything is raised."""
+
+    @property
+    @abstractmethod
+    def opening(self) -> int:
+        """How often it was opened for writing: it may be a new file after each time."""
+
+    def set_aside(self) -> str:
+        """Move a damaged file away (``faults.is_damage``); its new name, empty where it was replaced already."""
+        return ""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes that it takes."""
+
+    @abstractmethod
+    def state(self, part: Part) -> tuple[int, ...]:
+        """Something that changes whenever anything is written to the tables of a part, by any process."""
+
+    @abstractmethod
+    def turn(self, name: str) -> AbstractContextManager[bool]:
+        """Hold the only turn of a name among all processes; false, at once, where another one has it.
+
+        Where nothing is shared each caller has a turn of its own.
+        """
+
+    @abstractmethod
+    def found_in(self, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+        """Whether a column contains a text, which is folded already, regardless of its case."""
+
+    @abstractmethod
+    def readable(self, column: ColumnElement[str]) -> ColumnElement[bool]:
+        """Whether a column holds JSON, as far as this kind of database can lose it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let it go; a second call does nothing, and a later use opens it again."""
+
+
+def among(connection: Connection, column: ColumnElement[str], values: Iterable[str]) -> ColumnElement[bool]:
+    """Whether a column is one of any number of values, sent as a single parameter."""
+    wanted = [clean(value) for value in values]
+    if connection.dialect.name == "postgresql":
+        return column == any_(bindparam(None, wanted, type_=postgresql.ARRAY(Text)))
+    return column.in_(select(func.json_each(json.dumps(wanted)).table_valued("value").c.value))
+
+
+def put(
+    connection: Connection, table: Table, rows: Row | Sequence[Row], *, changes: Sequence[str] | None = None
+) -> None:
+    """Insert rows; of one whose key is there already the columns in ``changes`` are replaced: all, or none of them."""
+    insert = postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+    keys = [column.name for column in table.primary_key]
+    replaced = [column.name for column in table.columns if column.name not in keys] if changes is None else changes
+    if replaced:
+        statement = insert.on_conflict_do_update(
+            index_elements=keys, set_={name: insert.excluded[name] for name in replaced}
+        )
+    else:
+        statement = insert.on_conflict_do_nothing(index_elements=keys)
+    if rows:
+        connection.execute(statement, rows)
+
+
+def clean(text: str) -> str:
+    """A text as both kinds can hold it: half a surrogate pair has no UTF-8 form, and PostgreSQL takes no NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")

@@ -1,0 +1,105 @@
+"""What SQLite, PostgreSQL and the system say about our database, as pieces of the sentences of an error."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+
+from engine.messages import N_
+
+UNUSABLE = (SQLAlchemyError, OSError)
+"""What using a database can raise."""
+
+_LOCKED = (N_("another process keeps it locked"), N_("Close the other workbench or the tool that has it open"))
+_READ_ONLY = (N_("it may only be read"), N_("Make the folder writable, or point WORKBENCH_DATA_DIR at another one"))
+_FULL = (N_("the disk is full"), N_("Free some space on that disk"))
+_SQLITE = {
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_PERM: _READ_ONLY,
+    sqlite3.SQLITE_IOERR: (N_("the disk reported an error"), N_("Look at the disk and the system log")),
+    sqlite3.SQLITE_CANTOPEN: (N_("it cannot be opened"), _READ_ONLY[1]),
+}
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_DAMAGED = (
+    N_("it is damaged"),
+    N_("Restart the workbench, which moves a damaged file aside, or restore it from a backup"),
+)
+_ADDRESS = N_("Start the PostgreSQL server, or correct WORKBENCH_DATABASE_URL")
+_RIGHTS = N_("Give the user of WORKBENCH_DATABASE_URL the rights to read, write and make tables there")
+_POSTGRES = {
+    "08": (N_("the PostgreSQL server does not answer"), _ADDRESS),
+    "28": (N_("the PostgreSQL server refuses this user or password"), N_("Correct WORKBENCH_DATABASE_URL")),
+    "3D": (N_("the PostgreSQL server has no such database"), N_("Make it, or correct WORKBENCH_DATABASE_URL")),
+    "42501": (N_("its user lacks a right there"), _RIGHTS),
+    "25006": (N_("it may only be read"), N_("Name the server that takes writes in WORKBENCH_DATABASE_URL")),
+    "53100": _FULL,
+    "53300": (
+        N_("the PostgreSQL server takes no more connections"),
+        N_("Raise its max_connections, or run fewer replicas"),
+    ),
+    "55P03": _LOCKED,
+    "57P": (N_("the PostgreSQL server is shutting down or starting"), N_("Wait until it is back")),
+}
+"""By the beginning of PostgreSQL's SQLSTATE, the longest one first that fits."""
+
+
+def original(error: Exception) -> BaseException:
+    """The driver's own error behind SQLAlchemy's."""
+    return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+
+
+def primary_code(error: Exception) -> int:
+    """Return the code of SQLite without what extends it; -1 for errors of Python's module and of anything else."""
+    # Extended codes keep the primary one in their lowest byte.
+    code: int | None = getattr(original(error), "sqlite_errorcode", None)
+    return -1 if code is None else code & 0xFF
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the file itself is at fault: not a database, torn, or without the tables that its format promises."""
+    found = original(error)
+    missing = isinstance(found, sqlite3.OperationalError) and str(found).startswith("no such")
+    return missing or primary_code(error) in _DAMAGE
+
+
+def cause_of(error: Exception) -> tuple[str, str]:
+    """Return why a database cannot be used and what to do about it, for an error that is no damage."""
+    found = original(error)
+    if isinstance(found, OSError):
+        return found.strerror or type(found).__name__, _READ_ONLY[1]
+    unknown = (f"{type(found).__name__}: {found}", N_("Look at the log of the workbench"))
+    if isinstance(found, sqlite3.Error):
+        return _SQLITE.get(primary_code(error), unknown)
+    if isinstance(error, DBAPIError):
+        return _postgres_cause(error) or unknown
+    return unknown
+
+
+def cause_or_damage(error: Exception) -> tuple[str, str]:
+    """Return :func:`cause_of`, or that the file is damaged."""
+    return _DAMAGED if is_damage(error) else cause_of(error)
+
+
+def _postgres_cause(error: DBAPIError) -> tuple[str, str] | None:
+    state = getattr(error.orig, "sqlstate", None) or ""
+    fitting = [known for known in _POSTGRES if state.startswith(known)]
+    if fitting:
+        return _POSTGRES[max(fitting, key=len)]
+    return _refused(str(error.orig)) if isinstance(error, OperationalError) and not state else None
+
+
+def _refused(text: str) -> tuple[str, str]:
+    """Why no connection came about: libpq gives its reasons as text alone."""
+    if "password" in text or "authentication" in text:
+        return _POSTGRES["28"]
+    if "does not exist" in text:
+        return _POSTGRES["3D"]
+    if "too many clients" in text or "connection slots" in text:
+        return _POSTGRES["53300"]
+    if "starting up" in text or "shutting down" in text:
+        return _POSTGRES["57P"]
+    return _POSTGRES["08"]

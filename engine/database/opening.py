@@ -1,0 +1,73 @@
+"""The databases of one installation: a file for each part, or the one that ``WORKBENCH_DATABASE_URL`` names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import cast
+
+from engine.database.base import Database
+from engine.database.sqlite import SqliteFile
+from engine.database.tables import PARTS, Part
+from engine.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Databases:
+    """What each store uses; nothing is opened before its first use."""
+
+    runs: Database
+    evaluation: Database
+    verdicts: Database
+    weak_points: Database
+    people: Database
+
+    @classmethod
+    def of(cls, settings: Settings) -> Databases:
+        """Those that the settings name.
+
+        Raises ``InvalidSettings`` for an address that is none, ``PostgresDriverMissing`` where psycopg is missing.
+        """
+        url = settings.database_url.get_secret_value()
+        return cls.at(url) if url else cls.files(settings)
+
+    @classmethod
+    def at(cls, url: str) -> Databases:
+        """The one at an address, for everything; raises as :meth:`of` does."""
+        # Imported where it is wanted: its driver comes with an extra.
+        from engine.database.postgres import PostgresDatabase
+
+        one = PostgresDatabase(url)
+        return cls(one, one, one, one, one)
+
+    @classmethod
+    def files(cls, settings: Settings) -> Databases:
+        """The SQLite files of the data folder, no matter what the settings name."""
+        folder = settings.data_dir
+        return cls(
+            SqliteFile(folder / "runs.db", "runs"),
+            # A label or the end of a run must outlive a power cut, and these writes are few.
+            SqliteFile(folder / "evaluation.db", "evaluation", durable=True, busy_s=10.0),
+            # A verdict that is not found in time is asked for again.
+            SqliteFile(folder / "verdicts.db", "verdicts", busy_s=0.25),
+            SqliteFile(folder / "weak_points.db", "weak_points", durable=True),
+            SqliteFile(folder / "people.db", "people", durable=True),
+        )
+
+    @property
+    def by_part(self) -> Mapping[Part, Database]:
+        """The database of each part that this kind keeps: one for all parts has those of a team too."""
+        named = {field.name: cast(Database, getattr(self, field.name)) for field in fields(self)}
+        alone = self.runs if len({id(item) for item in named.values()}) == 1 else None
+        found = ((part, named.get(part, alone)) for part in PARTS)
+        return {part: database for part, database in found if database is not None}
+
+    @property
+    def each(self) -> tuple[Database, ...]:
+        """Every database, once."""
+        return tuple({id(item): item for item in self.by_part.values()}.values())
+
+    def close(self) -> None:
+        """Let all of them go."""
+        for database in self.each:
+            database.close()

@@ -1,0 +1,136 @@
+"""What docs/backup.md says is done as it says, and what comes back is what was there: TM-08."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.database.opening import Databases
+from engine.engine import Engine
+from engine.evaluation.cases import Case, QuerySet
+from engine.knowledge.foreign_kept import kept_connections
+from engine.knowledge.items import IngestItem
+from engine.model.config import RunConfig
+from engine.people.records import PeopleRecords
+from engine.people.tokens import made
+from engine.settings import Settings
+from tests.knowledge.test_kept_connections import WIKI
+from tests.support import postgres_server
+
+PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
+TREES = b"# Trees\n\nA tree is a connected graph without cycles. A tree with n vertices has n - 1 edges."
+QUESTION = "How many edges does a tree with n vertices have?"
+OWN = RunConfig(collection="own")
+AWAY = replace(WIKI, place=replace(WIKI.place, address="http://127.0.0.1:9"))
+
+
+def commands(heading: str) -> list[str]:
+    """The blocks of shell commands in a section: how to make a backup, how to restore it."""
+    section = PAGE.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+
+
+def shell(script: str, folder: Path, **variables: str) -> None:
+    """Run commands of the page where the backup is to lie."""
+    found = postgres_server.programs()
+    path = f"{found}:{os.environ['PATH']}" if found else os.environ["PATH"]
+    done = subprocess.run(
+        ["sh", "-euc", script],
+        cwd=folder,
+        env={**os.environ, "PATH": path, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def used(settings: Settings, meanwhile: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """Use an installation in every way that leaves something; what is there at the end."""
+    with closing(Databases.of(settings)) as databases:
+        kept_connections(settings, databases).write([AWAY])
+        PeopleRecords(databases.people).add_token(made("robot", "viewer", 9, None)[0])
+    with Engine.open(settings) as engine:
+        engine.wait_until_ready()
+        engine.ingest([IngestItem("trees.md", data=TREES)], "own")
+        run = engine.run(QUESTION, OWN)
+        assert run.outcome == "answered" and run.citations
+        engine.tag_run(run.id, "mine")
+        engine.run("Who invented the bicycle?", OWN)
+        engine.evaluation.save_query_set(QuerySet("trees", (Case("a", QUESTION),)))
+        engine.evaluation.set_label(QUESTION, run.citations[0].passage_id, True)
+        batch = engine.batches.start("trees", OWN)
+        assert engine.batches.wait(batch, 60)
+        engine.flush()
+        found = state(engine)
+        meanwhile()
+    return found
+
+
+def state(engine: Engine) -> dict[str, Any]:
+    """What an installation has, in values that can be compared."""
+    runs = engine.runs(500)
+    store = engine.evaluation
+    foreign = kept_connections(engine.settings, engine.databases)
+    return {
+        "runs": runs,
+        "records": [engine.record(run.id) for run in runs],
+        "tags": engine.tags(),
+        "sets": [store.query_set(name) for name in store.query_sets()],
+        "labels": store.labels(QUESTION),
+        "batches": [store.batch(item.id) for item in store.batches()],
+        "weak points": engine.weak_points.list("own"),
+        "tokens": engine.team.tokens(),
+        "connections": foreign.read(),
+        "sources": engine.sources("own"),
+    }
+
+
+def require_equal(settings: Settings, before: dict[str, Any]) -> None:
+    """The restored installation has what was there, and answers as it did."""
+    with Engine.open(settings) as engine:
+        engine.wait_until_ready()
+        after = state(engine)
+        for name, value in before.items():
+            assert after[name] == value, name
+        assert after["connections"] == ({"wiki": AWAY}, None)
+        first, again = before["records"][-1], engine.run(QUESTION, OWN)
+        assert first.question == QUESTION and first.passages
+        assert (again.answer, again.citations, again.passages) == (first.answer, first.citations, first.passages)
+
+
+def test_one_machine_comes_back_from_its_folder(tmp_path: Path) -> None:
+    backup, restore = commands("One machine")
+    before = used(Settings(data_dir=tmp_path / "data"))
+    shell(backup, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "data"))
+    shutil.rmtree(tmp_path / "data")
+    shell(restore, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "elsewhere"))
+    assert not (tmp_path / "data").exists()
+    require_equal(Settings(data_dir=tmp_path / "elsewhere"), before)
+
+
+def test_on_postgres_an_installation_comes_back_from_a_dump_of_a_database_in_use(
+    postgres_server_here: postgres_server.Server, tmp_path: Path
+) -> None:
+    if postgres_server.programs() is None:
+        pytest.skip("the programs of PostgreSQL are not installed")
+    folder_backup, folder_restore = commands("One machine")
+    backup, restore = commands("With PostgreSQL")
+    with postgres_server_here.database() as url:
+        settings = Settings.load(data_dir=tmp_path / "data", database_url=url)
+        before = used(settings, lambda: shell(backup, tmp_path, WORKBENCH_DATABASE_URL=url))
+    shell(folder_backup, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "data"))
+    shutil.rmtree(tmp_path / "data")
+    with postgres_server_here.database() as url:
+        shell(folder_restore, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "elsewhere"))
+        shell(restore, tmp_path, WORKBENCH_DATABASE_URL=url)
+        require_equal(Settings.load(data_dir=tmp_path / "elsewhere", database_url=url), before)
