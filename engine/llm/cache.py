@@ -1,4 +1,4 @@
-"""Verdicts of chat models that were paid for once, in an SQLite file; losing it costs calls and nothing else."""
+"""Verdicts of chat models that were paid for once; losing one costs calls and nothing else."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import asyncio
 import hashlib
 import json
 import logging
-import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from sqlalchemy import select
+
+from engine.database.base import Database, among, clean, put
+from engine.database.faults import UNUSABLE, is_damage, original
+from engine.database.sqlite import SqliteFile
+from engine.database.tables import VERDICTS
+from engine.errors import WorkbenchError
 from engine.model.config import RoleModel
 
 _log = logging.getLogger(__name__)
-_BUSY_S = 0.25
-_SCHEMA = "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +46,16 @@ def verdict_key(question: str, passage: str, model: RoleModel, digest: str, prom
 class VerdictCache:
     """Replies by key, read and written on a thread of its own so that the event loop never waits for the disk.
 
-    A file that is locked or on a full disk makes that one access a miss; a damaged one switches the cache off for
-    the rest of the process (:attr:`usable`). Nothing here raises. Any number of event loops may use it.
+    A database that is locked, away or on a full disk makes that one access a miss; a damaged file switches the cache
+    off for the rest of the process (:attr:`usable`). Nothing here raises. Any number of event loops may use it.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, database: Database | Path) -> None:
+        """``database`` is a path where the cache has an SQLite file of its own."""
+        self._own_file = isinstance(database, Path)
+        self._database = SqliteFile(database, "verdicts", busy_s=0.25) if isinstance(database, Path) else database
         self.usable = True
         self._lane = ThreadPoolExecutor(1, thread_name_prefix="verdict-cache")
-        self._connection: sqlite3.Connection | None = None
 
     async def get(self, keys: Sequence[str]) -> dict[str, CachedReply]:
         """What is known of the keys; the rest are misses."""
@@ -78,55 +83,37 @@ class VerdictCache:
         self._lane.shutdown(wait=True)
 
     def _read(self, keys: Sequence[str]) -> dict[str, CachedReply]:
-        found: dict[str, CachedReply] = {}
+        if not self.usable or not self._database.exists:
+            return {}
         try:
-            connection = self._open()
-            for key in keys:
-                row = connection.execute("SELECT value FROM verdicts WHERE key = ?", (key,)).fetchone()
-                reply = _decoded(row[0]) if row is not None else None
-                if reply is not None:
-                    found[key] = reply
-        except (sqlite3.Error, OSError) as error:
+            with self._database.reading() as connection:
+                query = select(VERDICTS.c.key, VERDICTS.c.value).where(among(connection, VERDICTS.c.key, keys))
+                rows = connection.execute(query).all()
+        except (WorkbenchError, *UNUSABLE) as error:
             self._failed(error)
-        return found
+            return {}
+        return {key: reply for key, value in rows if (reply := _decoded(value)) is not None}
 
     def _write(self, key: str, value: str) -> None:
+        if not self.usable:
+            return
         try:
-            with self._open() as connection:
-                connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?)", (key, value))
-        except (sqlite3.Error, OSError, ValueError) as error:
+            with self._database.writing() as connection:
+                put(connection, VERDICTS, {"key": key, "value": clean(value)})
+        except (WorkbenchError, ValueError, *UNUSABLE) as error:
             self._failed(error)
 
-    def _open(self) -> sqlite3.Connection:
-        if not self.usable:
-            raise sqlite3.OperationalError("the cache is switched off")
-        if self._connection is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=_BUSY_S, check_same_thread=False)
-            try:
-                connection.execute("PRAGMA journal_mode=WAL")
-                connection.execute("PRAGMA synchronous=NORMAL")
-                connection.execute(_SCHEMA)
-            except BaseException:
-                connection.close()
-                raise
-            self._connection = connection
-        return self._connection
-
     def _failed(self, error: Exception) -> None:
-        # OperationalError is a lock or a full disk, which passes; its parent means that the file is no database.
-        passing = isinstance(error, sqlite3.OperationalError)
+        # A lock, a full disk or a server that is away passes; a file that is no database does not mend itself.
+        passing = not isinstance(error, WorkbenchError) and not is_damage(error)
         if self.usable:
             remedy = "" if passing else "; it is off now: delete the file to have one again"
-            _log.warning("the verdict cache %s cannot be used (%s)%s", self.path, error, remedy)
-        if not passing:
-            self.usable = False
-            self._close()
+            _log.warning("the verdict cache %s cannot be used (%s)%s", self._database.place, original(error), remedy)
+        self.usable = passing
 
     def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._own_file:
+            self._database.close()
 
 
 def _decoded(value: str) -> CachedReply | None:

@@ -6,8 +6,8 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -28,6 +28,7 @@ from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI, address_of, openai_extras
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
+from engine.llm.turns import turns_of
 from engine.model.config import RoleModel, RoleName
 from engine.model.values import Message, ModelCall, PassageId
 from engine.roles import Trace
@@ -198,6 +199,33 @@ class ChatModel:
         messages: Sequence[Message],
         trace: Trace,
         read: Callable[[str, bool], ReplyT | None],
+        **how: Any,
+    ) -> tuple[ReplyT | None, Said]:
+        self._check_size(messages)
+        async with self._turn(trace):
+            return await self._call_in_turn(messages, trace, read, **how)
+
+    @asynccontextmanager
+    async def _turn(self, trace: Trace) -> AsyncIterator[None]:
+        """A place among the calls that all who share the database give the model's server."""
+        turns = turns_of(self._settings)
+        if turns is None:
+            yield
+            return
+        left_s = max(0.0, trace.time_left_s())
+        async with AsyncExitStack() as held:
+            try:
+                async with asyncio.timeout(left_s):
+                    await held.enter_async_context(turns.turn(self._address or self.provider))
+            except TimeoutError:
+                raise ModelTimeout(model=self.name, seconds=f"{left_s:.0f}") from None
+            yield
+
+    async def _call_in_turn(
+        self,
+        messages: Sequence[Message],
+        trace: Trace,
+        read: Callable[[str, bool], ReplyT | None],
         *,
         attempt: int,
         passage_id: PassageId | None = None,
@@ -206,14 +234,10 @@ class ChatModel:
         hear: Callable[[str], None] | None = None,
         fault_of: Callable[[str], str] | None = None,
     ) -> tuple[ReplyT | None, Said]:
-        self._check_size(messages)
         temperature = min(1.0, self.model.temperature + _WARMER) if warmer else self.model.temperature
         client = await self._client(temperature)
         patience = _patience(self._address, self.name)
-        by_hand = "call_timeout_s" in self._settings.model_fields_set
-        limit_s = min(patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand), trace.time_left_s())
-        if limit_s <= 0:
-            raise ModelTimeout(model=self.name, seconds=f"{0:.0f}")
+        limit_s = self._limit_s(patience, trace)
         reception = _Reception(hear)
         start_ms, began = trace.now_ms(), time.perf_counter()
         trace.calling()
@@ -257,6 +281,14 @@ class ChatModel:
                     temperature=temperature if warmer else None,
                 )
             )
+
+    def _limit_s(self, patience: Patience, trace: Trace) -> float:
+        """How long a call may take; raises ``ModelTimeout`` where no time is left for one."""
+        by_hand = "call_timeout_s" in self._settings.model_fields_set
+        limit_s = min(patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand), trace.time_left_s())
+        if limit_s <= 0:
+            raise ModelTimeout(model=self.name, seconds="0")
+        return limit_s
 
     async def _receive(
         self,

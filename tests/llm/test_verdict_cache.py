@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from engine.database import Database
+from engine.database.tables import Part
 from engine.llm.cache import CachedReply, VerdictCache, verdict_key
 from engine.model.config import RoleModel
 
@@ -29,8 +31,8 @@ def test_what_is_put_is_got_by_this_cache_and_the_next(tmp_path: Path) -> None:
         cache.close()
 
 
-def test_two_caches_on_one_file_see_each_other(tmp_path: Path) -> None:
-    one, other = VerdictCache(tmp_path / "v.db"), VerdictCache(tmp_path / "v.db")
+def test_two_caches_on_one_database_see_each_other(database_of: Callable[[Part], Database]) -> None:
+    one, other = VerdictCache(database_of("verdicts")), VerdictCache(database_of("verdicts"))
     one.put("a", REPLY)
     assert get(one, "a") == get(other, "a") == {"a": REPLY}
     one.close()
@@ -97,6 +99,7 @@ def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ["", "[]", '{"reply": "x", "unknown": 1}', "{}"])
 def test_a_damaged_row_is_a_miss(tmp_path: Path, value: str) -> None:
     cache = VerdictCache(tmp_path / "v.db")
+    cache.put("c", REPLY)
     assert get(cache, "a") == {}
     with sqlite3.connect(tmp_path / "v.db") as direct:
         direct.execute("INSERT INTO verdicts VALUES ('a', ?)", (value,))

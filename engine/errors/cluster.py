@@ -1,0 +1,64 @@
+"""Large jobs on a Ray cluster; addresses are shown as they were set."""
+
+from __future__ import annotations
+
+from engine.errors.base import Message, WorkbenchError
+from engine.messages import N_
+
+
+class ClusterError(WorkbenchError):
+    """A job cannot be done by the cluster; what it had finished is kept."""
+
+    code = "WB950"
+    fact = N_("The Ray cluster could not do what was asked: {why}")
+    remedy = N_("Look at the log of Ray; empty WORKBENCH_RAY_ADDRESS to work on this machine alone.")
+
+
+class ClusterPackageMissing(ClusterError):
+    """An address is set, and the package that speaks to the cluster is not installed."""
+
+    code = "WB951"
+    fact = N_("WORKBENCH_RAY_ADDRESS is set, but the package `ray` is not installed.")
+    remedy = N_("Install the extra `cluster`, or leave WORKBENCH_RAY_ADDRESS empty.")
+
+
+class ClusterNeedsServers(ClusterError):
+    """What workers on several machines share cannot be a file of one of them."""
+
+    code = "WB952"
+    fact = N_("The workers of a Ray cluster share a Milvus server and a PostgreSQL database; not set: {missing}.")
+    remedy = N_("Set {missing}, or empty WORKBENCH_RAY_ADDRESS to work on this machine alone.")
+
+
+class ClusterUnreachable(ClusterError):
+    code = "WB953"
+    fact = N_("The Ray cluster at {address} cannot be joined: {why}")
+    remedy = N_("Start it (`ray start --head`), or correct WORKBENCH_RAY_ADDRESS; then resume the job.")
+
+
+class ClusterLost(ClusterError):
+    """It was there and is gone, or has no room for a single worker."""
+
+    code = "WB954"
+    gone = Message(
+        N_("The Ray cluster at {address} has not answered for {seconds} seconds; what it had finished is kept."),
+        N_("Look whether its head still runs; then resume the job."),
+    )
+    full = Message(
+        N_("The Ray cluster at {address} has had no room for a worker for {seconds} seconds."),
+        N_("Add a node, or end what else is running there; then resume the job."),
+    )
+
+
+class WorkerLost(ClusterError):
+    code = "WB955"
+    fact = N_("{times} workers ended one after the other while they did this part of the job.")
+    remedy = N_("Look whether they ran out of memory; then resume the job.")
+
+
+class WorkerUnusable(ClusterError):
+    """A worker that cannot begin: another version, a package that is missing, a server that it cannot reach."""
+
+    code = "WB956"
+    fact = N_("A worker of the Ray cluster could not begin: {why}")
+    remedy = N_("Install the same version of the workbench and of its packages on every node; then resume the job.")

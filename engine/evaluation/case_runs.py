@@ -1,0 +1,202 @@
+"""The cases of a batch as blocks: run by the engine of this process, or by that of a worker on another machine.
+
+What a case is given to run is written before its run begins, and that it ended only when its record is in the database
+of runs. So whoever is killed at any moment leaves enough to go on from, and a case that two workers run counts once:
+the end of a run that is not the one noted last is not taken, and its record goes.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from engine.database.opening import Databases
+from engine.errors import EngineClosed, EvaluationError, RecordError, RunEnded, UnknownRun, WorkbenchError
+from engine.evaluation.asking import AskedEngine, RunsHere, UnderWay
+from engine.evaluation.cases import Case
+from engine.evaluation.record_cache import stored_outcomes
+from engine.evaluation.store import EvaluationStore
+from engine.evaluation.values import Spent
+from engine.executing.blocks import Block, Performer, Recipe
+from engine.executing.engines import WorkerEngine, acting_for, plain_person, plain_settings
+from engine.messages import N_
+from engine.model.config import RunConfig, config_from_stored
+from engine.model.values import Fault, RunId, RunRecord
+from engine.records import BATCH
+from engine.settings import Settings
+
+REPEATED = ("cancelled", "interrupted", None)
+"""Outcomes after which a case is run again."""
+CASES_A_BLOCK = 4
+"""At most, on a cluster: a block costs some 5 ms on its way, and a stop loses what is left of it."""
+PATIENCE_S = 120.0
+"""How long a database that others share may be away, as for a restart, before the job ends with what it has."""
+_AGAIN_S = 0.5
+T = TypeVar("T")
+
+
+class CaseEngine(AskedEngine, Protocol):
+    """What of an engine the cases of a batch need."""
+
+    settings: Settings
+    databases: Databases
+
+    def flush(self) -> bool: ...
+
+    def delete_run(self, run_id: str) -> None: ...
+
+
+class CaseRuns:
+    """A performer of the blocks of one batch."""
+
+    def __init__(
+        self,
+        engine: CaseEngine,
+        store: EvaluationStore,
+        batch_id: str,
+        config: RunConfig,
+        *,
+        keep: Callable[[RunRecord], object] = lambda record: None,
+        on_close: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``keep`` is given each finished record; ``on_close`` lets go of what was opened for this alone."""
+        self._engine = engine
+        self._store = store
+        self._batch = batch_id
+        self._config = config
+        self._keep = keep
+        self._on_close = on_close
+        self._runner = RunsHere(engine)
+        self._runs = UnderWay(self._runner)
+        self._patience_s = PATIENCE_S if engine.databases.evaluation.shared else 0.0
+
+    def perform(self, block: Block) -> tuple[int, bytes]:
+        """Run the cases of a block; returns how many have ended. Raises ``EngineClosed`` where it was stopped."""
+        ended = 0
+        for case_id, question in block.work["cases"]:
+            if self._runs.stopping.is_set():
+                raise EngineClosed()
+            ended += self._run(case_id, question)
+        return ended, b""
+
+    def stop(self) -> None:
+        self._runs.stop()
+
+    def close(self) -> None:
+        self._on_close()
+
+    def _run(self, case_id: str, question: str) -> bool:
+        former = self._patiently(lambda: self._store.run_of(self._batch, case_id))
+        if former is not None and self.take_over(case_id, former):
+            return True
+        run_id = RunId(uuid.uuid4().hex)
+        if not self._patiently(lambda: self._store.begin_case(self._batch, case_id, run_id)):
+            return False
+        start = partial(self._engine.start, question, self._config, run_id=run_id, trial=True)
+        try:
+            self._runs.begin(start)
+        except EngineClosed:
+            raise
+        except WorkbenchError as error:
+            fault = Fault.of(error)
+            return self._patiently(lambda: self._store.end_case(self._batch, case_id, run_id, fault))
+        try:
+            record = self._runs.finished(run_id)
+        except UnknownRun:
+            # Somebody deleted it at once; the case is left for a resume.
+            return False
+        return record.outcome not in REPEATED and self._noted(case_id, record)
+
+    def _noted(self, case_id: str, record: RunRecord) -> bool:
+        # Its record first: a case that is noted as ended must have one even if the process ends now.
+        self._patiently(self._flushed)
+        noted = self._patiently(
+            lambda: self._store.end_case(self._batch, case_id, record.id, failure_of(record), spent_by(record))
+        )
+        if noted:
+            self._keep(record)
+        else:
+            # Another worker was given this case, for this one was taken for dead.
+            with suppress(WorkbenchError):
+                self._engine.delete_run(record.id)
+        return noted
+
+    def _flushed(self) -> None:
+        if not self._engine.flush() and self._patience_s:
+            place = self._engine.databases.runs.place
+            raise RecordError.unwritable(path=place, cause=N_("it does not answer"), advice=N_("Start it again"))
+
+    def take_over(self, case_id: str, run_id: RunId) -> bool:
+        """Note the end of a run that has one in the database; a damaged record tells nothing, and its case is run."""
+        outcomes = self._patiently(lambda: stored_outcomes(self._engine.databases.runs, [run_id]))
+        if outcomes.get(run_id) in REPEATED:
+            return False
+        with suppress(RecordError):
+            record = self._engine.record(run_id)
+            self._runner.tag(run_id, BATCH)
+            return self._patiently(
+                lambda: self._store.end_case(self._batch, case_id, run_id, failure_of(record), spent_by(record))
+            )
+        return False
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        """What work gives, tried again while a database that others share is away."""
+        until = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return work()
+            except (EvaluationError, RecordError):
+                if time.monotonic() >= until or self._runs.stopping.wait(_AGAIN_S):
+                    raise
+
+
+def failure_of(record: RunRecord) -> Fault | None:
+    """Why a run has no answer; None where it ended by itself."""
+    if record.outcome != "failed":
+        return None
+    return record.error or Fault.of(RunEnded.failed())
+
+
+def spent_by(record: RunRecord) -> Spent:
+    """What a run has cost: calls that a server answered, not those that a stored reply did."""
+    calls = [call for call in record.model_calls if not call.built_in and not call.cached]
+    return Spent(len(calls), sum((call.prompt_tokens or 0) + (call.reply_tokens or 0) for call in calls))
+
+
+def blocks_of(cases: Sequence[Case], most: int, in_hand: Callable[[], int]) -> Iterator[Block]:
+    """Cases in blocks, in their order: of ``most``, and towards the end of fewer.
+
+    ``in_hand`` says how many blocks are under way at the moment; a last one of many cases would be waited for by all.
+    """
+    start = 0
+    while start < len(cases):
+        size = max(1, min(most, (len(cases) - start) // (2 * max(1, in_hand()))))
+        part = cases[start : start + size]
+        yield Block(part[0].id, {"cases": [[case.id, case.question] for case in part]})
+        start += size
+
+
+def recipe_of(settings: Settings, batch_id: str, config: Mapping[str, Any], at_once: int) -> Recipe:
+    """How a worker makes the performer of a batch."""
+    settings_of_worker = plain_settings(settings)
+    arguments = {"settings": settings_of_worker, "batch_id": batch_id, "config": config, "at_once": at_once}
+    arguments["person"] = plain_person()
+    return Recipe("engine.evaluation.case_runs:in_a_worker", arguments)
+
+
+def in_a_worker(
+    settings: Mapping[str, Any],
+    batch_id: str,
+    config: Mapping[str, Any],
+    at_once: int,
+    person: Mapping[str, Any] | None,
+) -> Performer:
+    """A performer with an engine of its own."""
+    own = WorkerEngine(settings, at_once)
+    store = EvaluationStore(own.engine.databases.evaluation)
+    runs = CaseRuns(own.engine, store, batch_id, config_from_stored(config), on_close=own.close)
+    return acting_for(person, runs)

@@ -1,0 +1,114 @@
+"""What jobs are made of: blocks that may be done anywhere, and more than once with the effect of once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pkgutil import resolve_name
+from typing import Any, Protocol
+
+from engine.errors import WorkbenchError
+from engine.model.values import Fault
+
+Plain = Any
+"""What JSON can say."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a job, as plain values that travel to another process.
+
+    Whoever does it must expect that it was done before, or is being done elsewhere by a worker that was given up: what
+    comes of it is kept under a key, and the second time changes nothing.
+    """
+
+    key: str
+    """What names the block within its job."""
+    work: Mapping[str, Plain] = field(default_factory=dict)
+    data: bytes = b""
+    """What is too large for JSON, such as a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What came of one block."""
+
+    key: str
+    value: Plain = None
+    data: bytes = b""
+    fault: Fault | None = None
+    """Why it could not be done; nothing of the other blocks changes by it."""
+
+
+class Performer(Protocol):
+    """Does the blocks of one job, several at the same time; every method is called from any thread."""
+
+    def perform(self, block: Block) -> tuple[Plain, bytes]:
+        """Do a block and return what is worth knowing of it; raises what keeps it from being done."""
+
+    def stop(self) -> None:
+        """Begin nothing more and end soon what is under way, kept or not; idempotent."""
+
+    def close(self) -> None:
+        """Let go of what it holds; nothing is under way any more."""
+
+
+class Executor(Protocol):
+    """Has blocks done, and yields what came of each; one job at a time."""
+
+    @property
+    def at_once(self) -> int:
+        """How many blocks it has in hand at most: given out, and not yet taken from it as done."""
+
+    @property
+    def workers(self) -> int | None:
+        """Processes of a cluster that are ready; None where threads of this process do the work."""
+
+    def perform(self, blocks: Iterable[Block]) -> Iterator[Performed]:
+        """Take blocks one by one as there is room for them, and yield each once it is done, in any order.
+
+        The keys must differ. After :meth:`stop`, what was not begun is left out. Whoever leaves the iteration early
+        stops what is under way. Raises ``ClusterError`` where no more can be done.
+        """
+
+    def stop(self) -> None:
+        """Begin no further block and end those under way; from any thread, and for good."""
+
+    def close(self) -> None:
+        """Let go of performers and processes; a second call does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a performer is made in any process: a function by its name, with plain arguments."""
+
+    factory: str
+    """``package.module:function``"""
+    arguments: Mapping[str, Plain] = field(default_factory=dict)
+
+    def make(self) -> Performer:
+        made: Performer = resolve_name(self.factory)(**self.arguments)
+        return made
+
+
+def performed(performer: Performer, block: Block) -> Performed:
+    """What comes of a block, no matter what its performer raises."""
+    try:
+        value, data = performer.perform(block)
+    except WorkbenchError as error:
+        return Performed(block.key, fault=Fault.of(error))
+    except Exception as error:
+        _log.exception("a block could not be done")
+        return Performed(block.key, fault=Fault.of(error))
+    return Performed(block.key, value, data)
+
+
+def fault_plain(fault: Fault | None) -> dict[str, Any] | None:
+    """A fault as JSON-ready values, which :func:`fault_of` reads back."""
+    return None if fault is None else {**asdict(fault), "params": dict(fault.params)}
+
+
+def fault_of(plain: Mapping[str, Any] | None) -> Fault | None:
+    return None if plain is None else Fault(**plain)
