@@ -11,6 +11,7 @@ from components.common.markup import Node, chip, node
 from components.common.phrases import duration_text
 from components.knowledge.draw import draw_knowledge, note_box
 from components.labels.runs import SOURCE_KIND_NAMES
+from engine.library.index_values import IndexState
 from engine.library.values import GrowthAdvice
 from engine.messages import N_, NC_
 from engine.roles import CollectionInfo
@@ -47,6 +48,7 @@ _FACT = {
     "full_text": N_("Full text (BM25)"),
     "kinds": NC_("knowledge", "Kinds of sources"),
     "built": N_("Built"),
+    "index": N_("Index"),
     "store": N_("Store"),
     "remote": N_("Its name there"),
 }
@@ -85,11 +87,22 @@ def collection_table(
     return collections[number].name if 0 <= number < len(collections) else None
 
 
-def collection_card(info: CollectionInfo, words: Words, *, key: str, server: bool, usable: bool = True) -> None:
-    """Draw name, description and every fact of one collection; ``server`` says where the settings' own store is."""
+def collection_card(
+    info: CollectionInfo,
+    words: Words,
+    *,
+    key: str,
+    server: bool,
+    usable: bool = True,
+    index: IndexState | None = None,
+) -> None:
+    """Draw name, description and every fact of one collection.
+
+    ``server`` says where the settings' own store is, ``index`` how it finds vectors there.
+    """
     title = node("div", "head", node("strong", "big", info.name), *_chips(info, usable, words))
     told = (node("p", "told", info.description),) if info.description else ()
-    facts = [_fact(label, value, words) for label, value in _facts(info, words, server) if value]
+    facts = [_fact(label, value, words) for label, value in _facts(info, words, server, index) if value]
     parts = [title, *told, node("div", "facts-grid", *facts)]
     if not usable:
         sentence = words(
@@ -155,7 +168,7 @@ def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
     return chips
 
 
-def _facts(info: CollectionInfo, words: Words, server: bool) -> list[tuple[str, str]]:
+def _facts(info: CollectionInfo, words: Words, server: bool, index: IndexState | None) -> list[tuple[str, str]]:
     kinds = words(", ").join(words(SOURCE_KIND_NAMES[kind]) for kind in info.kinds)
     store = info.address or words("server" if server else "embedded")
     built = words("{when} UTC", when=moment(info.created_at)) if info.created_at else ""
@@ -169,10 +182,15 @@ def _facts(info: CollectionInfo, words: Words, server: bool) -> list[tuple[str, 
         ("passage_prefix", _quoted(info.passage_prefix, words)),
         ("full_text", words("✓ yes" if info.full_text else "✗ no")),
         ("kinds", kinds),
+        ("index", _index(index) if index is not None else ""),
         ("store", store),
         ("remote", info.remote_name if info.address else ""),
         ("built", built),
     ]
+
+
+def _index(state: IndexState) -> str:
+    return f"{state.kind} · {state.parameter} {state.breadth}" if state.parameter and state.breadth else state.kind
 
 
 def _quoted(prefix: str, words: Words) -> str:

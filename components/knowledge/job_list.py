@@ -34,9 +34,15 @@ _JOB_NOTES = {
     ),
 }
 
+_NOTE_OF = {
+    "graph": N_("What was read is in the graph: resuming continues from here and reads nothing twice."),
+    "index": N_("The server builds on by itself; searches find less until it is done. Resuming waits and measures."),
+}
+
 _DONE = {
     "reembed": N_("re-embedded: {passages}"),
     "add_full_text": N_("{passages} can be searched by words now"),
+    "index": N_("index measured against {passages}"),
 }
 
 _COUNT = {
@@ -55,6 +61,8 @@ _LOOKS: dict[JobState, tuple[str, str]] = {
     "writing": ("accent", "●"),
     "extracting": ("accent", "●"),
     "summarising": ("accent", "●"),
+    "indexing": ("accent", "●"),
+    "measuring": ("accent", "●"),
     "done": ("pass", "✓"),
     "stopped": ("warn", "■"),
     "failed": ("fault", "✗"),
@@ -119,6 +127,8 @@ def _figures(job: JobStatus, words: Words) -> str:
         return words("Another job into this collection goes first.")
     if job.kind == "graph":
         return _read(job, words)
+    if job.kind == "index":
+        return _passages(job, words) if job.total else words(JOB_STATES[job.state])
     if not job.total:
         return (
             words("{done} of {n} files read", done=job.files_done, n=job.files)
@@ -163,12 +173,7 @@ def _outcome(job: JobStatus, words: Words) -> list[Node]:
         code = node("span", "muted small", job.fault.code)
         parts.append(box("fault", "", node("strong", "", fact), " ", node("span", "", remedy), beside=(code,)))
     if job.state in ("stopped", "interrupted"):
-        note = (
-            N_("What was read is in the graph: resuming continues from here and reads nothing twice.")
-            if job.kind == "graph"
-            else _JOB_NOTES[job.state]
-        )
-        parts.append(node("p", "small muted", words(note)))
+        parts.append(node("p", "small muted", words(_NOTE_OF.get(job.kind) or _JOB_NOTES[job.state])))
     if job.state == "done":
         parts.append(node("p", "outcome", _sum(job, words)))
     counts = _counts(job, words)

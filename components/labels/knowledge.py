@@ -9,11 +9,14 @@ JOB_KINDS = {
     "ingest": N_("Files into {name}"),
     "reembed": N_("Re-embedding into {name}"),
     "add_full_text": N_("Full text for {name}"),
+    "index": N_("Index of {name}"),
 }
 
 JOB_STATES = {
     "extracting": N_("reading"),
     "summarising": N_("finding communities"),
+    "indexing": N_("building the index"),
+    "measuring": N_("measuring what it finds"),
     "waiting": N_("waiting"),
     "reading": NC_("knowledge", "reading"),
     "embedding": N_("embedding"),
@@ -30,7 +33,9 @@ COLLECTION_ACTIONS = {
     "describe": N_("Description"),
     "reembed": N_("Re-embed"),
     "full_text": N_("Add full text"),
+    "index": N_("Index and recall"),
     "prefix": N_("Query prefix"),
+    "limit": N_("Limit"),
     "drop": N_("Delete collection"),
     "disconnect": N_("Disconnect"),
 }

@@ -8,14 +8,17 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
+from engine.database.opening import Databases
 from engine.errors import (
     EmbeddingMismatch,
     ForeignCollection,
     GraphStoreError,
     InvalidConfig,
     ModelNotRecorded,
+    NotAllowed,
     UnknownCollection,
 )
+from engine.knowledge.ahead import Ahead
 from engine.knowledge.foreign import ForeignCollections
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.keeping import without_passages
@@ -34,6 +37,7 @@ from engine.memory.milvus_memory import MilvusMemory
 from engine.memory.weak_points import WeakPoints
 from engine.model.config import BUILTIN, SearchMethod
 from engine.model.values import Fault, PassageId
+from engine.people import Person, acting
 from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
@@ -55,18 +59,19 @@ _EmbedderKey = tuple[str, str | None, str | None]
 class KnowledgeBase:
     """Collections and what is needed to search them; lives on the engine's event loop."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, databases: Databases | None = None) -> None:
         self._settings = settings
         self._folder = DataFolder(settings.data_dir)
         self._stores: dict[str, MilvusStore] = {}
         self._listed: KeptCollections | None = None
-        self.foreign = ForeignCollections(settings)
+        databases = databases or Databases.of(settings)
+        self.foreign = ForeignCollections(settings, databases)
         """Collections of other programs, connected under names of ours."""
         self._embedders: dict[_EmbedderKey, Embedder] = {}
         self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
         self._memory: MilvusMemory | None = None
-        self.weak_points = WeakPoints(settings.data_dir / "weak_points.db")
+        self.weak_points = WeakPoints(databases.weak_points)
         self.weak_point_vectors: dict[tuple[str, str], Vector] = {}
         """By model and text: entries are short, few, and looked through by every run of the quality-control loop."""
         self._graphs: KeptGraphs | None = None
@@ -158,7 +163,13 @@ class KnowledgeBase:
         if self._memory is None:
             embedder = self._builtin_embedder()
             token = self._settings.milvus_token.get_secret_value()
-            self._memory = MilvusMemory(self._settings.store_uri, token, embedder, lambda: self._calibration(embedder))
+            self._memory = MilvusMemory(
+                self._settings.store_uri,
+                token,
+                embedder,
+                lambda: self._calibration(embedder),
+                database=self._settings.milvus_database,
+            )
         return self._memory
 
     @property
@@ -174,7 +185,8 @@ class KnowledgeBase:
     async def collections(self) -> list[CollectionInfo]:
         """List the settings' own collections, then the connected ones, as last seen where they do not answer."""
         own, connected = await asyncio.gather(self._own_collections(), self.foreign.infos())
-        return [*own, *connected]
+        person = acting()
+        return [info for info in (*own, *connected) if person.may_read(info.name)]
 
     async def describe(self, collection: str) -> CollectionInfo:
         return await (await self._holding(collection)).describe(collection)
@@ -221,6 +233,7 @@ class KnowledgeBase:
         self._refuse_connected(collection)
         store = await self._store()
         info = await store.describe(collection)
+        _require_readable(info, collection, acting())
         if info.embedding_model.startswith(_OLLAMA) or info.embedding_model == UNKNOWN_MODEL:
             _check_prefix("query_prefix", prefix)
             return await store.set_query_prefix(collection, prefix)
@@ -248,6 +261,7 @@ class KnowledgeBase:
             check_new_name(collection)
             embedder = self._new_embedder(query_prefix, passage_prefix, embedding_model)
         else:
+            _require_readable(info, collection, acting())
             if info.read_only:
                 raise ForeignCollection(name=collection)
             embedder = self.embedder(info)
@@ -283,8 +297,9 @@ class KnowledgeBase:
         await _known(embedder)
         # Beside the ingestion, so that the first question does not pay for the anchors out of its budget.
         self._calibrating(embedder)
-        return await ingest(
-            await self._store(),
+        store = await self._store()
+        report = await ingest(
+            store,
             embedder,
             collection,
             items,
@@ -294,8 +309,12 @@ class KnowledgeBase:
             journal=journal,
             failed=failed,
             description=description,
+            block=store.block,
+            ahead=Ahead(self._settings, collection),
             timed=lambda tokens, seconds: note_rate(self._settings.data_dir, embedder.model_id, tokens, seconds),
         )
+        await store.settle(collection, report.passages)
+        return report
 
     async def add_full_text(self, collection: str, progress: Callable[[int, int], None] | None = None) -> None:
         """Let a collection of an earlier version be searched by words too; ``progress`` is told passages done and all.
@@ -343,9 +362,12 @@ class KnowledgeBase:
             _log.warning("the graph of the samples could not be put in: %s", fault or "no answer in time")
 
     def _refuse_connected(self, collection: str) -> None:
-        """Raise ``ForeignCollection`` for a name that leads somewhere else: nothing is written there."""
+        """Raise ``ForeignCollection`` for a name that leads somewhere else: nothing is written there.
+
+        ``UnknownCollection`` where it is kept from who acts.
+        """
         if self.foreign.find(collection) is not None:
-            raise ForeignCollection(name=collection)
+            raise (ForeignCollection if acting().may_read(collection) else UnknownCollection)(name=collection)
 
     async def _own_collections(self) -> list[CollectionInfo]:
         store = await self._store()
@@ -354,10 +376,20 @@ class KnowledgeBase:
         return await self._listed.read()
 
     async def _holding(self, collection: str, address: str = "") -> MilvusStore | ForeignStore:
-        """The store that holds a collection; a connected one has its own, unless an address says where to look."""
-        if address in ("", self._settings.store_uri) and self.foreign.find(collection) is not None:
-            return self.foreign.store(collection)
-        return await self._store(address)
+        """The store that holds a collection; a connected one has its own, unless an address says where to look.
+
+        Whoever may not read it finds no such collection: all that is read of collections is read through here.
+        """
+        await self.foreign.refresh()
+        here = address in ("", self._settings.store_uri)
+        connected = here and self.foreign.find(collection) is not None
+        store = self.foreign.store(collection) if connected else await self._store(address)
+        person = acting()
+        if not person.reads_all:
+            if not here:  # the same collection may have another name there
+                raise NotAllowed.admins()
+            _require_readable(await store.describe(collection), collection, person)
+        return store
 
     async def _store(self, address: str = "") -> MilvusStore:
         if address and address != self._settings.store_uri:
@@ -368,7 +400,9 @@ class KnowledgeBase:
 
     def _at(self, uri: str) -> MilvusStore:
         if uri not in self._stores:
-            self._stores[uri] = MilvusStore(uri, self._settings.milvus_token_of(uri))
+            own = uri == self._settings.store_uri
+            database = self._settings.milvus_database if own else ""
+            self._stores[uri] = MilvusStore(uri, self._settings.milvus_token_of(uri), database=database)
         return self._stores[uri]
 
     def _new_embedder(
@@ -417,6 +451,12 @@ async def _known(embedder: Embedder) -> Embedder:
     """The embedder once it knows its dimension: a served model learns it from its first reply."""
     await embedder.embed_passages(())
     return embedder
+
+
+def _require_readable(info: CollectionInfo, called: str, person: Person) -> None:
+    """Raise ``UnknownCollection`` where a collection is kept from somebody, by whichever name they call it."""
+    if not person.may_read(info.name, called):
+        raise UnknownCollection(name=called)
 
 
 def _check_prefix(field: str, prefix: str | None) -> None:

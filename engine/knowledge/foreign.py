@@ -1,4 +1,4 @@
-"""Connections to collections that other programs made: kept in a file of this machine, opened when first needed."""
+"""Connections to collections that other programs made: kept in a file or a table, opened when first needed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
+from engine.database.opening import Databases
 from engine.errors import UnknownCollection
 from engine.knowledge.foreign_client import checked_place
-from engine.knowledge.foreign_file import ConnectionFile
+from engine.knowledge.foreign_kept import KeptConnections, kept_connections
 from engine.knowledge.foreign_session import connected_info
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.milvus_connection import embedded
@@ -19,6 +20,7 @@ from engine.roles import CollectionInfo
 from engine.settings import Settings
 
 _LOOKED_AT_EVERY_S = 30.0
+_REFRESHED_EVERY_S, _TRIED_AGAIN_S = 1.0, 10.0
 _PATIENCE_S = 1.0
 """How long a list of collections waits for connections that were never looked at."""
 
@@ -26,12 +28,18 @@ _PATIENCE_S = 1.0
 class ForeignCollections:
     """Lives on the engine's event loop; a connection that does not answer holds no one up."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, databases: Databases) -> None:
         self._settings = settings
-        self._file = ConnectionFile(settings.data_dir / "connections.json")
-        self._connections, fault = self._file.read()
-        self.fault = Fault.of(fault) if fault is not None else None
-        """What was wrong with the file of connections at the start."""
+        self._kept: KeptConnections = kept_connections(settings, databases)
+        self._connections: dict[str, Connection] = {}
+        self.fault: Fault | None = None
+        """What is wrong with the kept connections: of a file at the start, of a table when it was last looked at."""
+        if not self._kept.shared:
+            self._connections, fault = self._kept.read()
+            self.fault = Fault.of(fault) if fault is not None else None
+        self._changing = asyncio.Lock()
+        self._refresh_at = float("-inf")
+        self._refreshing: asyncio.Task[None] | None = None
         self._stores: dict[str, ForeignStore] = {}
         self._infos: dict[str, CollectionInfo] = {}
         self._looked_at: dict[str, float] = {}
@@ -85,8 +93,26 @@ class ForeignCollections:
         place = self.opened_as(connection.place)
         return ForeignStore(connection, place, keep_open=not connection.place.address)
 
+    async def refresh(self) -> None:
+        """See what other replicas have connected and forgotten until a second ago; never raises, and waits a second."""
+        if not self._kept.shared or time.monotonic() < self._refresh_at:
+            return
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = asyncio.create_task(self._read_again())
+        # No longer: what is known already must not wait for a database that does not answer.
+        await asyncio.wait([self._refreshing], timeout=_PATIENCE_S)
+
+    async def _read_again(self) -> None:
+        async with self._changing:
+            found, fault = await asyncio.to_thread(self._kept.read)
+            self.fault = Fault.of(fault) if fault is not None else None
+            self._refresh_at = time.monotonic() + (_REFRESHED_EVERY_S if fault is None else _TRIED_AGAIN_S)
+            # What was known stays where nothing can be read: runs of connected collections need no database for it.
+            self._adopt(found if fault is None else {**self._connections, **found})
+
     async def infos(self) -> list[CollectionInfo]:
         """Every connection as last seen; what was never seen is waited for, but not long and not twice."""
+        await self.refresh()
         for name in self._connections:
             if self._is_due(name):
                 self._look(name)
@@ -105,26 +131,36 @@ class ForeignCollections:
 
     async def add(self, connection: Connection) -> None:
         """Keep a connection; one of the same name is replaced. Raises ``ConnectionsDamaged``."""
-        await self._keep({**self._connections, connection.name: connection}.values())
-        self._forget(connection.name)
-        self._connections[connection.name] = connection
+        async with self._changing:
+            await self._keep({**self._connections, connection.name: connection}.values())
+            self._forget(connection.name)
+            self._connections[connection.name] = connection
 
     async def remove(self, name: str) -> None:
         """Forget a connection; nothing changes where it leads. Raises ``UnknownCollection``, ``ConnectionsDamaged``."""
-        if name not in self._connections:
-            raise UnknownCollection(name=name)
-        await self._keep(item for item in self._connections.values() if item.name != name)
-        del self._connections[name]
-        self._forget(name)
+        await self.refresh()
+        async with self._changing:
+            if name not in self._connections:
+                raise UnknownCollection(name=name)
+            await self._keep(item for item in self._connections.values() if item.name != name)
+            del self._connections[name]
+            self._forget(name)
 
     async def close(self) -> None:
-        for task in self._looking.values():
+        for task in (*self._looking.values(), *([self._refreshing] if self._refreshing else [])):
             task.cancel()
         stores, self._stores = list(self._stores.values()), {}
         await asyncio.gather(*self._closing, *(store.close() for store in stores))
 
     async def _keep(self, connections: Iterable[Connection]) -> None:
-        await asyncio.to_thread(self._file.write, list(connections))
+        await asyncio.to_thread(self._kept.write, list(connections))
+
+    def _adopt(self, found: dict[str, Connection]) -> None:
+        """Take connections as they are now; one that was changed or forgotten is closed."""
+        before, self._connections = self._connections, found
+        for name, connection in before.items():
+            if found.get(name) != connection:
+                self._forget(name)
 
     def _forget(self, name: str) -> None:
         self._infos.pop(name, None)

@@ -28,7 +28,7 @@ from engine.errors import (
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_errors import Place as Called
-from engine.knowledge.milvus_errors import translate
+from engine.knowledge.milvus_errors import no_database, translate
 from engine.library.values import Place
 
 _LONGEST = 500
@@ -38,7 +38,6 @@ _KNOCK_S = 2.0
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
 """Variables under which the client reaches servers through somebody else."""
 _DEFAULT_DATABASE = "default"
-_NO_DATABASE = re.compile(r"database .{0,200}(not found|does not exist)|database not found", re.DOTALL)
 
 
 def checked_place(place: Place) -> Place:
@@ -144,9 +143,7 @@ def translated_errors(place: Place, collection: str = "") -> Iterator[None]:
 
 
 def _translated(error: Exception, place: Place, collection: str) -> WorkbenchError:
-    text = str(error)
-    # As the embedded store and a server word it.
-    if place.database and (getattr(error, "code", None) == 800 or _NO_DATABASE.search(text)):
+    if place.database and no_database(error):
         return UnknownDatabase(database=place.database, address=place.address)
     ours = translate(error, Called(place.address, collection))
     if isinstance(ours, StoreUnreachable):

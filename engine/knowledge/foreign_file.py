@@ -18,6 +18,8 @@ from engine.errors import ConnectionsDamaged
 from engine.library.values import Connection
 
 _FORMAT = 1
+UNREADABLE = (ValueError, KeyError, TypeError, OverflowError)
+"""What an entry that this program did not write makes :func:`connection_of` raise."""
 
 
 class ConnectionFile:
@@ -25,6 +27,9 @@ class ConnectionFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.place = str(path)
+
+    shared = False
 
     def read(self) -> tuple[dict[str, Connection], ConnectionsDamaged | None]:
         """Connections by name, and what was wrong: a damaged file is kept under another name, its sound part used."""
@@ -45,8 +50,8 @@ class ConnectionFile:
         fault = None
         for entry in entries:
             try:
-                connection = _connection(entry)
-            except (ValueError, KeyError, TypeError, OverflowError) as error:
+                connection = connection_of(entry)
+            except UNREADABLE as error:
                 fault = fault or self._set_aside(error)
             else:
                 found[connection.name] = connection
@@ -59,7 +64,9 @@ class ConnectionFile:
     def write(self, connections: Iterable[Connection]) -> None:
         """Replace the file in one step; raises ``ConnectionsDamaged`` where the disk does not let it."""
         content = json.dumps(
-            {"format": _FORMAT, "connections": [_plain(item) for item in connections]}, ensure_ascii=False, indent=1
+            {"format": _FORMAT, "connections": [plain_connection(item) for item in connections]},
+            ensure_ascii=False,
+            indent=1,
         )
         part = self._path.with_suffix(f".{os.getpid()}.part")
         try:
@@ -84,13 +91,14 @@ class ConnectionFile:
         return ConnectionsDamaged.kept_aside(path=str(aside), why=_why(error))
 
 
-def _plain(item: Connection) -> dict[str, Any]:
+def plain_connection(item: Connection) -> dict[str, Any]:
+    """A connection as plain values, its token among them."""
     plain = asdict(item)
     return {**plain.pop("place"), **plain}
 
 
-def _connection(entry: Mapping[str, Any]) -> Connection:
-    """Read a connection; raises ``ValueError``, ``KeyError`` or ``TypeError`` for what :func:`_plain` did not write."""
+def connection_of(entry: Mapping[str, Any]) -> Connection:
+    """Read what :func:`plain_connection` gave; raises one of ``UNREADABLE`` for anything else."""
     place = {name: entry[name] for name in ("address", "token", "database")}
     found = _adapter().validate_python({**entry, "place": place})
     if not found.name or not found.collection or not (found.fields.id and found.fields.text and found.fields.vector):

@@ -13,12 +13,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from engine.errors import SourceError, SourceMissing, SourceUnreadable
+from engine.knowledge.ahead import Ahead, windows
 from engine.knowledge.chunk import chunk
 from engine.knowledge.items import MOST_FILES, IngestItem, items_of
 from engine.knowledge.journal import Entry, EntryState, Journal
 from engine.knowledge.load import DEFAULT_LIMIT_MB, Document, load, load_bytes, suffixes
 from engine.knowledge.pace import IngestReport, Pace, Progress
-from engine.knowledge.source_writing import EMBED_BATCH, Into, make_collection, put_source, summarise_source, wholly
+from engine.knowledge.source_blocks import SourceBlock
+from engine.knowledge.source_writing import EMBED_BATCH, Into, make_collection, summarise_source, wholly
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.values import Fault
 from engine.roles import Embedder, PassageStore, SourceInfo, StoredPassage
@@ -42,14 +44,18 @@ async def ingest(
     failed: Iterable[tuple[str, Fault]] = (),
     description: str = "",
     timed: Callable[[float, float], None] | None = None,
+    block: int = 0,
+    ahead: Ahead | None = None,
 ) -> IngestReport:
     """Put documents into a collection, which is made where it is missing.
 
     An item whose content the collection has already is skipped, regardless of its name; one of a known name with other
-    content, or cut with other options, replaces it. Each source is written at once when all its vectors are there, so
-    a cancel between batches leaves whole sources only. Summaries go in with their source; a skipped one that has none
-    gets them. An unusable file is reported and stops nothing; ``failed`` are those known to be unusable before.
+    content, or cut with other options, replaces it. Each source is written at once when all its vectors are there,
+    together with others up to ``block`` passages, so a cancel between batches leaves whole sources only. Summaries go
+    in with their source; a skipped one that has none gets them. An unusable file is reported and stops nothing;
+    ``failed`` are those known to be unusable before.
     ``journal``: the caller's, which may hold what an earlier call with the same items has done; it is not closed.
+    ``ahead`` reads and embeds many files on a cluster, before their turn; it is closed.
     ``timed`` is told estimated tokens embedded and seconds taken, at the end and where the ingestion is cut off.
     Raises ``EmbeddingMismatch`` before anything is read where the collection was built with another model.
     """
@@ -57,12 +63,14 @@ async def ingest(
     known_bad = tuple(failed)
     own = journal if journal is not None else await asyncio.to_thread(lambda: Journal(None))
     pace = Pace(progress, known_bad, len(items) + len(known_bad))
-    into = Into(store, embedder, collection, pace, own)
+    into = Into(store, embedder, collection, pace, own, block)
     try:
-        await _read_all(own, pace, items, limit_mb, chunks)
+        await _read_all(own, pace, items, limit_mb, chunks, ahead=ahead)
         await _planned(into, own, chunks)
-        await _write_all(into, own, chunks)
+        await _write_all(into, own, chunks, ahead)
     finally:
+        if ahead is not None:
+            await ahead.close()
         if timed is not None:
             timed(*pace.timed())
         if own is not journal:
@@ -71,20 +79,33 @@ async def ingest(
 
 
 async def _read_all(
-    journal: Journal, pace: Pace, items: Sequence[IngestItem], limit_mb: float, chunks: ChunkOptions
+    journal: Journal,
+    pace: Pace,
+    items: Sequence[IngestItem],
+    limit_mb: float,
+    chunks: ChunkOptions,
+    *,
+    ahead: Ahead | None,
 ) -> None:
     """Read and cut every file that the journal does not know yet; what is cut waits there."""
     known = {entry.position: entry for entry in await asyncio.to_thread(journal.entries)}
+    if ahead is not None:
+        unread = [(position, item) for position, item in enumerate(items) if position not in known]
+        async for found, passages in ahead.read(unread, limit_mb, chunks):
+            await wholly(asyncio.to_thread(journal.note, found, passages))
+            known[found.position] = found
+            pace.reading(found.name, len(known))
     for position, item in enumerate(items):
         entry = known.get(position)
         if entry is None:
             pace.reading(item.name)
-            found, passages = await asyncio.to_thread(_cut, position, item, limit_mb, chunks)
+            found, passages = await asyncio.to_thread(cut, position, item, limit_mb, chunks)
             await wholly(asyncio.to_thread(journal.note, found, passages))
         pace.read(entry or found)
 
 
-def _cut(position: int, item: IngestItem, limit_mb: float, chunks: ChunkOptions) -> tuple[Entry, list[StoredPassage]]:
+def cut(position: int, item: IngestItem, limit_mb: float, chunks: ChunkOptions) -> tuple[Entry, list[StoredPassage]]:
+    """What became of a file, and its passages; blocks."""
     try:
         document = read_document(item, limit_mb)
     except SourceError as error:
@@ -148,27 +169,34 @@ def plan(entries: Sequence[Entry], present: Iterable[SourceInfo], chunks: ChunkO
     return planned
 
 
-async def _write_all(into: Into, journal: Journal, chunks: ChunkOptions) -> None:
+async def _write_all(into: Into, journal: Journal, chunks: ChunkOptions, ahead: Ahead | None) -> None:
     """Embed and write what is planned, then give summaries to sources met again that have none."""
     entries = await asyncio.to_thread(journal.entries)
     present = {info.source: info for info in await into.store.sources(into.collection)}
-    for entry in entries:
-        if entry.state not in ("new", "replaces"):
-            continue
+
+    def written(entry: Entry) -> bool:
+        """Whether a process that was cut off wrote it before it could note so."""
         there = present.get(entry.name)
-        fault: Fault | None = None
-        if there is None or (there.content_hash, there.chunks) != (entry.content_hash, chunks.key):
-            passages = await asyncio.to_thread(journal.passages, entry.position)
-            fault = await put_source(into, entry.name, passages, replaces=there is not None)
-        else:  # written by the process that was cut off before it could note so
-            into.pace.reused(entry.passages)
-        state: EntryState = "failed" if fault else "added" if entry.state == "new" else "replaced"
-        ended = replace(entry, state=state, fault=fault)
-        await wholly(asyncio.to_thread(journal.finish, ended))
-        into.pace.ended(ended)
+        return there is not None and (there.content_hash, there.chunks) == (entry.content_hash, chunks.key)
+
+    for window in windows(entry for entry in entries if entry.state in ("new", "replaces")):
+        if ahead is not None:
+            await ahead.embed(into, journal, [entry for entry in window if not written(entry)])
+        async with SourceBlock(into) as block:
+            for entry in window:
+                state: EntryState = "added" if entry.state == "new" else "replaced"
+                if written(entry):
+                    await block.write()
+                    into.pace.reused(entry.passages)
+                    await block.end(replace(entry, state=state))
+                else:
+                    passages = await asyncio.to_thread(journal.passages, entry.position)
+                    await block.add(entry, passages, state, replaces=entry.name in present)
+        if journal.ahead:
+            await asyncio.to_thread(journal.forget_vectors)
     met = {entry.same_as for entry in entries if entry.state == "duplicate"}
-    written = {entry.name for entry in entries if entry.state not in ("duplicate", "failed")}
-    for source in sorted(name for name in met - written if _lacks_summaries(present.get(name))):
+    own = {entry.name for entry in entries if entry.state not in ("duplicate", "failed")}
+    for source in sorted(name for name in met - own if _lacks_summaries(present.get(name))):
         await summarise_source(into, source)
 
 

@@ -12,18 +12,22 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from engine.builtin.extractor import BuiltinExtractor
-from engine.errors import JobActive, JobDamaged, JobOver, UnknownJob, WorkbenchError
+from engine.database.instance import Instance, alive, sweep
+from engine.errors import JobActive, JobDamaged, JobOver, JobsUnreachable, UnknownJob, WorkbenchError
 from engine.knowledge import manifest as manifests
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.graph.building import build_graph
 from engine.knowledge.graph.kept import KeptSummaries
+from engine.knowledge.index_choice import kind_named
+from engine.knowledge.index_work import work_on_index
 from engine.knowledge.job_folder import begun, interrupted, journal_at, take_over, with_report
 from engine.knowledge.journal import disk_fault
 from engine.knowledge.manifest import Manifest
@@ -31,10 +35,12 @@ from engine.knowledge.pace import NOTHING, IngestReport, Pace, Progress
 from engine.knowledge.reembed import reembed
 from engine.library.values import JobState, JobStatus
 from engine.model.values import Fault
-from engine.records.instance import Instance, alive, sweep
+from engine.people import WORKBENCH, acting_as
 from engine.roles.graph import Extractor
 
 _KEPT_DONE = 20
+_TURN_S = 1.0
+"""Pause between looks whether another replica has ended its work on a collection."""
 _ABANDONED_S = 86_400.0
 """A folder without a manifest that is this old is no job that somebody is just about to begin."""
 _log = logging.getLogger(__name__)
@@ -49,13 +55,35 @@ class _Job:
     over: threading.Event = field(default_factory=threading.Event)
 
 
+class Team(Protocol):
+    """What jobs share with those of other replicas."""
+
+    def add(self, manifest: Manifest, status: JobStatus, folder: Path) -> None:
+        """Keep a new job where the others find it, with its uploads."""
+
+    def remove(self, job_id: str) -> None:
+        """Forget a job and its uploads."""
+
+    def turn(self, collection: str) -> AbstractContextManager[bool]:
+        """The only turn of a collection among the replicas; false where another one has it."""
+
+
 class Jobs:
     """Coroutines are for the engine's event loop; the other methods may be called from any thread, and block."""
 
     def __init__(
-        self, data_dir: Path, knowledge: KnowledgeBase, extractor: Callable[[str], Extractor] | None = None
+        self,
+        data_dir: Path,
+        knowledge: KnowledgeBase,
+        extractor: Callable[[str], Extractor] | None = None,
+        *,
+        team: Team | None = None,
     ) -> None:
-        """``extractor`` makes what reads a graph, by its name; without it only the built-in one is known."""
+        """``extractor`` makes what reads a graph, by its name; without it only the built-in one is known.
+
+        ``team`` is what replicas share, where there are others than this process.
+        """
+        self._team = team
         self._extractor = extractor or (lambda _: BuiltinExtractor())
         self._folder = data_dir / "ingest"
         self._owners = self._folder / "owners"
@@ -90,11 +118,35 @@ class Jobs:
         place = self._folder / job_id
         named = replace(wanted, id=job_id, started_at=_now(), owner=self._owner())
         kept = manifests.keep(place, named)
-        for job in self._listed():
-            if job.status.resumable and job.manifest is not None and job.manifest.same_work(kept):
-                take_over(self._folder / job.status.id, place, kept)
-                self._forget(job.status.id)
+        same = [
+            job.status.id
+            for job in self._listed()
+            if job.status.resumable and job.manifest is not None and job.manifest.same_work(kept)
+        ]
+        for earlier in same:
+            take_over(self._folder / earlier, place, kept)
+        if self._team is not None:
+            try:
+                self._team.add(kept, begun(kept, "waiting"), place)
+            except BaseException:
+                manifests.forget(place)
+                raise
+        for earlier in same:
+            self._forget(earlier)
         return kept
+
+    def folder_of(self, job_id: str) -> Path:
+        """Return where a job's manifest, uploads and journal are."""
+        return self._folder / job_id
+
+    def adopt(self, job_id: str) -> None:
+        """Take a job whose folder has just been made here, to be resumed; one that is known already stays."""
+        known = self._known()
+        manifest = manifests.read(self._folder / job_id)
+        job = _Job(interrupted(manifest, manifests.journal_of(self._folder / job_id)), manifest)
+        job.over.set()
+        with self._guard:
+            known.setdefault(job_id, job)
 
     # -- on the loop ----------------------------------------------------------------------------------------------
 
@@ -155,11 +207,13 @@ class Jobs:
     # -- the work -------------------------------------------------------------------------------------------------
 
     def _start(self, job: _Job, manifest: Manifest) -> None:
-        job.task = asyncio.get_running_loop().create_task(self._run(job, manifest))
+        # Whoever began it was allowed to; it may go on in another process, which knows no more of them.
+        with acting_as(WORKBENCH):
+            job.task = asyncio.get_running_loop().create_task(self._run(job, manifest))
 
     async def _run(self, job: _Job, manifest: Manifest) -> None:
         try:
-            async with self._turn:
+            async with self._turn, self._turn_of_all(manifest.collection):
                 # A job that is running has taken the time of its earlier stretches too.
                 began = time.monotonic() - job.status.seconds
                 job.status = replace(job.status, state="reading")
@@ -180,17 +234,53 @@ class Jobs:
             job.status = replace(with_report(job.status, report), files_done=job.status.files)
             self._end(job, "done")
 
+    @asynccontextmanager
+    async def _turn_of_all(self, collection: str) -> AsyncIterator[None]:
+        """Wait until no replica works on the collection; a server takes others at the same time."""
+        if self._team is None:
+            yield
+            return
+        while True:
+            turn = self._team.turn(collection)
+            # A database that is away is waited for like another replica.
+            with suppress(JobsUnreachable):
+                if await _entered(turn):
+                    break
+                await asyncio.to_thread(turn.__exit__, None, None, None)
+            await asyncio.sleep(_TURN_S)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(turn.__exit__, None, None, None)
+
     async def _work(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
         if manifest.kind == "ingest":
             return await self._ingest(manifest, note)
         if manifest.kind == "reembed":
-            model = manifest.embedding_model
-            return await reembed(
-                self._knowledge, manifest.origin, manifest.collection, model, note, switch=manifest.switch
-            )
+            return await self._reembed(manifest, note)
         if manifest.kind == "graph":
             return await self._read_graph(manifest, note)
+        if manifest.kind == "index":
+            store = await self._knowledge.own_store()
+            compared = await work_on_index(store, manifest.collection, kind_named(manifest.index), note)
+            return replace(NOTHING, passages=compared)
         return await self._add_full_text(manifest, note)
+
+    async def _reembed(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
+        journal = await asyncio.to_thread(journal_at, manifests.journal_of(self._folder / manifest.id))
+        try:
+            return await reembed(
+                self._knowledge,
+                manifest.origin,
+                manifest.collection,
+                manifest.embedding_model,
+                note,
+                switch=manifest.switch,
+                journal=journal,
+            )
+        finally:
+            # Not in a thread: the job may be resumed as soon as it is over.
+            journal.close()
 
     async def _read_graph(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
         kept = await asyncio.to_thread(KeptSummaries, manifests.summaries_of(self._folder / manifest.id))
@@ -271,6 +361,8 @@ class Jobs:
             manifests.forget(self._folder / job_id)
         except OSError as error:
             raise disk_fault(error, str(self._folder / job_id)) from error
+        if self._team is not None:
+            self._team.remove(job_id)
         with self._guard:
             known.pop(job_id, None)
 
@@ -321,6 +413,18 @@ class Jobs:
             job = _Job(interrupted(manifest, manifests.journal_of(folder)), manifest)
         job.over.set()
         return job
+
+
+async def _entered(turn: AbstractContextManager[bool]) -> bool:
+    """Whether a turn is had; one that comes after it is not wanted any more is given back."""
+    entering = asyncio.ensure_future(asyncio.to_thread(turn.__enter__))
+    try:
+        return await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        await asyncio.wait([entering])
+        if entering.exception() is None:
+            await asyncio.to_thread(turn.__exit__, None, None, None)
+        raise
 
 
 def _note(job: _Job, progress: Progress, began: float) -> None:

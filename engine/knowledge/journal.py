@@ -19,8 +19,8 @@ from typing import Literal
 
 import numpy as np
 
+from engine.database.faults import is_damage, primary_code
 from engine.errors import JobDamaged, JobDiskFull, JobFolderUnusable, WorkbenchError
-from engine.errors.files import is_damage, primary_code
 from engine.model.values import Fault, PassageId, SourceNote
 from engine.records.format import writing
 from engine.roles import StoredPassage, Vector
@@ -70,6 +70,8 @@ class Journal:
         self._place = str(path) if path is not None else "temporary files"
         self._job = path.parent.name if path is not None else ""
         self.durable = path is not None
+        self.ahead = False
+        """Whether the vectors of many sources are kept before the first of them is written; see ``ahead``."""
         self._guard = threading.Lock()
         with self._translated_errors():
             # An empty name is a temporary database that SQLite spills to disk when it grows.
@@ -159,14 +161,22 @@ class Journal:
         ]
         with self._change():
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+        self.has_vectors = self.has_vectors or self.ahead
+
+    def forget_vectors(self) -> None:
+        """All sources stand in the collection whose vectors were kept ahead."""
+        with self._change():
+            self._db.execute("DELETE FROM vectors")
+        self.has_vectors = self.ahead = False
 
     def finish(self, entry: Entry) -> None:
         """A source stands in the collection: its passages, and all vectors, are not needed any more."""
         with self._change():
             self._put(entry)
             self._db.execute("DELETE FROM passages WHERE position = ?", (entry.position,))
-            self._db.execute("DELETE FROM vectors")
-        self.has_vectors = False
+            if not self.ahead:
+                self._db.execute("DELETE FROM vectors")
+        self.has_vectors = self.ahead
 
     def take_vectors(self, other: Path) -> None:
         """Take over what the journal of an ingestion that is given up has embedded; one that cannot be read has none.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -23,7 +23,7 @@ from engine.knowledge.journal import disk_fault
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.values import Fault
 
-JobKind = Literal["ingest", "reembed", "add_full_text", "graph"]
+JobKind = Literal["ingest", "reembed", "add_full_text", "graph", "index"]
 
 _FORMAT = 1
 _FILE = "manifest.json"
@@ -42,7 +42,7 @@ class Manifest:
     """Where passages go."""
     started_at: str
     owner: str
-    """The process that works on it; see ``engine.records.instance``."""
+    """The process that works on it; see ``engine.database.instance``."""
     items: tuple[IngestItem, ...] = ()
     failed: tuple[tuple[str, Fault], ...] = ()
     """What could not even become an item."""
@@ -56,6 +56,8 @@ class Manifest:
     switch: bool = False
     graph: str = ""
     """What reads the knowledge graph, ``builtin`` or a chat model; of an ingestion empty where none is wanted."""
+    index: str = ""
+    """Of the job of an index: the one to build; empty where the one that is there is only measured."""
 
     def same_work(self, other: Manifest) -> bool:
         """Whether the other is about the same files in the same way; uploads are never the same."""
@@ -96,7 +98,7 @@ def rewrite(folder: Path, manifest: Manifest) -> None:
     scratch = folder / f"{_FILE}.tmp"
     with _translated_errors(folder):
         with scratch.open("w", encoding="ascii") as file:
-            json.dump(_plain(manifest), file, indent=1)
+            file.write(text_of(manifest))
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(folder / _FILE)
@@ -105,12 +107,58 @@ def rewrite(folder: Path, manifest: Manifest) -> None:
 def read(folder: Path) -> Manifest:
     """The manifest of a folder; raises ``JobDamaged`` where it cannot be read."""
     try:
-        plain = json.loads((folder / _FILE).read_text(encoding="ascii"))
-        return _manifest(folder, plain)
+        text = (folder / _FILE).read_text(encoding="ascii")
     except OSError as error:
         raise JobDamaged(job=folder.name, why=error.strerror or type(error).__name__) from error
+    except ValueError as error:
+        raise JobDamaged(job=folder.name, why=str(error)) from error
+    return from_text(folder, text)
+
+
+def text_of(manifest: Manifest) -> str:
+    """A manifest as the text of its file."""
+    return json.dumps(_plain(manifest), indent=1)
+
+
+def from_text(folder: Path, text: str) -> Manifest:
+    """Read what :func:`text_of` wrote of the job of a folder; raises ``JobDamaged``."""
+    try:
+        return _manifest(folder, json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, InvalidConfig) as error:
         raise JobDamaged(job=folder.name, why=str(error)) from error
+
+
+def put_uploads(folder: Path, blocks: Iterable[Iterable[Any]]) -> None:
+    """Write uploads from their names, numbers of blocks and contents, in order; raises as :func:`keep`."""
+    with _translated_errors(folder):
+        uploads = folder / _UPLOADS
+        uploads.mkdir(parents=True, exist_ok=True)
+        for name, block, content in blocks:
+            with (uploads / Path(name).name).open("ab" if block else "wb") as file:
+                file.write(content)
+
+
+def uploads_of(manifest: Manifest, folder: Path) -> Iterator[Path]:
+    """The uploads among the files of a job, without those that it only names."""
+    for item in manifest.items:
+        if item.path is not None and item.path.parent == folder / _UPLOADS:
+            yield item.path
+
+
+def moved(manifest: Manifest, folder: Path) -> Manifest:
+    """A manifest of another machine's folder, with its uploads in the folder here."""
+
+    def here(item: IngestItem) -> IngestItem:
+        if item.path is None or item.path.parent.parts[-2:] != (manifest.id, _UPLOADS):
+            return item
+        return replace(item, path=folder / _UPLOADS / item.path.name)
+
+    return replace(manifest, items=tuple(here(item) for item in manifest.items))
+
+
+def jobs_in(folder: Path) -> list[Path]:
+    """The folders of jobs below a folder, which may be missing."""
+    return sorted(path for path in folder.iterdir() if is_job(path)) if folder.is_dir() else []
 
 
 def is_job(folder: Path) -> bool:

@@ -7,6 +7,8 @@ description of a schema, so it cannot be kept there. Its vectors mean nothing, e
 from __future__ import annotations
 
 import hashlib
+import time
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -15,7 +17,7 @@ from typing import Any
 from engine.knowledge.milvus_database import Database, data_types
 from engine.knowledge.milvus_filter import equals
 from engine.knowledge.milvus_probe import PROBE_QUERY, PROBE_VECTORS, Scores, learn
-from engine.model.values import SOURCE_KINDS, kind_named
+from engine.model.values import SOURCE_KINDS, SourceKind, kind_named
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 
 CATALOGUE = "workbench_catalog"
@@ -30,9 +32,13 @@ _RECORDED = (
     "description",
     "full_text",
     "segmenting",
+    "breadth",
 )
 _CHANGE = "change"
+_RECALL = "recall"
+_REVISION = "revision"
 _OUTPUT = ["collection", "info"]
+_KINDED = ["kind", "info"]
 _SOURCE_FIELDS = [item.name for item in fields(SourceInfo)]
 
 
@@ -43,6 +49,26 @@ class SourceRow:
     info: SourceInfo
     digest: str
     """Hash over the ids and texts of its passages; empty while they are being written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What the sources of a collection add up to."""
+
+    passages: int
+    sources: int
+    fingerprint: str
+    kinds: tuple[SourceKind, ...]
+    summaries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """Another one whenever the sources of a collection change."""
+
+    id: str
+    at: float
+    """Seconds since 1970, by the clock of who made the change."""
 
 
 class Catalogue:
@@ -72,6 +98,16 @@ class Catalogue:
         rows = self._rows(f"{equals('kind', 'collection')} and {equals('collection', name)}")
         return dict(rows[0]["info"]) if rows else None
 
+    def collection_now(self, name: str) -> tuple[dict[str, Any] | None, Revision | None]:
+        """What is recorded of a collection, and the revision of its sources; with one query."""
+        ids = [_row_id(kind, name, name) for kind in ("collection", _REVISION)]
+        found = {str(row["kind"]): dict(row["info"]) for row in self._db.rows_with(CATALOGUE, "id", ids, _KINDED)}
+        return found.get("collection"), _revision(found.get(_REVISION))
+
+    def revisions(self) -> dict[str, Revision | None]:
+        """Revisions by collection; one that an earlier version wrote to last has none."""
+        return {str(row["collection"]): _revision(row["info"]) for row in self._rows(equals("kind", _REVISION))}
+
     def put_collection(self, info: CollectionInfo) -> None:
         recorded = {field: getattr(info, field) for field in _RECORDED}
         self._upsert([_row("collection", info.name, info.name, recorded)])
@@ -94,15 +130,20 @@ class Catalogue:
         return found
 
     def put_sources(self, collection: str, rows: Iterable[SourceRow]) -> None:
-        self._upsert([_row("source", collection, row.info.source, _plain(row)) for row in rows])
+        put = [_row("source", collection, row.info.source, _plain(row)) for row in rows]
+        if put:
+            self._upsert([*put, _revised(collection)])
 
     def forget_sources(self, collection: str, sources: Iterable[str]) -> None:
-        self._forget(_row_id("source", collection, source) for source in sources)
+        ids = [_row_id("source", collection, source) for source in sources]
+        if ids:
+            self._forget(ids)
+            self._upsert([_revised(collection)])
 
     def forget_collection(self, name: str) -> None:
         """Remove all that is known of a name, a change of it that was cut off included."""
         self.forget_sources(name, self.sources(name))
-        self._forget((_row_id("collection", name, name), _row_id(_CHANGE, name, name)))
+        self._forget(_row_id(kind, name, name) for kind in ("collection", _CHANGE, _RECALL, _REVISION))
 
     def changes(self) -> dict[str, dict[str, Any]]:
         """Changes of names that were begun and not finished, by the collection's name at their beginning."""
@@ -114,6 +155,15 @@ class Catalogue:
 
     def forget_change(self, collection: str) -> None:
         self._forget((_row_id(_CHANGE, collection, collection),))
+
+    def recall(self, collection: str) -> dict[str, Any] | None:
+        """What was last measured of a collection's index; None where it never was."""
+        rows = self._db.rows_with(CATALOGUE, "id", [_row_id(_RECALL, collection, collection)], _OUTPUT)
+        return dict(rows[0]["info"]) if rows else None
+
+    def put_recall(self, collection: str, figures: Mapping[str, Any]) -> None:
+        """Keep a measurement, in place of the one before."""
+        self._upsert([_row(_RECALL, collection, collection, figures)])
 
     def _create(self) -> None:
         types = data_types()
@@ -156,12 +206,15 @@ def fingerprint(rows: Iterable[SourceRow]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def info_of(name: str, recorded: Mapping[str, Any], rows: Sequence[SourceRow]) -> CollectionInfo:
+def info_of(name: str, recorded: Mapping[str, Any], summed: Sum) -> CollectionInfo:
     """What is told of a collection: what was recorded when it was made, and what its sources add up to."""
+    return CollectionInfo(name=name, **recorded, **asdict(summed))
+
+
+def sum_of(rows: Sequence[SourceRow]) -> Sum:
+    """Add up the sources of a collection."""
     present = {item.info.kind for item in rows if item.info.passages}
-    return CollectionInfo(
-        name=name,
-        **recorded,
+    return Sum(
         passages=sum(item.info.passages for item in rows),
         sources=len(rows),
         fingerprint=fingerprint(rows),
@@ -199,6 +252,14 @@ def _row_id(kind: str, collection: str, name: str) -> str:
     # Hashed: a source's name may be longer than a key, and may contain anything.
     content = "\n".join((collection, name))
     return f"{kind}-{hashlib.sha256(content.encode()).hexdigest()}"
+
+
+def _revised(collection: str) -> dict[str, Any]:
+    return _row(_REVISION, collection, collection, {"id": uuid.uuid4().hex, "at": time.time()})
+
+
+def _revision(info: Mapping[str, Any] | None) -> Revision | None:
+    return Revision(str(info["id"]), float(info["at"])) if info else None
 
 
 def _plain(row: SourceRow) -> dict[str, Any]:

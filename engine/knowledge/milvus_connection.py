@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from engine.errors import StoreDamaged, StoreError
-from engine.knowledge.milvus_errors import Place, translate, translated_errors
+from engine.errors import StoreDamaged, StoreDatabaseMissing, StoreError
+from engine.knowledge.milvus_errors import Place, no_database, translate, translated_errors
 
 Client = Any
 """A ``pymilvus.MilvusClient``; untyped because importing its class costs 2 s."""
@@ -51,7 +51,12 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
         # Milvus Lite lacks a call that the client tries and does without; its server logs a traceback each time.
         logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
         if not embedded(uri):
-            return pymilvus.MilvusClient(uri, token=token, timeout=timeout_s, dedicated=True, db_name=database)
+            try:
+                return pymilvus.MilvusClient(uri, token=token, timeout=timeout_s, dedicated=True, db_name=database)
+            except Exception as error:
+                if database and no_database(error):
+                    raise StoreDatabaseMissing(address=uri, database=database) from error
+                raise
         folder = Path(uri).absolute()
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _folders_lock, _reason_of_failure(place):
@@ -61,6 +66,22 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
             )
             _open_folders[str(folder)] += 1
             return client
+
+
+def make_database(uri: str, token: str, timeout_s: float, database: str) -> None:
+    """Make a database of a server; one that another process made meanwhile is as good.
+
+    Raises ``StoreDatabaseMissing`` where the account must not, or where the server has no room for one more.
+    """
+    client = connect(uri, token, timeout_s)
+    try:
+        client.create_database(database, timeout=timeout_s)
+    except Exception as error:
+        with translated_errors(Place(uri)):
+            if database not in client.list_databases(timeout=timeout_s):
+                raise StoreDatabaseMissing(address=uri, database=database) from error
+    finally:
+        disconnect(client, uri)
 
 
 def disconnect(client: Client, uri: str) -> None:

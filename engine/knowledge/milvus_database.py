@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Self, TypeVar
 
+from engine.errors import StoreDatabaseMissing
 from engine.knowledge import full_text
-from engine.knowledge.milvus_connection import Client, connect, disconnect, embedded
+from engine.knowledge.milvus_connection import Client, connect, disconnect, embedded, make_database
+from engine.knowledge.milvus_errors import no_database
 from engine.knowledge.milvus_filter import one_of
 
 T = TypeVar("T")
@@ -37,7 +40,10 @@ That costs 200 ms a read on a server, reading what is at most 5 s old costs 3 ms
 """
 _PATIENCE_S = 60.0
 """Building an index, or loading a collection, takes a server seconds however small the collection is."""
-_NOT_LOADED = ("not loaded", "has not been loaded", "not been loaded", "released")
+_REINDEXING_S = 1800.0
+"""Loading a collection of a million passages again takes a server minutes."""
+_TRIES = 4
+_NOT_LOADED = ("not loaded", "not been loaded", "not fully loaded", "released", "channel not found")
 
 
 class Database:
@@ -56,11 +62,37 @@ class Database:
         self._written: dict[str, float] = {}
         self._loaded: set[str] = set()
         self._in_log: Counter[str] = Counter()
+        self._loading = threading.RLock()
+        """Held while a collection is loaded or gets another index: a read that finds it released waits for that."""
 
     @classmethod
     def connected(cls, uri: str, token: str, timeout_s: float, database: str = "") -> Self:
         """Connect to a database; raises as :func:`engine.knowledge.milvus_connection.connect`."""
         return cls(connect(uri, token, timeout_s, database), uri, timeout_s)
+
+    @classmethod
+    def of_ours(cls, uri: str, token: str, timeout_s: float, database: str) -> Self:
+        """Connect to a database of our own, which is made where it is missing; raises ``StoreDatabaseMissing`` too."""
+        if not database:
+            return cls.connected(uri, token, timeout_s)
+        try:
+            return cls._listing(uri, token, timeout_s, database)
+        except Exception as error:
+            if not isinstance(error, StoreDatabaseMissing) and not no_database(error):
+                raise
+        make_database(uri, token, timeout_s, database)
+        return cls._listing(uri, token, timeout_s, database)
+
+    @classmethod
+    def _listing(cls, uri: str, token: str, timeout_s: float, database: str) -> Self:
+        db = cls.connected(uri, token, timeout_s, database)
+        try:
+            # A database that is not there shows with the first call only.
+            db.names()
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     def close(self) -> None:
         disconnect(self.client, self._uri)
@@ -97,9 +129,53 @@ class Database:
     def load(self, name: str) -> None:
         if name in self._loaded:
             return
-        if not self.loaded(name):
-            self.client.load_collection(name, timeout=self._patience_s)
-        self._loaded.add(name)
+        with self._loading:
+            if not self.loaded(name):
+                self.client.load_collection(name, timeout=self._patience_s)
+            self._loaded.add(name)
+
+    def index_of(self, name: str, field: str) -> dict[str, Any]:
+        """What the store says of the index of a field, how far it is built included; empty where there is none."""
+        for index in self.client.list_indexes(name, timeout=self.timeout_s):
+            found = self.client.describe_index(name, index, timeout=self.timeout_s)
+            if found and found.get("field_name") == field:
+                return {**found, "index_name": index}
+        return {}
+
+    def reindex(self, name: str, field: str, kind: str, build: Mapping[str, int]) -> None:
+        """Put another index in the place of a field's own, and load the collection; the building goes on after that.
+
+        Reads of this process wait meanwhile, those of others fail for the moment in which there is no index.
+        """
+        # What lies in the log of a server is in no segment yet, and no index would be made of it.
+        self.flush(name)
+        index = self.client.prepare_index_params()
+        index.add_index(field, index_type=kind, metric_type="COSINE", params=dict(build))
+        with self._loading:
+            self._loaded.discard(name)
+            self.client.release_collection(name, timeout=self._patience_s)
+            old = self.index_of(name, field)
+            if old:
+                self.client.drop_index(name, old["index_name"], timeout=self._patience_s)
+            self.client.create_index(name, index, timeout=self._patience_s, sync=False)
+            self.client.load_collection(name, timeout=_REINDEXING_S)
+            self._loaded.add(name)
+
+    def reload(self, name: str) -> None:
+        """Release and load a collection, so that its searches use an index that was built since; reads wait."""
+        with self._loading:
+            self._loaded.discard(name)
+            self.client.release_collection(name, timeout=self._patience_s)
+            self.client.load_collection(name, timeout=_REINDEXING_S)
+            self._loaded.add(name)
+
+    def take_in(self, name: str) -> None:
+        """Let searches find segments that were imported since the collection was loaded."""
+        self.client.refresh_load(name, timeout=_REINDEXING_S)
+
+    def flush(self, name: str) -> None:
+        """Let a server make segments of what lies in its log: only those are indexed."""
+        self.client.flush(name, timeout=_REINDEXING_S)
 
     def schema(self) -> Any:
         """An empty schema, for :meth:`make`."""
@@ -192,9 +268,10 @@ class Database:
         *,
         limit: int,
         output: list[str],
+        level: Level | None = None,
         **more: Any,
     ) -> list[Any]:
-        """The store's own hits for one vector, or one text."""
+        """The store's own hits for one vector, or one text; ``more`` is for the client."""
         (found,) = self._read(
             name,
             lambda: self.client.search(
@@ -204,7 +281,7 @@ class Database:
                 filter=where,
                 limit=min(limit, MOST_ROWS),
                 output_fields=output,
-                consistency_level=self._level(name),
+                consistency_level=level or self._level(name),
                 timeout=self.timeout_s,
                 **more,
             ),
@@ -236,16 +313,17 @@ class Database:
         return "Strong" if time.monotonic() - since < _CURRENT_S else "Bounded"
 
     def _read(self, name: str, read: Callable[[], T]) -> T:
-        self.load(name)
-        try:
-            return read()
-        except Exception as error:
-            # It may have been dropped, released or made again since.
-            self._loaded.discard(name)
-            if not any(sign in str(error).lower() for sign in _NOT_LOADED):
-                raise
+        # Another index takes two releases, a short while apart.
+        for tried in range(_TRIES):
             self.load(name)
-            return read()
+            try:
+                return read()
+            except Exception as error:
+                # It may have been dropped, released or made again since.
+                self._loaded.discard(name)
+                if tried + 1 == _TRIES or not any(sign in str(error).lower() for sign in _NOT_LOADED):
+                    raise
+        raise AssertionError("a read that fails raises")
 
 
 def data_types() -> Any:

@@ -6,6 +6,7 @@ The table is by class *name*, so that naming an error never costs the 2 s that i
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -106,6 +107,8 @@ _BY_TEXT: tuple[tuple[str, Kind], ...] = (
 )
 
 
+_NO_DATABASE_CODE = 800
+_NO_DATABASE = re.compile(r"database .{0,200}(not found|does not exist)|database not found", re.DOTALL)
 _DISK_FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})  # no EDQUOT on Windows
 
 
@@ -175,6 +178,11 @@ def translated_errors(place: Place) -> Iterator[None]:
         raise
     except Exception as error:
         raise translate(error, place) from error
+
+
+def no_database(error: BaseException) -> bool:
+    """Whether a database that was named is not there, as the embedded store and servers word it."""
+    return getattr(error, "code", None) == _NO_DATABASE_CODE or bool(_NO_DATABASE.search(str(error)))
 
 
 def _code_of(error: BaseException) -> int | str | None:

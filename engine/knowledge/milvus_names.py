@@ -7,6 +7,7 @@ catalogue first, and finished by the next opening. Every step may be done twice.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,10 @@ from engine.knowledge.milvus_summaries import SummaryRows
 from engine.roles import CollectionInfo
 
 _log = logging.getLogger(__name__)
+
+_SWITCHING_S = 10.0
+"""Longest that a read waits for a name; a switch that was cut off is finished by the next opening."""
+_LOOK_S = 0.02
 
 
 class CollectionNames:
@@ -101,14 +106,35 @@ class CollectionNames:
         self._rename(name, new_name, keep_old)
 
     def take_place(self, name: str, copy: str, before: str) -> None:
-        """Let ``copy`` be called ``name`` from now on, with its aliases, and what was called so ``before``."""
+        """Let ``copy`` be called ``name`` from now on, with its aliases, and what was called so ``before``.
+
+        The name leads nowhere between two calls of the store only, and reads wait for its coming back.
+        """
         self._check_own(name)
         self._check_own(copy)
         self.check_free(before)
         aliases = list(self.aliases().get(name, ()))
-        change = {"do": "switch", "name": name, "copy": copy, "before": before, "aliases": aliases}
+        # What is noted under that name is of a collection that is gone.
+        self._catalogue.forget_collection(before)
+        change = {
+            "do": "switch",
+            "name": name,
+            "copy": copy,
+            "before": before,
+            "aliases": aliases,
+            "summaries": self._summaries.there(copy),
+        }
         self._catalogue.put_change(_switch(name), change)
-        self._take_place(name, copy, before, aliases)
+        self._take_place(name, copy, before, aliases, summaries=bool(change["summaries"]))
+
+    def comes_back(self, name: str) -> bool:
+        """Wait for a name that a switch, also of another process, has taken away for a moment; whether it is there."""
+        until = time.monotonic() + _SWITCHING_S
+        while not self._there(name):
+            if _switch(name) not in self._catalogue.changes() or time.monotonic() > until:
+                return self._there(name)
+            time.sleep(_LOOK_S)
+        return True
 
     def drop(self, name: str) -> None:
         """Delete a collection with its sources, summaries and aliases."""
@@ -136,18 +162,20 @@ class CollectionNames:
                 self._catalogue.forget_change(name)
             case "switch":
                 self._take_place(
-                    str(change["name"]), str(change["copy"]), str(change["before"]), list(change["aliases"])
+                    str(change["name"]),
+                    str(change["copy"]),
+                    str(change["before"]),
+                    list(change["aliases"]),
+                    # A version that did not note it moved summaries with each of two renamings.
+                    summaries=bool(change.get("summaries", self._summaries.there(str(change["copy"])))),
                 )
 
     def _rename(self, name: str, new_name: str, keep_old: bool) -> None:
-        recorded = self._catalogue.collection(name)
         renamed = not self._own(name)
-        if recorded is not None and not renamed:
+        if not renamed:
             # Before the collection itself: rows without a collection are never shown, while a collection without its
             # row would be taken for another program's.
-            self._catalogue.put_collection(CollectionInfo(name=new_name, **recorded))
-            self._catalogue.put_sources(new_name, self._catalogue.sources(name).values())
-        if not renamed:
+            self._copy_rows(name, new_name)
             self._db.rename(name, new_name)
         self._forget(name)
         self._forget(new_name)
@@ -158,14 +186,49 @@ class CollectionNames:
         # With it goes the note of the change.
         self._catalogue.forget_collection(name)
 
-    def _take_place(self, name: str, copy: str, before: str, aliases: list[str]) -> None:
-        if self._there(copy) and self._own(name) and not self._there(before):
-            self.rename(name, before, keep_old=False)
-        if self._there(copy) and not self._there(name):
-            self.rename(copy, name, keep_old=False)
+    def _copy_rows(self, name: str, new_name: str) -> None:
+        """Tell of another name what is told of this one."""
+        self._catalogue.put_sources(new_name, self._catalogue.sources(name).values())
+        self._copy_own_row(name, new_name)
+
+    def _copy_own_row(self, name: str, new_name: str) -> None:
+        recorded = self._catalogue.collection(name)
+        if recorded is not None:
+            self._catalogue.put_collection(CollectionInfo(name=new_name, **recorded))
+        measured = self._catalogue.recall(name)
+        if measured is not None:
+            self._catalogue.put_recall(new_name, measured)
+
+    def _take_place(self, name: str, copy: str, before: str, aliases: list[str], *, summaries: bool) -> None:
+        if self._there(copy):
+            if self._own(name) and not self._there(before):
+                # Its own row comes last: where that is there, the others have been copied before a crash.
+                if self._catalogue.collection(before) is None:
+                    self._copy_rows(name, before)
+                # While the old collection is still searched: both tell of the same sources, but for their summaries.
+                kept = self._catalogue.sources(copy)
+                self._catalogue.put_sources(name, kept.values())
+                self._catalogue.forget_sources(name, self._catalogue.sources(name).keys() - kept.keys())
+                self._db.rename(name, before)
+            if not self._there(name):
+                # One row and one call: until then the name leads nowhere.
+                self._copy_own_row(copy, name)
+                self._db.rename(copy, name)
+        for changed in (name, copy, before):
+            self._forget(changed)
+        self._db.load(name)
+        self._tidy(name, copy, before, summaries=summaries)
         for alias in aliases:
             self.set_alias(alias, name)
         self._catalogue.forget_change(_switch(name))
+
+    def _tidy(self, name: str, copy: str, before: str, *, summaries: bool) -> None:
+        """Let summaries follow their collections, and forget what is told of the copy by its own name."""
+        if not summaries or self._summaries.there(copy):
+            # Otherwise those of the copy have moved already, and these are no longer the old ones.
+            self._summaries.rename(name, before)
+        self._summaries.rename(copy, name)
+        self._catalogue.forget_collection(copy)
 
     def _drop(self, name: str) -> None:
         self._forget(name)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.knowledge.index_choice import search_params
 from engine.knowledge.milvus_database import BATCH, Database
 from engine.knowledge.milvus_probe import Scores
 from engine.knowledge.milvus_schema import Layout, stored_field
@@ -31,9 +32,16 @@ class CollectionReader:
     Vectors of other programs come at length 1, for the products that others take of them are to be cosines.
     """
 
-    def __init__(self, db: Database, layout: Layout, scores: Scores | None = None) -> None:
-        """``scores``: what the store's scores mean; without it every cosine is computed from the vectors."""
+    def __init__(
+        self, db: Database, layout: Layout, scores: Scores | None = None, *, parameter: str = "", breadth: int = 0
+    ) -> None:
+        """``scores``: what the store's scores mean; without it every cosine is computed from the vectors.
+
+        ``breadth``: how far a search looks, and what its index calls that; without it the store chooses.
+        """
         self.layout = layout
+        self.breadth = breadth
+        self._parameter = parameter
         self._db = db
         self._scores = scores
 
@@ -45,8 +53,26 @@ class CollectionReader:
         layout = self.layout
         asked = limit if self._even else limit * _WIDER + _FURTHER
         output = layout.output if self._scores else [*layout.output, layout.vector]
-        found = self._db.search(layout.collection, layout.vector, vector.tolist(), where, limit=asked, output=output)
+        more = _told(search_params(self._parameter, self.breadth, asked))
+        found = self._db.search(
+            layout.collection, layout.vector, vector.tolist(), where, limit=asked, output=output, **more
+        )
         return sorted((self.hit(vector, item) for item in found), key=lambda hit: -hit.cosine)[:limit]
+
+    def nearest(self, vector: Vector, limit: int, params: Mapping[str, int]) -> list[PassageId]:
+        """Ids as the index of the store orders them, told how far to look; what is at most 5 s old may be missing."""
+        layout = self.layout
+        found = self._db.search(
+            layout.collection,
+            layout.vector,
+            vector.tolist(),
+            "",
+            limit=limit,
+            output=layout.output,
+            level="Bounded",
+            **_told(params),
+        )
+        return [PassageId(str(item.get(layout.key, item.get("id")))) for item in found]
 
     def hit(self, vector: Vector, item: Mapping[str, Any]) -> Hit:
         """A hit from what the client returns of it."""
@@ -131,6 +157,11 @@ class CollectionReader:
     def _vector(self, row: Mapping[str, Any]) -> Vector:
         vector = np.asarray(row[self.layout.vector], dtype=np.float32)
         return vector if self.layout.own else unit(vector)
+
+
+def _told(params: Mapping[str, int]) -> dict[str, Any]:
+    """What a search says of how far it looks; nothing where the store chooses."""
+    return {"search_params": {"params": dict(params)}} if params else {}
 
 
 def unit(vector: Vector) -> Vector:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -18,19 +19,25 @@ from engine.errors import (
     CollectionExists,
     EmbeddingMismatch,
     ForeignCollection,
+    IndexFixed,
     StoreError,
     UnknownCollection,
 )
 from engine.knowledge.foreign_fields import layout_in, seen_in
 from engine.knowledge.full_text import SEGMENTING
-from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, counted, digest, info_of, pending_row
+from engine.knowledge.index_choice import PARAMETER, checked_breadth, usual_breadth
+from engine.knowledge.milvus_bulk import BulkImport, ImportFolder
+from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, counted, digest, pending_row
 from engine.knowledge.milvus_copying import CopyProgress, FullTextCopy
 from engine.knowledge.milvus_database import Database
+from engine.knowledge.milvus_index import VectorIndexes
 from engine.knowledge.milvus_names import CollectionNames
 from engine.knowledge.milvus_reader import CollectionReader, source_of
 from engine.knowledge.milvus_schema import Layout, check_new_name, own_layout, own_layout_of, readable_name
 from engine.knowledge.milvus_summaries import SummaryRows
+from engine.knowledge.milvus_sums import Sums
 from engine.knowledge.milvus_words import WordIndex
+from engine.library.index_values import IndexKind, IndexState, RecallFigures
 from engine.model.values import PassageId
 from engine.roles import (
     ANYWHERE,
@@ -45,6 +52,8 @@ from engine.roles import (
     Within,
 )
 
+_log = logging.getLogger(__name__)
+
 
 class MilvusSession:
     """A connected client with what it learned; methods block and raise foreign exceptions untranslated.
@@ -52,9 +61,11 @@ class MilvusSession:
     Reads may run in several threads; writes must come from one, so that passages and catalogue change together.
     """
 
-    def __init__(self, uri: str, token: str, timeout_s: float) -> None:
-        self.db = Database.connected(uri, token, timeout_s)
+    def __init__(self, uri: str, token: str, timeout_s: float, database: str = "") -> None:
+        self._place = (uri, token, database)
+        self.db = Database.of_ours(uri, token, timeout_s, database)
         self._catalogue = Catalogue(self.db)
+        self._sums = Sums(self._catalogue, embedded=self.db.embedded)
         self._summaries = SummaryRows(self.db)
         self._words = WordIndex(self.db, uri)
         self._readers: dict[str, CollectionReader] = {}
@@ -62,10 +73,12 @@ class MilvusSession:
             self.db, self._catalogue, self._summaries, forget=self._forget, check_own=self._own
         )
         self._copying = FullTextCopy(self.db, self._catalogue, self.names, self._words, self._forget)
+        self._indexes = VectorIndexes(self.db, self._catalogue, self._forget)
         try:
             self._scores = self._catalogue.open(uri)
             self.names.finish()
             self._copying.finish()
+            self._indexes.finish()
         except BaseException:
             self.close()
             raise
@@ -78,21 +91,21 @@ class MilvusSession:
 
     def collections(self) -> list[CollectionInfo]:
         recorded = self._catalogue.collections()
-        sources = self._catalogue.all_sources()
-        names = filter(readable_name, self.db.names())
+        names = sorted(filter(readable_name, self.db.names()))
         aliases = self.names.aliases()
-        infos = [self._info(name, recorded.get(name), sources.get(name, [])) for name in sorted(names)]
+        own = self._sums.infos(recorded, names)
+        infos = [own[name] if name in own else self._foreign_info(name) for name in names]
         return [replace(info, aliases=aliases.get(info.name, ())) for info in infos]
 
     def describe(self, name: str) -> CollectionInfo:
         self._require(name)
-        recorded = self._catalogue.collection(name)
+        recorded, revision = self._catalogue.collection_now(name)
         known = self._readers.get(name)
-        if known and known.layout.own and (recorded is None or known.layout.dim != recorded["dim"]):
-            # Another process has renamed it since, or given the name to another collection.
+        if known and known.layout.own and (recorded is None or _other(known, recorded)):
+            # Another process has renamed it since, given the name to another collection, or set another breadth.
             self._forget(name)
             return self.describe(self.real(name))
-        info = self._info(name, recorded, self._catalogue.sources(name).values())
+        info = self._foreign_info(name) if recorded is None else self._sums.info(name, recorded, revision)
         return replace(info, aliases=self.names.aliases().get(name, ()))
 
     def real(self, name: str) -> str:
@@ -113,12 +126,21 @@ class MilvusSession:
             self._catalogue.put_collection(self._words.described(info))
         self._readers[info.name] = self._reader_of(own_layout(info.name, info.dim, worded=worded))
 
-    def note(self, name: str, query_prefix: str | None = None, description: str | None = None) -> CollectionInfo:
-        """Record another query prefix or description; what is stored does not depend on either."""
+    def note(
+        self,
+        name: str,
+        query_prefix: str | None = None,
+        description: str | None = None,
+        breadth: int | None = None,
+    ) -> CollectionInfo:
+        """Record another query prefix, description or breadth; what is stored depends on none of them."""
         self._own(name)
         info = self.describe(name)
         info = info if query_prefix is None else replace(info, query_prefix=query_prefix)
         info = info if description is None else replace(info, description=description)
+        if breadth is not None and breadth != info.breadth:
+            info = replace(info, breadth=breadth)
+            self._forget(name)
         self._catalogue.put_collection(info)
         return info
 
@@ -133,9 +155,29 @@ class MilvusSession:
         self._own(name)
         self.names.drop(name)
 
+    def bulk_insert(self, name: str, passages: Sequence[StoredPassage], vectors: Vector, folder: ImportFolder) -> None:
+        """Put in whole sources from a file that the server reads; raises ``IndexFixed`` in an embedded store."""
+        self._own(name)
+        if self.db.embedded:
+            raise IndexFixed(collection=name)
+        bulk = BulkImport(self.db, *self._place)
+        # What an earlier process began must not come in beside what comes in now.
+        bulk.settled(name)
+        for source in self._catalogue.some_sources(name, {item.source for item in passages}):
+            self.delete_source(name, source)
+        self.insert(name, passages, vectors, put=lambda rows: bulk.put(name, rows, folder))
+        self.db.wrote(name)
+
     def insert(
-        self, name: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries = NO_SUMMARIES
+        self,
+        name: str,
+        passages: Sequence[StoredPassage],
+        vectors: Vector,
+        summaries: Summaries = NO_SUMMARIES,
+        *,
+        put: Callable[[Sequence[Mapping[str, Any]]], None] | None = None,
     ) -> None:
+        """Add or replace passages; ``put`` takes the rows to the store where requests are not to."""
         layout = self._own(name).layout
         self._check(layout, vectors, rows=len(passages))
         self._check_summaries(layout, summaries)
@@ -155,7 +197,7 @@ class MilvusSession:
         # Before the passages, so that nothing ever tells of passages that were replaced.
         self._summaries.forget(name, touched & known.keys())
         with self._looked_at_afresh(name):
-            self.db.upsert(name, rows)
+            self.db.upsert(name, rows) if put is None else put(rows)
         self._words.wrote(name)
         self._summaries.put(name, summaries, layout)
         counts = Counter(item.source for item in summaries.rows)
@@ -209,6 +251,61 @@ class MilvusSession:
             return info
         self._copying.make(info, reader, progress)
         return self.describe(name)
+
+    def index(self, name: str) -> IndexState:
+        """The index of a collection and how far it is built."""
+        reader = self._reader(name)
+        return self._indexes.state(reader.layout, reader.breadth)
+
+    def recall(self, name: str) -> RecallFigures | None:
+        """What was last measured of the index; None where it never was, or by a version with other figures."""
+        self._require(name)
+        found = self._catalogue.recall(name)
+        try:
+            return RecallFigures.of(found) if found is not None else None
+        except (TypeError, KeyError):
+            return None
+
+    def put_recall(self, name: str, figures: RecallFigures) -> None:
+        self._own(name)
+        self._catalogue.put_recall(name, figures.to_dict())
+
+    def change_index(self, name: str, kind: IndexKind, build: Mapping[str, int]) -> None:
+        """Begin to build another index of the vectors; searches then begin with its usual breadth."""
+        self._own(name)
+        if self.db.embedded:
+            raise IndexFixed(collection=name)
+        before = self._indexes.state(self._reader(name).layout, 0)
+        self._indexes.change(name, kind, build)
+        if before.kind != kind:
+            self.note(name, breadth=usual_breadth(kind))
+
+    def settle(self, name: str) -> None:
+        """Have what was written indexed now, and not when the server thinks of it, which may be a day.
+
+        Until then it searches them with a makeshift index that finds about half of what is nearest.
+        """
+        if self.db.embedded:
+            return
+        try:
+            self.db.flush(name)
+        except Exception:
+            # A server that takes few of these in a minute does so by itself later; what was written is there.
+            _log.warning("collection %r is not indexed at once", name, exc_info=True)
+
+    def use_index(self, name: str) -> None:
+        """Search with an index that was built since: a server takes it up of its own accord, but not at once."""
+        self._own(name)
+        self.db.reload(name)
+
+    def set_breadth(self, name: str, breadth: int) -> CollectionInfo:
+        """Let searches look further, or less far; 0 leaves it to the server."""
+        state = self.index(name)
+        return self.note(name, breadth=checked_breadth(state.kind, breadth))
+
+    def nearest(self, name: str, vector: Vector, limit: int, params: Mapping[str, int]) -> list[PassageId]:
+        """Ids as the index orders them, told how far to look."""
+        return self._reader(name).nearest(vector, limit, params)
 
     def get(self, name: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         return self._reader(name).get(ids)
@@ -264,9 +361,6 @@ class MilvusSession:
         if gone:
             self._catalogue.forget_sources(name, gone)
 
-    def _info(self, name: str, recorded: Mapping[str, Any] | None, sources: Iterable[SourceRow]) -> CollectionInfo:
-        return self._foreign_info(name) if recorded is None else info_of(name, recorded, list(sources))
-
     def _foreign_info(self, name: str) -> CollectionInfo:
         try:
             reader = self._reader(name)
@@ -288,22 +382,27 @@ class MilvusSession:
             layout = layout_in(seen_in(self.db, name))
         else:
             layout = own_layout_of(name, int(recorded["dim"]), self.db.describe(name))
-        reader = self._reader_of(layout)
+        reader = self._reader_of(layout, int((recorded or {}).get("breadth") or 0))
         if layout.text:  # an empty collection with a dynamic schema shows its fields only later
             self._readers[name] = reader
         return reader
 
-    def _reader_of(self, layout: Layout) -> CollectionReader:
-        return CollectionReader(self.db, layout, self._scores if layout.own else None)
+    def _reader_of(self, layout: Layout, breadth: int = 0) -> CollectionReader:
+        scores = self._scores if layout.own else None
+        if not breadth or self.db.embedded:
+            return CollectionReader(self.db, layout, scores, breadth=breadth)
+        kind = str(self.db.index_of(layout.collection, layout.vector).get("index_type", ""))
+        return CollectionReader(self.db, layout, scores, parameter=PARAMETER.get(kind, ""), breadth=breadth)
 
     def _forget(self, name: str) -> None:
         self._readers.pop(name, None)
         self._words.wrote(name)
 
     def _require(self, name: str) -> None:
-        if not readable_name(name) or not self.db.there(name):
-            self._readers.pop(name, None)
-            raise UnknownCollection(name=name)
+        if readable_name(name) and (self.db.there(name) or self.names.comes_back(name)):
+            return
+        self._readers.pop(name, None)
+        raise UnknownCollection(name=name)
 
     def _own(self, name: str) -> CollectionReader:
         """The reader of a collection that is about to be written to; what is read for that must be current."""
@@ -337,6 +436,10 @@ class MilvusSession:
         except Exception:
             self._readers.pop(name, None)
             raise
+
+
+def _other(known: CollectionReader, recorded: Mapping[str, Any]) -> bool:
+    return known.layout.dim != recorded["dim"] or known.breadth != int(recorded.get("breadth") or 0)
 
 
 def _hashed(passage: StoredPassage) -> bool:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TypeVar
 
-from engine.errors import StoreError
+from engine.errors import StoreError, UnknownCollection
+from engine.knowledge.milvus_bulk import ImportFolder
+from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_copying import CopyProgress
 from engine.knowledge.milvus_errors import Place, translated_errors
 from engine.knowledge.milvus_session import MilvusSession
+from engine.library.index_values import IndexKind, IndexState, RecallFigures
 from engine.model.values import PassageId
 from engine.roles import (
     ANYWHERE,
@@ -28,18 +32,24 @@ from engine.roles import (
 T = TypeVar("T")
 
 _READERS = 4
+_BLOCK = 1000
+"""Passages of one write of several sources on a server, which takes them nearly three times as quickly."""
+_INDEXED_FROM = 1024
+"""Fewer passages in one segment are never indexed by a server."""
 
 
 class MilvusStore:
     """A ``PassageStore`` over ``MilvusClient``; nothing is imported, opened or connected before the first call.
 
-    ``uri`` is a folder whose name ends in ``.db`` or a server's address; ``timeout_s`` bounds every call.
+    ``uri`` is a folder whose name ends in ``.db`` or a server's address, ``database`` one of that server, made where it
+    is missing; empty is its default. ``timeout_s`` bounds every call.
     Reads run in a few threads, writes one after the other in a single thread: a write that was cancelled is still
     finished before the next one begins, so passages and catalogue never disagree.
     """
 
-    def __init__(self, uri: str, token: str = "", timeout_s: float = 10.0) -> None:
+    def __init__(self, uri: str, token: str = "", timeout_s: float = 10.0, *, database: str = "") -> None:
         self.uri = uri
+        self.database = database
         self._token = token
         self._timeout_s = timeout_s
         self._session: MilvusSession | None = None
@@ -48,6 +58,11 @@ class MilvusStore:
         self._changes = 0
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
+
+    @property
+    def block(self) -> int:
+        """Passages to write with one call; 0 where every source is best written by itself, as in an embedded store."""
+        return 0 if embedded(self.uri) else _BLOCK
 
     async def open(self) -> None:
         """Connect now instead of with the first call: errors show early, and the first search is not slow."""
@@ -120,6 +135,15 @@ class MilvusStore:
         """
         await self._write(collection, lambda session, name: session.insert(name, passages, vectors, summaries))
 
+    async def bulk_insert(
+        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, folder: ImportFolder
+    ) -> None:
+        """Put whole sources in from a file that the server reads; those of these names that are there are replaced.
+
+        They have no summaries. See :mod:`engine.knowledge.milvus_bulk` for which servers it was tried with.
+        """
+        await self._write(collection, lambda session, name: session.bulk_insert(name, passages, vectors, folder))
+
     async def summarise(self, collection: str, summaries: Summaries) -> None:
         """Give sources that are there summaries, in place of those they had."""
         await self._write(collection, lambda session, name: session.summarise(name, summaries))
@@ -152,6 +176,50 @@ class MilvusStore:
         leaves the collection as it was, as a crash does. Raises ``FullTextMissing`` where the store cannot.
         """
         return await self._write(collection, lambda session, name: session.add_full_text(name, progress))
+
+    async def index(self, collection: str) -> IndexState:
+        """The index of a collection, and how far it is built."""
+        return await self._read(collection, lambda session, name: session.index(name))
+
+    async def change_index(self, collection: str, kind: IndexKind, build: Mapping[str, int]) -> None:
+        """Begin to build another index of the vectors, which goes on after that; raises ``IndexFixed``.
+
+        The collection cannot be searched for the seconds in which the old one goes; searches of this process wait.
+        """
+        await self._write(collection, lambda session, name: session.change_index(name, kind, build))
+
+    async def use_index(self, collection: str) -> None:
+        """Search with an index that is built by now; until then a server finds less with a makeshift one."""
+        await self._write(collection, lambda session, name: session.use_index(name))
+
+    async def settle(self, collection: str, written: int) -> None:
+        """Let a server index what was written; a few passages are compared one by one and need none."""
+        if written >= _INDEXED_FROM:
+            await self._write(collection, lambda session, name: session.settle(name))
+
+    async def set_breadth(self, collection: str, breadth: int) -> CollectionInfo:
+        """Let searches of an index look further, or less far; 0 leaves it to the server."""
+        return await self._write(collection, lambda session, name: session.set_breadth(name, breadth))
+
+    async def recall(self, collection: str) -> RecallFigures | None:
+        """What was last measured of the index; None where it never was."""
+        return await self._read(collection, lambda session, name: session.recall(name))
+
+    async def put_recall(self, collection: str, figures: RecallFigures) -> None:
+        """Keep a measurement of the index, in place of the one before."""
+        await self._write(collection, lambda session, name: session.put_recall(name, figures))
+
+    async def nearest(
+        self, collection: str, vector: Vector, limit: int, params: Mapping[str, int]
+    ) -> tuple[list[PassageId], float]:
+        """Ids as the index orders them, told how far to look, and the milliseconds that the store took."""
+
+        def timed(session: MilvusSession, name: str) -> tuple[list[PassageId], float]:
+            began = time.perf_counter()
+            found = session.nearest(name, vector, limit, params)
+            return found, (time.perf_counter() - began) * 1000.0
+
+        return await self._read(collection, timed)
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages in the order asked for; ids that are not there are left out."""
@@ -214,13 +282,26 @@ class MilvusStore:
         return await asyncio.get_running_loop().run_in_executor(executor, self._call, collection, work)
 
     def _call(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
+        try:
+            return self._tried(collection, work)
+        except UnknownCollection:
+            # A copy may have been about to take its place, between a look at the name and the call for it.
+            if not collection or not self._back(collection):
+                raise
+            return self._tried(collection, work)
+
+    def _tried(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         with translated_errors(Place(self.uri, collection)):
             session = self._opened()
             # Here for every call: a collection may be named by an alias wherever it is named.
             return work(session, session.real(collection) if collection else "")
 
+    def _back(self, collection: str) -> bool:
+        with translated_errors(Place(self.uri, collection)):
+            return self._opened().names.comes_back(collection)
+
     def _opened(self) -> MilvusSession:
         with self._opening:
             if self._session is None:
-                self._session = MilvusSession(self.uri, self._token, self._timeout_s)
+                self._session = MilvusSession(self.uri, self._token, self._timeout_s, self.database)
             return self._session

@@ -47,6 +47,10 @@ class SummaryRows:
             self.drop(new_name)
             self._db.rename(_beside(collection), _beside(new_name))
 
+    def there(self, collection: str) -> bool:
+        """Whether a collection has summaries."""
+        return self._db.there(_beside(collection))
+
     def search(self, collection: str, vector: Vector, limit: int, where: str) -> list[Any]:
         """The store's own hits that a filter matches; none where nothing was ever kept."""
         name = _beside(collection)

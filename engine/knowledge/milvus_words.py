@@ -124,11 +124,11 @@ class WordIndex:
     def _find_analyzer(self) -> str:
         if self._db.embedded:
             # Lite has no tokenizer for white space; its standard one takes our words, which hold nothing else, whole.
-            return "standard" if _numbers(version("milvus-lite")) >= _LITE else ""
-        return "whitespace" if _numbers(self._db.version()) >= _SERVER else ""
+            return "standard" if version_numbers(version("milvus-lite")) >= _LITE else ""
+        return "whitespace" if version_numbers(self._db.version()) >= _SERVER else ""
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def version_numbers(text: str) -> tuple[int, ...]:
     """The first two numbers of a version such as ``v2.3.5-dev``; none where it has no such form."""
     found = re.search(r"(\d+)\.(\d+)", text)
     return tuple(map(int, found.groups())) if found else ()

@@ -68,7 +68,9 @@ class Progress:
     """None before the first batch."""
     source: str
     """The source being worked on."""
-    state: Literal["reading", "embedding", "writing", "extracting", "summarising"] = "embedding"
+    state: Literal["reading", "embedding", "writing", "extracting", "summarising", "indexing", "measuring"] = (
+        "embedding"
+    )
     files_done: int = 0
     """Files read, and from then on those of which it is known what became of them."""
     report: IngestReport = NOTHING
@@ -93,6 +95,7 @@ class Pace:
         self._state: Literal["reading", "embedding", "writing"] = "reading"
         self._source = ""
         self._files_read = 0
+        self._read_ahead = 0
         self._entries: dict[int, Entry] = {}
         self._settled = 0
         self._so_far = replace(NOTHING, failed=self._failed_before)
@@ -102,8 +105,10 @@ class Pace:
         self._embedding_since: float | None = None
         self._rate = Rate()
 
-    def reading(self, name: str) -> None:
+    def reading(self, name: str, done: int = 0) -> None:
+        """A file is being read; ``done`` where others were read out of turn."""
         self._source = name
+        self._read_ahead = done
         self._tell()
 
     def read(self, entry: Entry) -> None:
@@ -212,7 +217,8 @@ class Pace:
                 remaining_s=left,
                 source=self._source,
                 state=self._state,
-                files_done=len(self._failed_before) + (self._settled if self._entries else self._files_read),
+                files_done=len(self._failed_before)
+                + (self._settled if self._entries else max(self._files_read, self._read_ahead)),
                 report=self._so_far,
                 files=self._files,
             )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from engine.errors import CollectionExists, ForeignCollection, NothingToSwitch, SamplesStay, UnknownCollection
-from engine.knowledge.journal import Entry
+from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.pace import IngestReport, Pace, Progress
-from engine.knowledge.source_writing import Into, make_collection, put_source, wholly
-from engine.model.values import SAMPLE_COLLECTION, PassageId
+from engine.knowledge.source_blocks import SourceBlock
+from engine.knowledge.source_writing import Into, make_collection, wholly
+from engine.model.values import SAMPLE_COLLECTION, Fault, PassageId
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageStore, SourceInfo, StoredPassage
 
 _STEM = 48
 """Characters of a name that are kept beside ``_before_2``: a name has 60 at most."""
+_PASSES = 20
+"""Times that sources which changed meanwhile are looked for before a switch; who writes all the time has to pause."""
 _PAGE = 500
 """Passages read at once while they are sorted by source."""
 
@@ -35,6 +39,11 @@ class ReadsPassages(Protocol):
 
 class TakesPassages(PassageStore, Protocol):
     """The store that the copy goes into."""
+
+    @property
+    def block(self) -> int: ...
+
+    async def settle(self, collection: str, written: int) -> None: ...
 
     async def take_place(self, collection: str, copy: str, before: str) -> CollectionInfo: ...
 
@@ -64,13 +73,16 @@ async def reembed(
     progress: Callable[[Progress], None] | None = None,
     *,
     switch: bool = False,
+    journal: Journal | None = None,
 ) -> IngestReport:
     """Embed every passage of ``collection`` with ``model`` into ``target``, which is made where it is missing.
 
     Ids, sections and what else is known of passages stay; prefixes are those known for the model, summaries are made
     again. Sources are written whole, and those that the target has whole already are left out, so that what was cut off
-    is resumed by calling again. A source that the new model or the store cannot hold is reported and stops nothing.
+    is resumed by calling again; with a ``journal`` no vector of a source that was not whole is made twice. A source
+    that the new model or the store cannot hold is reported and stops nothing.
     With ``switch`` the target then takes the collection's name and aliases, and the old one is called NAME_before.
+    What was put into the collection or changed in it meanwhile is embedded first, for it would be lost otherwise.
     Raises ``CollectionExists`` where the target is the collection itself, ``EmbeddingMismatch`` where the target was
     built with another model, ``UnknownCollection``; for a switch ``ForeignCollection`` and ``SamplesStay`` before
     anything is done, and ``NothingToSwitch`` at the end where sources are missing.
@@ -87,22 +99,61 @@ async def reembed(
         # An earlier call was cut off after the switch: the target has the name already.
         return Pace(progress, ()).report()
     await make_collection(store, target, embedder, origin.description)
-    sources = await _sources(knowledge, origin)
     pace = Pace(progress, ())
-    whole = {info.source: info for info in await store.sources(target) if info.content_hash}
-    sources = [_known(item, whole) for item in sources]
-    pace.planned([item.entry for item in sources])
-    into = Into(store, embedder, target, pace)
-    for item in sources:
-        if item.entry.state == "added":
-            continue
-        passages = [_plain(passage, item.entry) for passage in await _passages(knowledge, origin.name, item)]
-        # What an earlier call left of it, or a version with more passages, must not stay beside the new ones.
-        fault = await put_source(into, item.entry.name, passages, replaces=True) if passages else None
-        pace.ended(replace(item.entry, state="failed" if fault else "added", fault=fault))
+    into = Into(store, embedder, target, pace, journal, store.block)
+    # The first pass does it all; without a switch nothing depends on what changes while it is under way.
+    for _ in range(_PASSES if switch else 1):
+        if not await _pass(knowledge, origin, into):
+            break
+    await store.settle(target, pace.report().passages)
     if switch:
         await _switch(store, origin.name, target)
     return pace.report()
+
+
+async def _pass(knowledge: Knowledge, origin: CollectionInfo, into: Into) -> bool:
+    """Embed every source that the target does not have as it is now; whether another pass may find more.
+
+    One that failed is not tried again by further passes: the switch says that it is missing.
+    """
+    before = await into.store.sources(into.collection)
+    whole = {info.source: info for info in before if info.content_hash}
+    failed = dict(into.pace.report().failed)
+    sources = [_failed(_known(item, whole), failed) for item in await _sources(knowledge, origin)]
+    missing = [item for item in sources if item.entry.state == "new"]
+    into.pace.planned([item.entry for item in sources])
+    # What an earlier call left of a source, or a version with more passages, must not stay beside the new ones.
+    present = {info.source for info in before}
+    gone = present & await _planned(into, [item.entry for item in sources])
+    for source in sorted(gone):
+        await wholly(into.store.delete_source(into.collection, source))
+    async with SourceBlock(into) as block:
+        for item in missing:
+            passages = [_plain(passage, item.entry) for passage in await _passages(knowledge, origin.name, item)]
+            if passages:
+                await block.add(item.entry, passages, "added", replaces=item.entry.name in present)
+            else:
+                await block.write()
+                await block.end(replace(item.entry, state="added"))
+    return bool(missing or gone)
+
+
+async def _planned(into: Into, entries: Sequence[Entry]) -> set[str]:
+    """Note what is to be done; returns sources that an earlier pass put in and that the collection has lost since."""
+    journal = into.journal
+    if journal is None:
+        return set()
+    known = {entry.name for entry in await asyncio.to_thread(journal.entries) if entry.state == "added"}
+    await asyncio.to_thread(journal.plan, entries)
+    return known - {entry.name for entry in entries}
+
+
+def _failed(item: _Source, faults: Mapping[str, Fault]) -> _Source:
+    """The source, as failed where an earlier pass could not put it in."""
+    fault = faults.get(item.entry.name)
+    if fault is None or item.entry.state != "new":
+        return item
+    return replace(item, entry=replace(item.entry, state="failed", fault=fault))
 
 
 def _check_own(origin: CollectionInfo) -> None:
@@ -127,8 +178,9 @@ async def _there(store: TakesPassages, name: str) -> bool:
 
 async def _switch(store: TakesPassages, name: str, copy: str) -> None:
     """Give the name to the copy, if it has all that the collection has by now."""
-    wanted = {info.source for info in await store.sources(name) if info.passages}
-    if wanted - {info.source for info in await store.sources(copy) if info.content_hash}:
+    there = {info.source: info for info in await store.sources(copy) if info.content_hash}
+    wanted = [info for info in await store.sources(name) if info.passages]
+    if any(not _same(info.content_hash, info.passages, there.get(info.source)) for info in wanted):
         raise NothingToSwitch(collection=name, copy=copy)
     taken = 1
     before = f"{name[:_STEM]}_before"
@@ -162,12 +214,15 @@ async def _sources(knowledge: ReadsPassages, origin: CollectionInfo) -> list[_So
 
 def _known(item: _Source, whole: Mapping[str, SourceInfo]) -> _Source:
     """The source, as added where the target has it whole."""
-    there = whole.get(item.entry.name)
-    if there is None or there.passages != item.entry.passages:
-        return item
-    # Another program's source has no hash to compare.
-    same = not item.entry.content_hash or there.content_hash == item.entry.content_hash
+    same = _same(item.entry.content_hash, item.entry.passages, whole.get(item.entry.name))
     return replace(item, entry=replace(item.entry, state="added")) if same else item
+
+
+def _same(content_hash: str, passages: int, there: SourceInfo | None) -> bool:
+    """Whether the copy has a source as it is; one of another program, or half a file, has no hash to compare."""
+    if there is None or there.passages != passages:
+        return False
+    return not content_hash or there.content_hash == content_hash
 
 
 async def _passages(origin: ReadsPassages, collection: str, item: _Source) -> list[StoredPassage]:

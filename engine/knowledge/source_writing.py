@@ -1,4 +1,4 @@
-"""One source into a collection: its passages and summaries embedded in batches, and written at once."""
+"""One source for a collection: its passages and summaries embedded in batches."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import EmbeddingMismatch, FieldTooLong, TextTooLong, UnknownCollection
+from engine.errors import EmbeddingMismatch, UnknownCollection
 from engine.knowledge.chunk import tokens
 from engine.knowledge.journal import Journal
 from engine.knowledge.pace import Pace
 from engine.knowledge.summarise import Summary, summaries_of, to_embed, with_vectors
-from engine.model.values import Fault, PassageId
+from engine.model.values import PassageId
 from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, Summaries, Vector, slug
 
 EMBED_BATCH = 16
@@ -31,6 +31,8 @@ class Into:
     pace: Pace
     journal: Journal | None = None
     """What an earlier process embedded, and where vectors are kept until their source is written."""
+    block: int = 0
+    """Passages that are written together, of as many sources as they take; 0: every source by itself."""
 
     @property
     def model(self) -> str:
@@ -50,25 +52,6 @@ async def make_collection(store: PassageStore, name: str, embedder: Embedder, de
             built_with=f"{info.embedding_model} ({info.dim} dimensions)",
             offered=f"{embedder.model_id} ({embedder.dim} dimensions)",
         )
-
-
-async def put_source(into: Into, source: str, passages: Sequence[StoredPassage], *, replaces: bool) -> Fault | None:
-    """Embed and write one source; the fault of one that the model or the store cannot hold."""
-
-    async def write() -> None:
-        # Replacing deletes first, because the new version may have fewer passages.
-        if replaces:
-            await into.store.delete_source(into.collection, source)
-        await into.store.insert(into.collection, passages, vectors, summaries)
-
-    try:
-        vectors, summaries = await _embedded(into, source, passages)
-        into.pace.writing(source)
-        # Stopping in between would lose a source.
-        await wholly(write())
-    except (FieldTooLong, TextTooLong) as error:
-        return Fault.of(error)
-    return None
 
 
 async def summarise_source(into: Into, source: str) -> None:
@@ -97,11 +80,10 @@ async def wholly(work: Coroutine[Any, Any, object]) -> None:
         raise
 
 
-async def _embedded(into: Into, source: str, passages: Sequence[StoredPassage]) -> tuple[Vector, Summaries]:
+async def embedded_source(into: Into, source: str, passages: Sequence[StoredPassage]) -> tuple[Vector, Summaries]:
     """Vectors of a source, shape (n, dim), and its summaries with theirs, embedded in batches."""
     into.pace.embedding(source)
-    summaries = await asyncio.to_thread(summaries_of, passages)
-    texts = [*(passage.text for passage in passages), *to_embed(summaries)]
+    summaries, texts = await asyncio.to_thread(texts_of, passages)
     rows: list[Vector] = [np.empty((0, into.embedder.dim), dtype=np.float32)]
     for start in range(0, len(texts), EMBED_BATCH):
         done = passages[start : start + EMBED_BATCH]
@@ -110,6 +92,12 @@ async def _embedded(into: Into, source: str, passages: Sequence[StoredPassage]) 
     own, summary_vectors = vectors[: len(passages)], vectors[len(passages) :]
     by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
     return own, _with_vectors(into, summaries, [summary_vectors], by_id)
+
+
+def texts_of(passages: Sequence[StoredPassage]) -> tuple[list[Summary], list[str]]:
+    """The summaries of a source, and all its texts that are embedded: its passages first."""
+    summaries = summaries_of(passages)
+    return summaries, [*(passage.text for passage in passages), *to_embed(summaries)]
 
 
 def _with_vectors(
@@ -126,7 +114,9 @@ async def _batch(into: Into, texts: Sequence[str], done: Sequence[StoredPassage]
     if journal is not None and journal.has_vectors:
         known = await asyncio.to_thread(journal.vectors, into.model, texts, into.embedder.dim)
         if known is not None:
-            into.pace.reused(len(done), source)
+            # What was embedded ahead of its turn was counted then.
+            if not journal.ahead:
+                into.pace.reused(len(done), source)
             return known
     vectors = await into.embedder.embed_passages(texts)
     if journal is not None and journal.durable:

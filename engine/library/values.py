@@ -17,12 +17,14 @@ JobState = Literal[
     "writing",
     "extracting",
     "summarising",
+    "indexing",
+    "measuring",
     "done",
     "stopped",
     "failed",
     "interrupted",
 ]
-"""``extracting`` and ``summarising`` build a knowledge graph.
+"""``extracting`` and ``summarising`` build a knowledge graph, ``indexing`` and ``measuring`` are of an index.
 
 ``stopped`` by the user and ``interrupted`` by the end of the process can both be resumed."""
 
@@ -108,7 +110,7 @@ class JobStatus:
     """How far one ingestion, re-embedding, copy or building of a graph has come; a new value at every change."""
 
     id: str
-    kind: Literal["ingest", "reembed", "add_full_text", "graph"]
+    kind: Literal["ingest", "reembed", "add_full_text", "graph", "index"]
     collection: str
     """Where passages go."""
     state: JobState

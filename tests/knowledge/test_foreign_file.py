@@ -10,21 +10,7 @@ import pytest
 
 from engine.errors import ConnectionsDamaged
 from engine.knowledge.foreign_file import ConnectionFile
-from engine.library.values import Connection, FieldMap, Place
-
-TOKEN = "root:Secret-7"
-WIKI = Connection(
-    name="wiki",
-    place=Place("http://milvus:19530", TOKEN, "docs"),
-    collection="their_wiki",
-    fields=FieldMap("pk", "chunk_text", "embedding", 'metadata["source"]'),
-    dim=768,
-    metric="IP",
-    embedding_model="ollama:nomic-embed-text",
-    query_prefix="search_query: ",
-    passage_prefix=None,
-    connected_at="2026-01-02T03:04:05+00:00",
-)
+from tests.knowledge.test_kept_connections import TOKEN, WIKI
 
 
 @pytest.fixture
@@ -32,16 +18,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "connections.json"
 
 
-def test_what_was_written_is_read_again_and_only_the_owner_can_read_it(path: Path) -> None:
+def test_only_its_owner_can_read_the_file(path: Path) -> None:
     ConnectionFile(path).write([WIKI])
-    assert ConnectionFile(path).read() == ({"wiki": WIKI}, None)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [item.name for item in path.parent.iterdir()] == ["connections.json"]
-
-
-def test_without_a_file_there_are_no_connections_and_nothing_is_wrong(path: Path) -> None:
-    assert ConnectionFile(path).read() == ({}, None)
-    assert not path.exists()
 
 
 @pytest.mark.parametrize(
@@ -82,7 +62,3 @@ def test_a_disk_that_does_not_let_it_be_written_is_our_error(tmp_path: Path) -> 
     (tmp_path / "data").write_text("a file where the folder should be")
     with pytest.raises(ConnectionsDamaged, match="could not be written"):
         ConnectionFile(tmp_path / "data" / "connections.json").write([WIKI])
-
-
-def test_a_token_is_in_no_text_of_a_connection() -> None:
-    assert "Secret" not in f"{WIKI!r}{WIKI.place!r}"

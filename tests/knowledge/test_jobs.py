@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engine.database.instance import Instance
 from engine.errors import JobActive, JobDamaged, JobDiskFull, JobOver, UnknownJob
 from engine.knowledge import manifest as manifests
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem
@@ -18,7 +19,6 @@ from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.manifest import Manifest
 from engine.library.values import ChunkOptions, JobState, JobStatus
 from engine.model.values import Fault
-from engine.records.instance import Instance
 from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
 
 BROKEN_NAME = "broken\udcff.md"

@@ -34,11 +34,11 @@ def graph_store(settings: Settings) -> KeptGraphs:
     path = graph_file(settings)
     if path is not None:
         # Collections of another passage store may have the same names, and the file stays where it is.
-        return SqliteGraphs(path, settings.milvus_uri)
+        return SqliteGraphs(path, settings.store_space)
     if find_spec("neo4j") is None:
         raise GraphDriverMissing()
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 
-    space = settings.milvus_uri or str(settings.store_path.absolute())
+    space = settings.store_space or str(settings.store_path.absolute())
     password = settings.neo4j_password.get_secret_value()
     return Neo4jGraphs(settings.neo4j_uri, settings.neo4j_user, password, database=settings.neo4j_database, space=space)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from engine.database.faults import cause_of, is_damage, primary_code
 from engine.errors import EngineClosed, GraphDamaged, GraphFileNewer, GraphFileUnusable, GraphStoreError
-from engine.errors.files import cause_of, is_damage, primary_code
 from engine.records.format import format_of, writing
 
 FORMAT = 1

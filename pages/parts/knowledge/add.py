@@ -19,6 +19,7 @@ from engine.messages import N_
 from engine.roles import CollectionInfo
 from engine.settings import UPLOADS_TAKEN
 from pages.parts.common.remembered import remembered
+from pages.parts.common.rights import may
 from pages.parts.knowledge.add_graph import graph_choice
 from pages.parts.knowledge.draft import Batch, Draft, DraftFor
 from pages.parts.knowledge.jobs import jobs_panel
@@ -81,6 +82,8 @@ def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words
 
 def files_choice(engine: Engine, words: Words) -> Batch:
     """Files from the browser, or a path on this machine."""
+    if not may("admin"):  # a path is one of the server's own disk
+        return _uploads(engine.settings.max_upload_mb, words)
     way = pick(words("Where the files are"), {name: words(text) for name, text in _FROM.items()}, key="kb_from")
     return _folder(words) if way == "folder" else _uploads(engine.settings.max_upload_mb, words)
 

@@ -14,11 +14,13 @@ from components.knowledge.collection_cards import SAMPLES, advice_note, collecti
 from components.labels.knowledge import COLLECTION_ACTIONS
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.library.index_values import IndexState
 from engine.library.values import GrowthAdvice
 from engine.messages import NC_
 from engine.roles import CollectionInfo
 from pages.parts.common.remembered import remembered
-from pages.parts.knowledge.dialogs import Action, actions_of, open_dialog
+from pages.parts.common.rights import may
+from pages.parts.knowledge.dialogs import NEEDED, Action, actions_of, open_dialog
 from pages.parts.knowledge.sources import sources_panel
 from pages.parts.knowledge.state import choose, chosen_collection, go_to
 from pages.parts.knowledge.target import embedding_models
@@ -31,7 +33,9 @@ _ICONS: dict[Action, str] = {
     "describe": "notes",
     "reembed": "cached",
     "full_text": "manage_search",
+    "index": "speed",
     "prefix": "short_text",
+    "limit": "lock",
     "drop": "delete",
     "disconnect": "link_off",
 }
@@ -43,7 +47,7 @@ def collections_view(engine: Engine, collections: Sequence[CollectionInfo], word
     if info is None:
         st.info(words("This collection is empty. Add files on the tab Add."))
         return
-    if all(item.name == SAMPLES for item in collections):
+    if all(item.name == SAMPLES for item in collections) and may("editor"):
         _only_samples(words)
     shown = _narrowed(collections, words)
     unusable = {item.name for item in collections if not usable(engine, item)}
@@ -66,14 +70,15 @@ def usable(engine: Engine, info: CollectionInfo) -> bool:
 
 
 def _only_samples(words: Words) -> None:
+    add, link = ":material/add:", ":material/link:"
     with st.container(horizontal=True, vertical_alignment="center", key="kb_only_samples"):
         st.caption(
             words("Only the samples are here so far: add files of your own, or connect a Milvus that has some."),
             width="content",
         )
-        if st.button(words("Add files"), icon=":material/add:", type="tertiary", key="kb_samples_add"):
+        if may("editor") and st.button(words("Add files"), icon=add, type="tertiary", key="kb_samples_add"):
             go_to("add")
-        if st.button(words("Connect"), icon=":material/link:", type="tertiary", key="kb_samples_link"):
+        if may("admin") and st.button(words("Connect"), icon=link, type="tertiary", key="kb_samples_link"):
             go_to("connect")
 
 
@@ -88,7 +93,9 @@ def _one(engine: Engine, info: CollectionInfo, is_usable: bool, words: Words) ->
         advice = _advice(engine, info)
         if advice is not None:
             advice_note(advice, words, key="kb_advice")
-        collection_card(info, words, key="kb_facts", server=bool(engine.settings.milvus_uri), usable=is_usable)
+        server = bool(engine.settings.milvus_uri)
+        index = _index(engine, info) if server and not info.read_only else None
+        collection_card(info, words, key="kb_facts", server=server, usable=is_usable, index=index)
         _actions(engine, info, words)
         if info.fault is not None:
             if fault_box(info.fault, words, key="kb_unreadable", actions=(("again", words("Try again")),)):
@@ -109,16 +116,27 @@ def _advice(engine: Engine, info: CollectionInfo) -> GrowthAdvice | None:
     return remembered("kb_advice", (engine.instance, info.name, info.passages), ask)
 
 
+def _index(engine: Engine, info: CollectionInfo) -> IndexState | None:
+    try:
+        return engine.library.index(info.name).state
+    except WorkbenchError:
+        # The facts of the collection say what is wrong with it.
+        return None
+
+
 def _actions(engine: Engine, info: CollectionInfo, words: Words) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kb_actions"):
         if st.button(words(NC_("knowledge", "Ask it")), icon=":material/account_tree:", type="primary", key="kb_ask"):
             st.switch_page("workbench.py", query_params={"collection": info.name})
         if st.button(words("Search in it"), icon=":material/search:", key="kb_search_in"):
             go_to("search", info.name)
-        if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kb_add_to"):
+        open_to = not info.read_only and may("editor")
+        if open_to and st.button(words("Add files"), icon=":material/add:", key="kb_add_to"):
             st.session_state["kb_into"] = info.name
             go_to("add", info.name)
-        for action in actions_of(info):
+        for action in actions_of(info, server=bool(engine.settings.milvus_uri)):
+            if not may(NEEDED.get(action, "admin")):
+                continue
             label = words(COLLECTION_ACTIONS[action])
             if st.button(label, icon=f":material/{_ICONS[action]}:", type="tertiary", key=f"kb_do_{action}"):
                 open_dialog(action, engine, info, words)

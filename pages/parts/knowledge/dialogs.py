@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import streamlit as st
@@ -14,26 +14,39 @@ from components.common.markup import draw, node
 from components.knowledge.collection_cards import SAMPLES
 from components.labels.knowledge import COLLECTION_ACTIONS, NAME_RULE
 from engine.engine import Engine
+from engine.people import Role, acting, signing_in
 from engine.roles import CollectionInfo
 from pages.parts.common.presses import answer_buttons
+from pages.parts.knowledge.index_dialog import index_dialog
 from pages.parts.knowledge.state import aim_at, attempt
 from pages.parts.knowledge.target import embedding_models
 
-Action = Literal["rename", "alias", "describe", "reembed", "full_text", "prefix", "drop", "disconnect"]
+Action = Literal[
+    "rename", "alias", "describe", "reembed", "full_text", "index", "prefix", "limit", "drop", "disconnect"
+]  # fmt: skip
+NEEDED: Mapping[Action, Role] = {"describe": "editor", "full_text": "editor"}
+"""The roles of those that are not for admins alone."""
 _LONGEST_NAME = 255
 
 
-def actions_of(info: CollectionInfo) -> list[Action]:
-    """What makes sense for a collection: those of others are only read, the samples stay as they are."""
+def actions_of(info: CollectionInfo, *, server: bool = False) -> list[Action]:
+    """What makes sense for a collection: those of others are only read, the samples stay as they are.
+
+    An index is for a ``server``, and a limit where people sign in.
+    """
+    limit: list[Action] = ["limit"] if signing_in() else []
     if info.address or info.read_only:
-        return ["disconnect"] if info.address else []
+        return [*limit, "disconnect"] if info.address else limit
     possible: list[Action] = ["alias", "describe", "reembed"]
     if info.name != SAMPLES:
         possible.insert(0, "rename")
     if not info.full_text:
         possible.append("full_text")
+    if server:
+        possible.append("index")
     if has_own_prefixes(info.embedding_model):
         possible.append("prefix")
+    possible += limit
     if info.name != SAMPLES:
         possible.append("drop")
     return possible
@@ -47,7 +60,9 @@ def open_dialog(action: Action, engine: Engine, info: CollectionInfo, words: Wor
         "describe": _describe,
         "reembed": _reembed,
         "full_text": _full_text,
+        "index": index_dialog,
         "prefix": _prefix,
+        "limit": _limit,
         "drop": _drop,
         "disconnect": _disconnect,
     }
@@ -204,6 +219,33 @@ def _prefix(engine: Engine, info: CollectionInfo, words: Words) -> None:
         # With its spaces: many prefixes end in one.
         typed = str(st.session_state.get(key) or "")
         attempt(lambda: engine.set_query_prefix(info.name, typed), words("Saved."))
+
+    _end(words("Save"), act, words)
+
+
+def _limit(engine: Engine, info: CollectionInfo, words: Words) -> None:
+    """Who may read it: people of some groups, as their provider names them."""
+    st.caption(
+        words(
+            "Only people of these groups, and admins, then read it, search it, and see runs that searched it. Without "
+            "a group everybody who signs in does."
+        )
+    )
+    key = f"kb_limit_{info.name}"
+    limits = engine.team.limits()
+    known = sorted({group for groups in limits.values() for group in groups} | acting().groups)
+    st.multiselect(
+        words("Groups"),
+        known,
+        sorted(limits.get(info.name, ())),
+        accept_new_options=True,
+        placeholder=words("everybody"),
+        key=key,
+    )
+
+    def act() -> None:
+        chosen = [str(group) for group in st.session_state.get(key) or ()]
+        attempt(lambda: engine.limit_collection(info.name, chosen), words("Saved."))
 
     _end(words("Save"), act, words)
 

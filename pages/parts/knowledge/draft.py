@@ -15,6 +15,7 @@ from engine.knowledge.items import IngestItem, items_of
 from engine.knowledge.load import Document
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.model.values import Fault
+from engine.people.acting import carried
 from pages.parts.common.following import settled
 
 _log = logging.getLogger(__name__)
@@ -77,7 +78,7 @@ class Draft:
     def start(cls, engine: Engine, batch: Batch, wanted: DraftFor) -> Draft:
         """Begin to read and cut; returns at once."""
         draft = cls(batch, wanted)
-        draft.future = _lane.submit(draft._make, engine)
+        draft.future = _lane.submit(carried(draft._make), engine)
         return draft
 
     def again(self, engine: Engine, wanted: DraftFor) -> Draft:

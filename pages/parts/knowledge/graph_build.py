@@ -15,6 +15,7 @@ from engine.library.values import JobStatus
 from engine.messages import NC_
 from engine.model.config import BUILTIN, RunConfig, first_that
 from engine.roles import CollectionInfo
+from pages.parts.common.rights import may
 from pages.parts.knowledge.jobs import card, shape
 from pages.parts.knowledge.state import attempt, go_to
 
@@ -36,8 +37,11 @@ def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
         )
         if not info.passages:
             st.info(words("There are no passages to read yet: add documents first."))
-            if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kg_add"):
+            open_to = not info.read_only and may("editor")
+            if open_to and st.button(words("Add files"), icon=":material/add:", key="kg_add"):
                 go_to("add", info.name)
+            return
+        if not may("editor"):
             return
         extractor = extractor_choice(engine, words, key="kg_extractor")
         st.caption(words.count("1 passage will be read.", "{n} passages will be read.", info.passages))
@@ -101,6 +105,8 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kg_actions"):
         if state.info.entities:
             _use(info, words)
+        if not may("editor"):
+            return
         behind = state.stale or not state.info.finished
         if (
             behind
@@ -131,6 +137,8 @@ def graph_actions(engine: Engine, info: CollectionInfo, state: GraphState, words
             if st.button(words("Replace the graph"), type="primary", disabled=not ready, key="kg_rebuild_yes"):
                 attempt(lambda: _anew(engine, info.name, own, extractor))
                 st.rerun()
+        if not may("admin"):
+            return
         with st.popover(words("Delete graph"), icon=":material/delete:", type="tertiary", key="kg_delete"):
             st.text(words("The graph of {name} goes for good. Its passages stay.", name=info.name))
             if st.button(words(NC_("graph", "Delete it")), type="primary", key="kg_delete_yes"):

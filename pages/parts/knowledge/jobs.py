@@ -14,6 +14,7 @@ from engine.engine import Engine
 from engine.library.values import JobStatus
 from engine.model.config import RunConfig, first_that
 from pages.parts.common.following import redraw_when
+from pages.parts.common.rights import may
 from pages.parts.knowledge.state import attempt, go_to
 
 _WATCH_S = 0.5
@@ -68,7 +69,7 @@ def jobs_note(engine: Engine, words: Words) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center", key="kb_jobs_line"):
         st.caption(f":material/sync: {' · '.join(told)}", width="content")
-        if st.button(words("Show"), type="tertiary", key="kb_jobs_open"):
+        if may("editor") and st.button(words("Show"), type="tertiary", key="kb_jobs_open"):
             go_to("add")
     if going:
         redraw_when(lambda: shape(engine.ingestions.jobs()) != drawn, _WATCH_S)

@@ -19,6 +19,7 @@ from engine.messages import N_, NC_, NN_
 from engine.model.config import Declaration, first_that
 from engine.model.values import Memory, RunRecord
 from pages.parts.common.presses import answer_buttons, attempt, note_deleted, retry_box, say_last_press
+from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import finished_record
 from pages.parts.knowledge.weak_points import weak_points_view
 
@@ -130,7 +131,7 @@ def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Se
     some = page_of(shown, _A_PAGE, key="memory_page")
     wanted = memory_ledger(some, recalled_by(records), words, key="memory_ledger", base=base_path())
     chosen = next((item for item in some if item.id == wanted), None)
-    if chosen is not None:
+    if chosen is not None and may("admin"):
         st.dialog(words("Delete memories"))(confirm)(engine, words, (chosen,))
 
 
@@ -159,6 +160,8 @@ def act(engine: Engine, words: Words, memories: Sequence[Memory], shown: Sequenc
         disabled=not shown,
     )
     switch(words)
+    if not may("admin"):
+        return
     if st.button(words("Delete all"), icon=":material/delete:", key="memory_delete_all"):
         st.dialog(words("Delete memories"))(confirm)(
             engine, words, tuple(memories), hidden=len(memories) - len(shown), every=True

@@ -22,6 +22,7 @@ from engine.model.config import SearchMethod
 from engine.roles import CollectionInfo
 from pages.parts.common.presses import retry_box
 from pages.parts.common.remembered import remembered
+from pages.parts.common.rights import may
 from pages.parts.knowledge.state import collection_picker, go_to
 
 _METHODS: dict[SearchMethod, str] = {
@@ -51,7 +52,8 @@ def search_view(engine: Engine, collections: Sequence[CollectionInfo], words: Wo
         fault_box(info.fault, words, key="kb_search_unreadable")
     elif not info.passages:
         st.info(words("This collection has no passages to search."))
-        if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kb_search_add"):
+        open_to = not info.read_only and may("editor")
+        if open_to and st.button(words("Add files"), icon=":material/add:", key="kb_search_add"):
             go_to("add")
     elif not query:
         st.info(

@@ -14,6 +14,7 @@ from engine.engine import Engine
 from engine.roles import CollectionInfo, SourceInfo
 from pages.parts.common.presses import answer_buttons
 from pages.parts.common.remembered import remembered
+from pages.parts.common.rights import may
 from pages.parts.knowledge.state import attempt, go_to
 
 _A_PAGE = 50
@@ -38,11 +39,12 @@ def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
     some = page_of(shown, _A_PAGE, key="kb_sources_page")
     opened = _opened(info, sources)
     name = opened.source if opened is not None else ""
-    event = source_list(some, words, key=f"kb_sources_{info.name}", opened=name, fixed=info.read_only)
+    fixed = info.read_only or not may("admin")
+    event = source_list(some, words, key=f"kb_sources_{info.name}", opened=name, fixed=fixed)
     if event.opened and event.opened != name:
         st.session_state[_OPENED] = (info.name, event.opened)
         st.rerun()
-    if event.selected and not info.read_only:
+    if event.selected and not fixed:
         chosen = [item for item in some if item.source in event.selected]
         label = words.count("Delete 1 source", "Delete {n} sources", len(chosen))
         if bar.button(label, icon=":material/delete:", key="kb_delete_some"):
@@ -65,7 +67,8 @@ def _none(info: CollectionInfo, words: Words) -> None:
     st.info(
         words("This collection is empty." if info.read_only else "This collection is empty. Add files on the tab Add.")
     )
-    if not info.read_only and st.button(words("Add files"), icon=":material/add:", key="kb_empty_add"):
+    open_to = not info.read_only and may("editor")
+    if open_to and st.button(words("Add files"), icon=":material/add:", key="kb_empty_add"):
         st.session_state["kb_into"] = info.name
         go_to("add", info.name)
 
@@ -107,7 +110,7 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
         # Deleted a moment ago: the drawer closes with the page redrawn.
         st.rerun()
     source_heading(source, words)
-    if not info.read_only:
+    if not info.read_only and may("admin"):
         if st.session_state.get("kb_deleting") == source.source:
             _confirm(engine, info.name, [source], words)
         else:

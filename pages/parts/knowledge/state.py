@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import streamlit as st
@@ -12,8 +12,10 @@ from components.common.i18n import Words
 from components.common.url_state import put_into_url, take_from_url
 from components.knowledge.draw import note_box
 from engine.messages import N_, NC_
+from engine.people import Role
 from engine.roles import CollectionInfo
 from pages.parts.common import presses, views
+from pages.parts.common.rights import may
 
 View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
 VIEW_NAMES: dict[View, str] = {
@@ -26,6 +28,8 @@ VIEW_NAMES: dict[View, str] = {
     "connect": N_("Connect"),
 }
 
+_NEEDED: Mapping[View, Role] = {"add": "editor", "connect": "admin"}
+"""The roles that views need which do nothing but change something."""
 _CHOSEN = "kb_collection"
 _ASKED = "collection"
 """Session key of the collection that the next question searches."""
@@ -41,7 +45,8 @@ _NOTE_S = 8.0
 
 def chosen_view(words: Words) -> View:
     """Draw the choice of views, which the address holds as ``view``."""
-    return views.chosen_view("knowledge", words("View"), {name: words(text) for name, text in VIEW_NAMES.items()})
+    shown = {name: words(text) for name, text in VIEW_NAMES.items() if may(_NEEDED.get(name, "viewer"))}
+    return views.chosen_view("knowledge", words("View"), shown)
 
 
 def aim_at(view: View, collection: str = "") -> None:

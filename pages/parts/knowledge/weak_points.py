@@ -15,6 +15,7 @@ from engine.errors import WorkbenchError
 from engine.memory.weak_points import WeakPoint
 from engine.messages import N_
 from engine.model.values import Fault
+from pages.parts.common.rights import may
 
 _WHY = {
     "refused": N_("{date} · there was no answer"),
@@ -63,6 +64,7 @@ def _switch(engine: Engine, words: Words, collection: str) -> None:
         words("Note weak points"),
         help=words("On for your own collections, off for the samples, until you switch it."),
         key=key,
+        disabled=not may("admin"),
         on_change=_switched,
         args=(engine, collection),
     )
@@ -79,6 +81,8 @@ def _entry(engine: Engine, words: Words, item: WeakPoint) -> None:
             st.caption(words(_WHY[item.why], date=item.noted_at[:10]))
         address = f"{base_path()}/?{urlencode({'run': item.run_id, 'lang': words.language})}"
         st.link_button(words("Open the run"), address, type="tertiary")
+        if not may("admin"):
+            return
         st.button(
             words("Delete"),
             icon=":material/delete:",

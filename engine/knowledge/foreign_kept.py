@@ -1,0 +1,40 @@
+"""Where connections are kept: in a file of this machine, or in a table that several machines share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from engine.database.opening import Databases
+from engine.database.sealing import Sealing
+from engine.errors import WorkbenchError
+from engine.knowledge.foreign_file import ConnectionFile
+from engine.knowledge.foreign_table import ConnectionTable
+from engine.library.values import Connection
+from engine.settings import Settings
+
+
+class KeptConnections(Protocol):
+    """Connections with their tokens; used by one caller at a time."""
+
+    place: str
+    """What messages call it."""
+    shared: bool
+    """Whether others may change them while this process runs, so that they are to be read again now and then."""
+
+    def read(self) -> tuple[dict[str, Connection], WorkbenchError | None]:
+        """Connections by name, and what was wrong, with which the others are there all the same; raises nothing."""
+
+    def write(self, connections: Iterable[Connection]) -> None:
+        """Keep these instead of those that were last read; what others have added since stays.
+
+        Raises ``StoreError`` where they cannot be kept.
+        """
+
+
+def kept_connections(settings: Settings, databases: Databases) -> KeptConnections:
+    """The table of a PostgreSQL database, or the file of the data folder."""
+    shared = databases.by_part.get("team")
+    if shared is None:
+        return ConnectionFile(settings.data_dir / "connections.json")
+    return ConnectionTable(shared, Sealing(shared, settings))

@@ -1,0 +1,133 @@
+"""Passages that were embedded elsewhere into a collection, in blocks: by requests, or by import of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from engine.errors import VectorsUnlike
+from engine.knowledge.milvus_bulk import ImportFolder
+from engine.knowledge.milvus_reader import cosine
+from engine.knowledge.source_writing import make_collection, wholly
+from engine.knowledge.vector_files import EmbeddedSource, sources_of
+from engine.roles import Embedder, PassageStore, StoredPassage, Vector
+
+BLOCK = 1_000
+BULK_BLOCK = 20_000
+"""Passages of one file to import: 150 MB with 384 dimensions."""
+_COMPARED = 4
+_ALIKE = 0.9
+"""Least mean cosine of vectors of the same model: what other programs round or cut differently is above it."""
+
+
+class LoadsPassages(PassageStore, Protocol):
+    """The store that is loaded into."""
+
+    async def settle(self, collection: str, written: int) -> None: ...
+
+    async def bulk_insert(
+        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, folder: ImportFolder
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What came of loading."""
+
+    sources: int = 0
+    passages: int = 0
+    skipped: int = 0
+    """Sources that the collection had already as they are in the files."""
+
+
+async def load_vectors(
+    store: LoadsPassages,
+    embedder: Embedder,
+    collection: str,
+    files: Iterable[Path],
+    progress: Callable[[LoadReport], None] | None = None,
+    *,
+    folder: ImportFolder | None = None,
+) -> LoadReport:
+    """Put the sources of files into a collection, which is made where it is missing.
+
+    A source that is there as it is in the files is skipped, so that what was cut off is resumed by calling again; one
+    of the same name with other content is replaced. With a ``folder`` a server imports blocks from there. Nothing is
+    embedded but a few texts, to see that the vectors are of this model: raises ``VectorsUnlike`` before anything is
+    written, and otherwise as :func:`~engine.knowledge.vector_files.sources_of` when it comes to a row of that kind.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    loading = _Loading(store, collection, folder, progress)
+    for number, source in enumerate(sources_of(files, embedder.dim, now)):
+        if not number:
+            await _check_alike(embedder, source, collection)
+            await make_collection(store, collection, embedder, "")
+            present = {info.source: info for info in await store.sources(collection)}
+        there = present.get(source.name)
+        whole = there is not None and there.content_hash == source.content_hash
+        await loading.add(source, whole=whole, replaces=there is not None)
+    await loading.write()
+    await store.settle(collection, loading.report.passages)
+    return loading.report
+
+
+async def _check_alike(embedder: Embedder, source: EmbeddedSource, collection: str) -> None:
+    few = source.passages[:_COMPARED]
+    again = await embedder.embed_passages([item.text for item in few])
+    found = float(np.mean([cosine(row, known) for row, known in zip(again, source.vectors, strict=False)]))
+    if found < _ALIKE:
+        raise VectorsUnlike(collection=collection, model=embedder.model_id, cosine=round(found, 2))
+
+
+class _Loading:
+    """Sources that wait to be written together."""
+
+    def __init__(
+        self,
+        store: LoadsPassages,
+        collection: str,
+        folder: ImportFolder | None,
+        progress: Callable[[LoadReport], None] | None,
+    ) -> None:
+        self.report = LoadReport()
+        self._store = store
+        self._collection = collection
+        self._folder = folder
+        self._progress = progress
+        self._waiting: list[tuple[EmbeddedSource, bool]] = []
+
+    async def add(self, source: EmbeddedSource, *, whole: bool, replaces: bool) -> None:
+        if whole:
+            self.report = LoadReport(self.report.sources, self.report.passages, self.report.skipped + 1)
+        else:
+            self._waiting.append((source, replaces))
+        most = BLOCK if self._folder is None else BULK_BLOCK
+        if sum(len(item.passages) for item, _ in self._waiting) >= most:
+            await self.write()
+
+    async def write(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            await wholly(self._put(waiting))
+            passages = sum(len(item.passages) for item, _ in waiting)
+            before = self.report
+            self.report = LoadReport(before.sources + len(waiting), before.passages + passages, before.skipped)
+        if self._progress is not None:
+            self._progress(self.report)
+
+    async def _put(self, waiting: Sequence[tuple[EmbeddedSource, bool]]) -> None:
+        store, collection = self._store, self._collection
+        passages = [passage for item, _ in waiting for passage in item.passages]
+        vectors = np.concatenate([item.vectors for item, _ in waiting])
+        if self._folder is not None:
+            await store.bulk_insert(collection, passages, vectors, self._folder)
+            return
+        for item, replaces in waiting:
+            if replaces:
+                await store.delete_source(collection, item.name)
+        await store.insert(collection, passages, vectors)

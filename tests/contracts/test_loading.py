@@ -1,0 +1,195 @@
+"""Passages that were embedded elsewhere: read from files, checked against the model, put in by blocks or by import."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from engine.builtin.embedder import HashingEmbedder
+from engine.errors import IndexFixed, SourceUnsupported, StoreError, VectorFileUnusable, VectorsUnlike
+from engine.knowledge import loading
+from engine.knowledge.loading import LoadReport, load_vectors
+from engine.knowledge.milvus_bulk import ImportFolder
+from engine.model.values import PassageId
+from tests.contracts.stores import Case
+
+EMBEDDER = HashingEmbedder(64)
+Row = dict[str, Any]
+
+
+def rows(sources: int = 6, each: int = 5, text: str = "words") -> list[Row]:
+    """Rows with the vectors that the hashing embedder makes of their texts."""
+    plain = [
+        {"source": f"s{number}.md", "text": f"{text} {number} 第{ordinal}段", "title": "T", "section": 'S "x"'}
+        for number in range(sources)
+        for ordinal in range(each)
+    ]
+    vectors = asyncio.run(EMBEDDER.embed_passages([str(row["text"]) for row in plain]))
+    return [{**row, "vector": vector.tolist()} for row, vector in zip(plain, vectors, strict=True)]
+
+
+def jsonl(folder: Path, content: Sequence[Mapping[str, Any]], name: str = "rows.jsonl") -> Path:
+    path = folder / name
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in content), encoding="utf-8")
+    return path
+
+
+def put(case: Case, *files: Path, folder: ImportFolder | None = None) -> LoadReport:
+    report: LoadReport = case.run(load_vectors(case.store, EMBEDDER, case.name, files, folder=folder))
+    return report
+
+
+def whole(case: Case, content: Sequence[Row]) -> None:
+    """The collection has exactly these passages, each found by its own vector."""
+    info = case.run(case.store.describe(case.name))
+    assert (info.passages, info.sources) == (len(content), len({row["source"] for row in content}))
+    assert info.embedding_model == EMBEDDER.model_id
+    assert len(case.run(case.store.ids(case.name))) == len(content)
+    for row in content[:: max(1, len(content) // 5)]:
+        hits = case.run(case.store.search(case.name, np.asarray(row["vector"], dtype=np.float32), 3))
+        # The embedder knows no order of words, so that two texts may have one vector.
+        (found,) = (hit for hit in hits if hit.passage.text == row["text"])
+        assert found.cosine == pytest.approx(1.0, abs=1e-3)
+        assert [getattr(found.passage, field) for field in ("source", "title", "section")] == [
+            row[field] for field in ("source", "title", "section")
+        ]
+
+
+def test_json_lines_and_parquet_hold_the_same(case: Case, tmp_path: Path) -> None:
+    content = rows()
+    table = tmp_path / "rows.parquet"
+    pq.write_table(pa.Table.from_pylist(content[15:]), table)
+    report = put(case, jsonl(tmp_path, content[:15]), table)
+    assert (report.sources, report.passages, report.skipped) == (6, 30, 0)
+    whole(case, content)
+    assert case.run(case.store.ids(case.name))[0] == PassageId("s0.md#1")
+
+
+def test_the_same_command_again_puts_in_only_what_is_missing_or_other(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "BLOCK", 10)
+    content = rows()
+    put(case, jsonl(tmp_path, content[:20]))
+    other = rows(2, 3, "other")
+    report = put(case, jsonl(tmp_path, [*other, *content[10:]]))
+    assert (report.sources, report.passages, report.skipped) == (4, 16, 2)
+    whole(case, [*other, *content[10:]])
+
+
+def test_a_load_that_fails_half_way_is_completed_by_the_next(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "BLOCK", 10)
+    content = rows()
+    case.run(case.store.open())
+    honest, calls = case.client().upsert, [0]
+
+    def breaking(name: str, batch: list[Any], **named: Any) -> Any:
+        calls[0] += name == case.name
+        if name == case.name and calls[0] == 2:
+            honest(name, batch[:4], **named)
+            raise OSError(5, "gone")
+        return honest(name, batch, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(case.client(), "upsert", breaking)
+        with pytest.raises(StoreError):
+            put(case, jsonl(tmp_path, content))
+    report = put(case, jsonl(tmp_path, content))
+    assert (report.sources, report.skipped) == (4, 2)
+    whole(case, content)
+
+
+def test_vectors_of_another_model_are_refused_before_anything_is_made(case: Case, tmp_path: Path) -> None:
+    content = rows()
+    draw = np.random.default_rng(1)
+    for row in content:
+        row["vector"] = draw.normal(size=64).tolist()
+    with pytest.raises(VectorsUnlike):
+        put(case, jsonl(tmp_path, content))
+    assert case.name not in [info.name for info in case.run(case.store.collections())]
+
+
+@pytest.mark.parametrize(
+    ("change", "fact"),
+    [
+        (lambda row: row.pop("text"), "Row 7 of 'rows.jsonl' has no text."),
+        (lambda row: row.update(source=" "), "Row 7 of 'rows.jsonl' has no source."),
+        (lambda row: row.update(vector=[1.0]), "The vector of row 7 of 'rows.jsonl' is not 64 finite numbers"),
+        (lambda row: row.update(source="s0.md"), "Source 's0.md' comes a second time in row 7"),
+    ],
+)
+def test_a_row_that_is_no_passage_is_named(change: Callable[[Row], Any], fact: str, tmp_path: Path) -> None:
+    from engine.knowledge.vector_files import sources_of
+
+    content = rows(3)
+    change(content[6])
+    with pytest.raises(VectorFileUnusable) as raised:
+        list(sources_of([jsonl(tmp_path, content)], 64, ""))
+    assert raised.value.fact.startswith(fact)
+    with pytest.raises(SourceUnsupported):
+        list(sources_of([jsonl(tmp_path, content, "rows.txt")], 64, ""))
+
+
+def test_an_embedded_store_imports_nothing(case: Case, tmp_path: Path) -> None:
+    if not case.store.uri.endswith(".db"):
+        pytest.skip("of the embedded store")
+    with pytest.raises(IndexFixed):
+        put(case, jsonl(tmp_path, rows()), folder=ImportFolder(tmp_path / "bulk"))
+
+
+def _on_server(case: Case) -> None:
+    if case.store.uri.endswith(".db"):
+        pytest.skip("of a server")
+
+
+def test_a_server_with_local_storage_imports_from_a_folder_that_it_reads(case: Case, tmp_path: Path) -> None:
+    """Tried with the server of the tests; the same command again finds everything there."""
+    _on_server(case)
+    content, folder = rows(30, 20), ImportFolder(tmp_path / "bulk")
+    report = put(case, jsonl(tmp_path, content), folder=folder)
+    assert (report.sources, report.passages) == (30, 600)
+    whole(case, content)
+    assert list(folder.path.iterdir()) == []
+    assert put(case, jsonl(tmp_path, content), folder=folder).skipped == 30
+    other = rows(4, 6, "other")
+    put(case, jsonl(tmp_path, other), folder=folder)
+    whole(case, [*other, *content[80:]])
+
+
+def test_an_import_that_was_not_noted_is_not_there_twice(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process dies after the server was given the file, before it was said what the sources hold."""
+    _on_server(case)
+    content, folder = rows(4, 20), ImportFolder(tmp_path / "bulk")
+    case.run(case.store.open())
+    session = case.store._session
+    assert session is not None
+
+    def dies(*_: Any, **__: Any) -> None:
+        raise OSError(5, "gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(session, "_settle", dies)
+        with pytest.raises(StoreError):
+            put(case, jsonl(tmp_path, content), folder=folder)
+    put(case, jsonl(tmp_path, content), folder=folder)
+    whole(case, content)
+
+
+def test_a_folder_that_the_server_cannot_read_is_said(case: Case, tmp_path: Path) -> None:
+    _on_server(case)
+    folder = ImportFolder(tmp_path / "bulk", "no/such/place")
+    with pytest.raises(StoreError):
+        put(case, jsonl(tmp_path, rows()), folder=folder)
+    assert case.run(case.store.sources(case.name))[0].content_hash == ""
