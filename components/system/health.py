@@ -188,6 +188,8 @@ def _measures(item: PartHealth, words: Words) -> list[str]:
     if "free" in detail:
         free, total = size_text(int(detail["free"])), size_text(int(detail.get("total", "0")))
         found.append(words("{free} of {total} free", free=free, total=total))
+    if detail.get("database"):
+        found.append(words("database {name}", name=detail["database"]))
     if "opened_in_s" in detail:
         found.append(words("opened in {time}", time=span_text(float(detail["opened_in_s"]))))
     if "fallback" in detail:

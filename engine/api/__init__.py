@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Header, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from engine.api import published
 from engine.api.attaching import add_attachments, attached
@@ -23,6 +24,8 @@ from engine.api.incoming import QuickRoute
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
+from engine.api.signed_in import Doors, PageDoor, SignedInApi
+from engine.api.team_routes import add_team
 from engine.api.waiting import event_stream, finished, view_stream, while_connected
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
@@ -57,14 +60,24 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 
 
 def middleware(
-    get_engine: GetEngine, settings: Settings, *, heartbeat_s: float = _HEARTBEAT_S, views: Views | None = None
+    get_engine: GetEngine,
+    settings: Settings,
+    *,
+    heartbeat_s: float = _HEARTBEAT_S,
+    views: Views | None = None,
+    doors: Doors | None = None,
+    base: str = "",
 ) -> list[Middleware]:
     """The guards of pages and API, and behind them the API, which takes every path below ``/api`` to itself.
 
-    ``views`` derives what pages show of a run while they follow it; without it there is no stream for them.
+    ``views`` derives what pages show of a run while they follow it; without it there is no stream for them. ``doors``
+    say who calls where people sign in, and ``base`` is what stands before every path of the app.
     """
-    api = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s, views=views), settings)
-    return [*guards(settings), Middleware(ApiFirst, api=api)]
+    api: ASGIApp = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s, views=views), settings)
+    if doors is None:
+        return [*guards(settings), Middleware(ApiFirst, api=api)]
+    signed_in = Middleware(PageDoor, doors=doors, base=base)
+    return [*guards(settings), Middleware(ApiFirst, api=SignedInApi(api, doors)), signed_in]
 
 
 def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, views: Views | None = None) -> FastAPI:
@@ -94,6 +107,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, view
     add_knowledge(api, get_engine)
     add_graphs(api, get_engine)
     add_weak_points(api, get_engine)
+    add_team(api, get_engine)
     return api
 
 
@@ -133,6 +147,13 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
                 "faults": [_noted(item) for item in engine.noted_faults] + ([kept.said()] if kept else []),
             }
         )
+
+    @api.get("/ready", summary="Whether this replica takes new work", responses={503: {"description": "It does not."}})
+    async def ready() -> Response:
+        """For a proxy in front of several replicas: not while the knowledge base opens, nor shortly before the end."""
+        engine = get_engine()
+        takes = engine.ready and not engine.draining
+        return Json({"ready": takes, "draining": engine.draining}, status_code=200 if takes else 503)
 
 
 def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:

@@ -22,6 +22,8 @@ from engine.api import published
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.model.config import PARAMETERS, WORKFLOWS, Parameter, RunConfig, declarations
 from engine.model.values import Outcome
+from engine.people import Role
+from engine.people.tokens import MOST_DAYS, USUAL_DAYS
 from engine.records.listing import Filters
 
 _DEFAULTS = RunConfig()
@@ -195,6 +197,21 @@ class SwitchRequest(_Body):
     on: StrictBool
 
 
+class TokenRequest(_Body):
+    """Body of ``POST /api/tokens``."""
+
+    name: StrictStr = Field(max_length=1000, description="The program that is to use it.")
+    role: Role = "viewer"
+    days: StrictInt = Field(USUAL_DAYS, ge=1, le=MOST_DAYS)
+    collections: list[StrictStr] | None = Field(None, max_length=200, description="The only ones that it may read.")
+
+
+class GroupsRequest(_Body):
+    """Body of ``PUT /api/collections/{name}/groups``."""
+
+    groups: list[Annotated[StrictStr, Field(max_length=200)]] = Field(max_length=200)
+
+
 class GraphRequest(_Body):
     """Body of ``POST /api/collections/{name}/graph``."""
 
@@ -214,6 +231,7 @@ class RunsQuery(BaseModel):
     without_tag: str | None = Field(None, max_length=200)
     workflow: _Workflow | None = None
     collection: str | None = Field(None, max_length=200)
+    author: str | None = Field(None, max_length=200)
     before: str | None = Field(None, max_length=200, description="The `cursor` of the last run already seen.")
 
     def filters(self) -> Filters:
@@ -227,6 +245,7 @@ class RunsQuery(BaseModel):
             without_tag=self.without_tag,
             workflow=self.workflow,
             collection=self.collection,
+            author=self.author,
         )
 
 

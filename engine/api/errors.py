@@ -31,7 +31,8 @@ class CallerLeft(Exception):
 _STATUS: Final[Mapping[str, int]] = {
     error.code: status
     for status, kinds in {
-        403: (errors.AddressNotListed, errors.ReadOnlyRun),
+        401: (errors.NotSignedIn, errors.TokenRefused),
+        403: (errors.AddressNotListed, errors.NotAllowed, errors.ReadOnlyRun),
         404: (
             errors.GraphMissing,
             errors.UnknownCollection,
@@ -39,6 +40,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.UnknownJob,
             errors.UnknownMemory,
             errors.UnknownRun,
+            errors.UnknownToken,
             errors.UnknownWeakPoint,
         ),
         409: (
@@ -53,6 +55,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.GraphBusy,
             errors.GraphReplaced,
             errors.NothingToRead,
+            errors.SignInOff,
         ),
         413: (errors.AttachmentTooLarge, errors.ImageTooLarge, errors.SourceBomb),
         415: (errors.AttachmentUnsupported,),
@@ -62,6 +65,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.InvalidQuestion,
             errors.InvalidCollectionName,
             errors.InvalidTag,
+            errors.InvalidToken,
             errors.AttachmentDamaged,
             errors.AttachmentEmpty,
             errors.AttachmentsNotTaken,
@@ -70,11 +74,13 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.SourceEncrypted,
             errors.TooManyAttachments,
         ),
+        429: (errors.PersonLimitReached,),
         503: (
             errors.DataFolderGone,
             errors.ReaderMissing,
             errors.TooManyRuns,
             errors.EngineClosed,
+            errors.PeopleUnusable,
             errors.StoreLocked,
             errors.StoreUnreachable,
             errors.RemoteUnreachable,
@@ -129,7 +135,8 @@ async def _ours(_: Request, error: Exception) -> Response:
     body = error_body(error.code, error.fact, error.remedy)
     if "field" in error.params:
         body["field"] = error.params["field"]
-    return Json(body, status_of(error.code))
+    headers = {"retry-after": str(error.retry_after_s)} if isinstance(error, errors.TooManyRuns) else None
+    return Json(body, status_of(error.code), headers=headers)
 
 
 async def _invalid(_: Request, error: Exception) -> Response:

@@ -104,7 +104,7 @@ class SecurityHeaders:
             await self._app(scope, receive, with_headers)
         except Exception:
             if scope["type"] == "http" and not started:
-                await _refuse(with_headers, 500, "WB000", INTERNAL_FACT, INTERNAL_REMEDY)
+                await refuse(with_headers, 500, "WB000", INTERNAL_FACT, INTERNAL_REMEDY)
             raise
 
 
@@ -207,7 +207,7 @@ class ApiGuard:
         limit = self._max_upload if _UPLOAD.search(scope["path"]) else self._max_body
         announced = headers.get("content-length", "")
         is_json = headers.get("content-type", "").split(";")[0].strip().lower() == "application/json"
-        refused = partial(_refuse, send, ending=partial(drain, receive))
+        refused = partial(refuse, send, ending=partial(drain, receive))
         try:
             if announced.isdecimal() and _exceeds(announced, limit):
                 raise Refused
@@ -257,10 +257,10 @@ async def _turned_away(scope: Scope, send: Send, answer: _Refusal) -> None:
     if scope["type"] == "websocket" and "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1008})
     else:
-        await _refuse(send, *answer, prefix="websocket." if scope["type"] == "websocket" else "")
+        await refuse(send, *answer, prefix="websocket." if scope["type"] == "websocket" else "")
 
 
-async def _refuse(
+async def refuse(
     send: Send,
     status: int,
     code: str,
@@ -269,12 +269,13 @@ async def _refuse(
     *,
     prefix: str = "",
     ending: Ending | None = None,
+    headers: Sequence[tuple[bytes, bytes]] = (),
     **more: Any,
 ) -> None:
     """Answer with an error; where there is an ``ending``, it is awaited once the answer is sent, before its end is."""
     content = json.dumps(error_body(code, fact, remedy, **more)).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
-    await send({"type": f"{prefix}http.response.start", "status": status, "headers": headers})
+    own = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    await send({"type": f"{prefix}http.response.start", "status": status, "headers": [*own, *headers]})
     if ending is None:
         await send({"type": f"{prefix}http.response.body", "body": content})
         return

@@ -25,6 +25,13 @@ another language (:func:`message_of`).
   · BarNeedsRewrite
   · BarOutOfReach
   · ClaimRefused
+  · ClusterError
+    · ClusterLost
+    · ClusterNeedsServers
+    · ClusterPackageMissing
+    · ClusterUnreachable
+    · WorkerLost
+    · WorkerUnusable
   · DataFolderGone
   · DataFolderUnwritable
   · EngineClosed
@@ -67,11 +74,13 @@ another language (:func:`message_of`).
   · InvalidConfig
   · InvalidQuestion
   · InvalidSettings
+  · InvalidToken
   · JobActive
   · JobDamaged
   · JobDiskFull
   · JobFolderUnusable
   · JobOver
+  · JobsUnreachable
   · LoopLimitReached
   · ModeFellBack
   · ModelError
@@ -97,10 +106,16 @@ another language (:func:`message_of`).
     · UnknownProvider
     · UnreadableReply
     · WordlessReply
+  · MoveRefused
+  · NotAllowed
+  · NotSignedIn
   · NothingToRead
+  · PeopleUnusable
+  · PostgresDriverMissing
   · QualityLow
   · RecordError
     · CollectionChanged
+    · DatabaseNewer
     · ForkRefused
     · InvalidTag
     · ObservationLost
@@ -110,6 +125,7 @@ another language (:func:`message_of`).
     · UnknownRun
   · RunEnded
   · SharedModel
+  · SignInOff
   · SourceError
     · SourceBomb
     · SourceDamaged
@@ -128,6 +144,7 @@ another language (:func:`message_of`).
     · SourceTooManyPages
     · SourceUnreadable
     · SourceUnsupported
+    · VectorFileUnusable
   · StoreError
     · AliasTaken
     · CollectionBusy
@@ -137,8 +154,10 @@ another language (:func:`message_of`).
     · FieldTooLong
     · ForeignCollection
     · FullTextMissing
+    · IndexFixed
     · InvalidAddress
     · InvalidCollectionName
+    · InvalidIndex
     · MemorySlow
     · ModelNotRecorded
     · NothingToSwitch
@@ -147,7 +166,9 @@ another language (:func:`message_of`).
     · RemoteUnreachable
     · ReversedStore
     · SamplesStay
+    · SecretKeyUnfit
     · StoreDamaged
+    · StoreDatabaseMissing
     · StoreFull
     · StoreHalfMade
     · StoreLocked
@@ -161,10 +182,14 @@ another language (:func:`message_of`).
     · UnknownMemory
     · UnusableCollection
       · TextlessCollection
+    · VectorsUnlike
+  · TokenRefused
   · TooManyFiles
   · TooManyRuns
+    · PersonLimitReached
   · UnknownEntity
   · UnknownJob
+  · UnknownToken
   · UnknownWeakPoint
   · WeakPointsUnusable
   · WebSearchError
@@ -176,12 +201,14 @@ another language (:func:`message_of`).
 
 from engine.errors.attachment import *
 from engine.errors.base import *
+from engine.errors.cluster import *
 from engine.errors.config import *
 from engine.errors.evaluation import *
 from engine.errors.graph import *
 from engine.errors.host import *
 from engine.errors.jobs import *
 from engine.errors.model import *
+from engine.errors.people import *
 from engine.errors.record import *
 from engine.errors.recorded import *
 from engine.errors.remote import *

@@ -136,6 +136,11 @@ class InvalidSettings(WorkbenchError):
         N_("There is no setting named {name}."),
         N_("Correct or remove {name}; the nearest known name is {nearest}."),
     )
+    secrets_unreadable = Message(
+        N_("Streamlit does not read its file of secrets {path!r}."),
+        N_("Make it valid TOML, remove it, or start by `python -m engine serve` if a variable names it."),
+        name="secrets.toml",
+    )
     unreadable = Message(
         N_(".env or workbench.toml cannot be read: {why}."),
         N_("Correct that file, or remove it."),

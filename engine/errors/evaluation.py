@@ -11,12 +11,8 @@ class EvaluationError(WorkbenchError):
 
     code = "WB800"
     unusable = Message(
-        N_("The evaluation file {path!r} cannot be used: {cause}."),
+        N_("The evaluations {path!r} cannot be used: {cause}."),
         N_("{advice}."),
-    )
-    newer = Message(
-        N_("The evaluation file {path!r} has format {found}; this version knows formats up to {known}."),
-        N_("Update the workbench, or point WORKBENCH_DATA_DIR at another folder."),
     )
 
 
@@ -33,6 +29,14 @@ class InvalidQuerySet(EvaluationError):
     reserved = Message(
         N_("The query set {name!r} comes with the program and stays as it is."),
         N_("Save the cases under another name."),
+    )
+    taken = Message(
+        N_("A query set that you may not see is called {name!r}."),
+        N_("Choose another name."),
+    )
+    other_readers = Message(
+        N_("The query set {name!r} would show what collection {collection!r} keeps from some people."),
+        N_("Use a set that is asked of a collection limited to the same groups."),
     )
     bad_name = Message(
         N_("{name!r} cannot be the name of a query set or of settings."),

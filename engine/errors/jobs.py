@@ -20,6 +20,14 @@ class GraphBusy(WorkbenchError):
     remedy = N_("Wait for its end, or stop it first.")
 
 
+class JobsUnreachable(WorkbenchError):
+    """The database where replicas share their jobs cannot be used."""
+
+    code = "WB334"
+    fact = N_("The jobs in {path!r} cannot be read or written: {cause}.")
+    remedy = N_("{advice}; jobs that are running continue.")
+
+
 class UnknownEntity(WorkbenchError):
     code = "WB331"
     fact = N_("The knowledge graph of collection {collection!r} has no entity {entity!r}.")

@@ -26,10 +26,6 @@ class RecordError(WorkbenchError):
         N_("The run records {path!r} were damaged; they are kept as {moved!r}, and a new file was begun."),
         N_("Restore the file from a backup if the former runs are needed; otherwise delete the damaged one."),
     )
-    newer = Message(
-        N_("The run records {path!r} have format {found}; this version knows formats up to {known}."),
-        N_("Update the workbench, or point WORKBENCH_DATA_DIR at another folder."),
-    )
     damaged_run = Message(
         N_("Run {run!r} is damaged: {cause}."),
         N_("The other runs are not affected; delete this one, or restore the file from a backup."),
@@ -39,6 +35,46 @@ class RecordError(WorkbenchError):
         N_("The other runs are not affected; delete this one, or restore the file from a backup."),
     )
     unreadable_export = Message(N_("The record cannot be read ({why})."), N_("Export it again, or open another run."))
+
+
+class DatabaseNewer(RecordError):
+    code = "WB513"
+    fact = N_("The database {path!r} has format {found}; this version knows formats up to {known}.")
+    remedy = N_("Update the workbench, or use another WORKBENCH_DATA_DIR or WORKBENCH_DATABASE_URL.")
+
+
+class PostgresDriverMissing(WorkbenchError):
+    """A PostgreSQL database is set, and the package that speaks to it is not installed."""
+
+    code = "WB514"
+    fact = N_("WORKBENCH_DATABASE_URL is set, but the PostgreSQL driver is not installed.")
+    remedy = N_("Install the extra `team`, or leave WORKBENCH_DATABASE_URL empty.")
+
+
+class MoveRefused(WorkbenchError):
+    """Records were not copied from one database into another, or not to the end."""
+
+    code = "WB517"
+    same = Message(
+        N_("Records are to be copied from {place!r} into itself."),
+        N_("Name another database with --to or --from."),
+    )
+    in_use = Message(
+        N_("A workbench is using {place!r}."),
+        N_("Stop it, then run the command once more; one that was killed counts as stopped after 15 seconds."),
+    )
+    other_rows = Message(
+        N_("The table {table} of {target!r} has rows that {source!r} does not have; nothing was copied into it."),
+        N_("Name an empty database, or move the files of the target to another folder."),
+    )
+    differs = Message(
+        N_("The table {table} of {target!r} is not equal to that of {source!r} after it was copied."),
+        N_("Make sure that no program writes to either, then run the command once more."),
+    )
+    unusable = Message(
+        N_("The database {place!r} cannot be used: {cause}."),
+        N_("{advice}; then run the command once more: it copies what is missing."),
+    )
 
 
 class ObservationLost(RecordError):
@@ -181,6 +217,29 @@ class TooManyRuns(WorkbenchError):
     code = "WB503"
     fact = N_("{limit} runs are under way already.")
     remedy = N_("Wait for one to end or stop one, or raise WORKBENCH_MAX_CONCURRENT_RUNS.")
+
+    @property
+    def retry_after_s(self) -> int:
+        """After how many seconds it is worth another try."""
+        return 1
+
+
+class PersonLimitReached(TooManyRuns):
+    """What one person may have, where the process itself has room for more."""
+
+    code = "WB519"
+    under_way = Message(
+        N_("You have {limit} runs under way, as many as one person may have."),
+        N_("Wait for one to end or stop one; WORKBENCH_RUNS_PER_PERSON sets how many."),
+    )
+    in_an_hour = Message(
+        N_("You have begun {limit} runs within an hour, as many as one person may."),
+        N_("Ask again in {minutes} min; WORKBENCH_RUNS_PER_PERSON_HOUR sets how many."),
+    )
+
+    @property
+    def retry_after_s(self) -> int:
+        return 60 * int(self.params.get("minutes", 0)) or super().retry_after_s
 
 
 class AppRefused(WorkbenchError):

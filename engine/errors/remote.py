@@ -96,7 +96,33 @@ class ConnectionsDamaged(StoreError):
         N_("The file of connections could not be read and was kept as {path!r}: {why}."),
         N_("Connect the collections again on the page Knowledge, view Connect, or repair that file."),
     )
+    bad_row = Message(
+        N_("The connection {name!r} in {place!r} could not be read: {why}."),
+        N_("Connect the collection under this name again on the page Knowledge, view Connect."),
+    )
+    no_database = Message(N_("The connections in {place!r} cannot be used: {cause}."), N_("{advice}."))
     not_written = Message(
         N_("The connections could not be written to {unwritten!r}: {why}."),
         N_("Free some space, or make the folder of WORKBENCH_DATA_DIR writable."),
+    )
+
+
+class SecretKeyUnfit(StoreError):
+    """Tokens of connections cannot be encrypted or decrypted here."""
+
+    code = "WB518"
+    of_another = Message(
+        N_("The tokens of connections in {place!r} were encrypted with another key than that of this machine."),
+        N_(
+            "Set WORKBENCH_SECRET_KEY to the same key for all replicas; the workbench that made it has it in {file} of "
+            "its data folder."
+        ),
+    )
+    no_package = Message(
+        N_("Tokens of connections cannot be encrypted: the package cryptography is not installed."),
+        N_("Install the extra `team`."),
+    )
+    not_kept = Message(
+        N_("The key that encrypts tokens of connections cannot be kept in {path!r}: {why}."),
+        N_("Set WORKBENCH_SECRET_KEY, or make the folder of WORKBENCH_DATA_DIR writable."),
     )

@@ -158,3 +158,25 @@ class SourceGarbled(SourceError):
     code = "WB316"
     fact = N_("The fonts of {name!r} do not say which characters they draw, so its text comes out as signs.")
     remedy = N_("Run text recognition (OCR) on it and ingest the result.")
+
+
+class VectorFileUnusable(SourceError):
+    """A file of passages with their vectors holds something else."""
+
+    code = "WB365"
+    no_row = Message(
+        N_("Line {row} of {name!r} is no JSON object."),
+        N_("Write one passage a line: source, text, vector."),
+    )
+    without = Message(
+        N_("Row {row} of {name!r} has no {field}."),
+        N_("Every row needs source, text and vector."),
+    )
+    width = Message(
+        N_("The vector of row {row} of {name!r} is not {dim} finite numbers, as the model makes them."),
+        N_("Choose the embedding model that made the vectors."),
+    )
+    twice = Message(
+        N_("Source {source!r} comes a second time in row {row} of {name!r}."),
+        N_("Let all rows of a source stand together, in one file."),
+    )

@@ -17,9 +17,17 @@ from tests.api.served import calling
 PATHS = {
     "/self-corrective-rag": {"post"},
     "/health": {"get"},
+    "/ready": {"get"},
+    "/metrics": {"get"},
     "/host/health": {"get"},
     "/host/diagnosis": {"get"},
     "/runs/check": {"post"},
+    "/me": {"get"},
+    "/tokens": {"get", "post"},
+    "/tokens/{token_id}": {"delete"},
+    "/audit": {"get"},
+    "/audit.csv": {"get"},
+    "/collections/{name}/groups": {"get", "put"},
     "/weak-points": {"get"},
     "/weak-points/{point_id}": {"delete"},
     "/collections/{name}/weak-points": {"put"},
@@ -125,7 +133,8 @@ def test_the_options_of_every_workflow_are_described_with_their_ranges(described
 
 def test_the_filters_of_the_list_are_described(described: Any) -> None:
     named = {item["name"]: item["schema"] for item in described["paths"]["/runs"]["get"]["parameters"]}
-    assert named.keys() == {"limit", "outcome", "text", "tag", "without_tag", "workflow", "collection", "before"}
+    narrowing = {"outcome", "text", "tag", "without_tag", "workflow", "collection", "author"}
+    assert named.keys() == {"limit", "before", *narrowing}
     assert (named["limit"]["default"], named["limit"]["maximum"]) == (50, 500)
 
 

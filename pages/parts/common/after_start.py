@@ -10,12 +10,18 @@ from importlib import import_module
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig
+from engine.people import WORKBENCH, acting_as
 from engine.records import codec
 
 IMPORTED_BY_PAGES = (
     # What Streamlit, the words of questions and pictures import when first used.
     *("streamlit.emojis", "rjieba", "PIL.Image"),
-    *("components.common.style", "pages.parts.common.job_line", "pages.parts.system.hint"),
+    *(
+        "components.common.style",
+        "pages.parts.common.job_line",
+        "pages.parts.common.sign_in",
+        "pages.parts.system.hint",
+    ),
     # Ask, where shared links lead to, before the others.
     *(
         "components.common.badge",
@@ -55,6 +61,7 @@ IMPORTED_BY_PAGES = (
     *(
         "pages.parts.system.health",
         "pages.parts.system.models",
+        "pages.parts.system.people",
         "pages.parts.system.speed",
         "pages.parts.system.tables",
     ),
@@ -68,7 +75,8 @@ def finish_start(engine: Engine) -> None:
             engine.wait_until_ready()
         for name in IMPORTED_BY_PAGES:
             import_module(name)
-        _prepare(engine)
+        with acting_as(WORKBENCH):
+            _prepare(engine)
     finally:
         # What there is now stays: no collection has to look at it again.
         gc.freeze()

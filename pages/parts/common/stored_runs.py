@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import RunRecord
+from engine.people.reading import may_read
 
 _KEPT = 64
 _kept: OrderedDict[tuple[str, str], RunRecord] = OrderedDict()
-"""By engine and run: of another engine, the same id would be another run."""
+"""By engine and run: of another engine, the same id would be another run. Of all who look at pages of this process."""
 
 
 def finished_record(engine: Engine, run_id: str) -> RunRecord | None:
-    """The record of a run that has ended; None where it is running, cannot be read, or is gone."""
+    """The record of a run that has ended; None where it is running, gone, or not for who looks at the page."""
     key = (engine.instance, run_id)
     if key not in _kept:
         try:
@@ -27,7 +28,8 @@ def finished_record(engine: Engine, run_id: str) -> RunRecord | None:
         _kept[key] = record
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
-    return _kept.get(key)
+    known = _kept.get(key)
+    return known if known is not None and may_read(known) else None
 
 
 def recent_records(engine: Engine, first: RunRecord | None, limit: int) -> Iterator[RunRecord]:

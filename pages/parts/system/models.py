@@ -29,6 +29,7 @@ from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, WorkflowName
 from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.rights import may
 from pages.parts.system.state import again_button, go_to
 from pages.parts.system.work import Looked, looked, until
 
@@ -98,7 +99,7 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
                     model = model_picker(words, role, seen.chat_names, engine.settings.models.of(role).model)
                     with st.container(horizontal=True, vertical_alignment="center", key=f"role_{role}"):
                         st.caption(words(role_state(model, seen)), width="stretch")
-                        if model != BUILTIN and st.button(words("Try"), key=f"try_{role}"):
+                        if model != BUILTIN and may("editor") and st.button(words("Try"), key=f"try_{role}"):
                             _begin_trial(engine, model, "roles")
         _trial("roles", words)
 
@@ -133,6 +134,8 @@ def _ollama(engine: Engine, seen: Seen, words: Words) -> None:
         else:
             _act(engine, no_models(words, key="ollama_none"), words)
         _trial("ollama", words)
+        if not may("admin"):
+            return
         with st.form("pull_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input(
                 words("Pull a model"),
@@ -228,6 +231,8 @@ def _providers(engine: Engine, seen: Seen, words: Words) -> None:
         if event is not None and event.press == "list":
             st.session_state["offered_wanted"] = event.model
         offered = _offered(engine, words)
+        if not may("editor"):
+            return
         with st.form("try_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             model = st.selectbox(
                 words("Try a model"),

@@ -13,6 +13,7 @@ from engine.host.values import ModelSpeed
 from engine.model.config import BUILTIN
 from pages.parts.common.following import follow_work
 from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.rights import may
 from pages.parts.system.models import Seen, seen_models
 from pages.parts.system.work import until
 
@@ -34,7 +35,8 @@ def speed_part(engine: Engine, words: Words) -> None:
         st.caption(f":material/hourglass_top: {words('Looking at every part …')}")
         until(found)
         return
-    _begin(engine, found.value, words)
+    if may("editor"):
+        _begin(engine, found.value, words)
     _progress(engine, words)
     speeds = engine.host.speeds()
     if speeds:

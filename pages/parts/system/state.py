@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import streamlit as st
@@ -9,9 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
 from engine.messages import N_
+from engine.people import Role, signing_in
+from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at, chosen_view
 
-Part = Literal["health", "models", "speed", "self_test", "settings", "diagnosis"]
+Part = Literal["health", "models", "speed", "self_test", "settings", "diagnosis", "people"]
 PARTS: dict[Part, str] = {
     "health": N_("Health"),
     "models": N_("Models"),
@@ -19,12 +22,18 @@ PARTS: dict[Part, str] = {
     "self_test": N_("Self-test"),
     "settings": N_("Settings"),
     "diagnosis": N_("Diagnosis"),
+    "people": N_("People"),
 }
+
+
+_NEEDED: Mapping[Part, Role] = {"settings": "admin", "diagnosis": "admin", "people": "admin"}
 
 
 def chosen_part(words: Words) -> Part:
     """Draw the choice of parts."""
-    shown = {name: words(text) for name, text in PARTS.items()}
+    shown = {name: words(text) for name, text in PARTS.items() if may(_NEEDED.get(name, "viewer"))}
+    if not signing_in():
+        del shown["people"]
     return chosen_view("system", words("Part of the page"), shown, parameter="part")
 
 

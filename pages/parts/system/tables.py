@@ -17,6 +17,7 @@ from engine.model.config import RunConfig
 from pages.parts.common.following import follow_work
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.rights import may
 from pages.parts.system.hint import roles_played
 from pages.parts.system.state import again_button
 from pages.parts.system.work import looked, until
@@ -56,7 +57,7 @@ def self_test_part(engine: Engine, words: Words) -> None:
             words("Test the scores"),
             type="primary",
             icon=":material/rule:",
-            disabled=running or not collection,
+            disabled=running or not collection or not may("editor"),
             key="self_test_go",
         )
     if pressed and collection:

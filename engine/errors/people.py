@@ -1,0 +1,81 @@
+"""Who may do what."""
+
+from __future__ import annotations
+
+from engine.errors.base import Message, WorkbenchError
+from engine.messages import N_
+
+
+class NotSignedIn(WorkbenchError):
+    """No door knows who acts."""
+
+    code = "WB820"
+    fact = N_("You are not signed in.")
+    remedy = N_("Sign in on a page of the workbench; requests to the API need a token, which an admin makes on System.")
+
+
+class NotAllowed(WorkbenchError):
+    """The role of a person or a token is not enough."""
+
+    code = "WB821"
+    editors = Message(
+        N_("This is for editors, and you are signed in as a viewer."),
+        N_("Ask an admin for the role of an editor."),
+    )
+    admins = Message(
+        N_("This is for admins."),
+        N_("Ask an admin to do it, or for the role of an admin."),
+    )
+
+
+class TokenRefused(WorkbenchError):
+    """A bearer token that is not taken."""
+
+    code = "WB822"
+    unknown = Message(
+        N_("The token of the request is not known here."),
+        N_("Send `Authorization: Bearer TOKEN` with a token that an admin made on System."),
+    )
+    expired = Message(N_("The token of the request has expired."), N_("Ask an admin to make another one on System."))
+    revoked = Message(N_("The token of the request was revoked."), N_("Ask an admin to make another one on System."))
+
+
+class UnknownToken(WorkbenchError):
+    code = "WB823"
+    fact = N_("There is no token {token}.")
+    remedy = N_("Choose one of those on System.")
+
+
+class InvalidToken(WorkbenchError):
+    """A token cannot be made like this."""
+
+    code = "WB824"
+    bad_name = Message(
+        N_("The name of a token must have 1 to {longest} characters, all of them visible."),
+        N_("Name the program that is to use it."),
+        field="name",
+    )
+    bad_days = Message(
+        N_("A token must expire after 1 to {most} days."),
+        N_("Choose a number of days in that range."),
+        field="days",
+    )
+    admin_of_some = Message(
+        N_("A token of an admin cannot be limited to some collections."),
+        N_("Choose another role, or leave the collections empty: an admin can make tokens for all of them."),
+        field="collections",
+    )
+
+
+class SignInOff(WorkbenchError):
+    code = "WB825"
+    fact = N_("Sign-in is not set up here, so tokens and groups mean nothing.")
+    remedy = N_("Put a section `[auth]` into `.streamlit/secrets.toml` first, as docs/team.md says.")
+
+
+class PeopleUnusable(WorkbenchError):
+    """What is kept of tokens, limits and changes cannot be read or written."""
+
+    code = "WB826"
+    fact = N_("The list of tokens, limits and changes {path!r} cannot be used: {why}.")
+    remedy = N_("Make it readable and writable again, or restore it from a backup.")

@@ -1,0 +1,46 @@
+"""A request for every route that would do what the route is for, if it were let in."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_FILE = base64.b64encode(b"# A\n\nB.").decode()
+_BODIES: Mapping[str, Mapping[str, Any]] = {
+    "POST /self-corrective-rag": {"query": "Why?", "milvusConfig": {"collectionName": "{name}"}},
+    "POST /runs": {"question": "Why?", "config": {"collection": "{name}"}},
+    "POST /runs/check": {"question": "Why?", "config": {"collection": "{name}"}},
+    "POST /runs/{run_id}/cancel": {},
+    "POST /runs/{run_id}/what-if": {"config": {"top_k": 2}},
+    "POST /runs/{run_id}/fork": {"config": {"top_k": 2}},
+    "POST /runs/{run_id}/fork/price": {"config": {"top_k": 2}},
+    "PUT /runs/{run_id}/tags/{tag:path}": {},
+    "POST /attachments": {"name": "a.csv", "data": base64.b64encode(b"a,b\n1,2\n").decode()},
+    "POST /collections/{name}/sources": {"name": "a.md", "content_base64": _FILE},
+    "POST /collections/{name}/graph": {"extractor": "builtin"},
+    "PUT /collections/{name}/weak-points": {"on": True},
+    "PUT /collections/{name}/groups": {"groups": ["clinic"]},
+    "POST /ingestions/{job_id}/stop": {},
+    "POST /ingestions/{job_id}/resume": {},
+    "POST /tokens": {"name": "another"},
+}
+
+
+def address(route: str, **given: str) -> tuple[str, str]:
+    """Method and path of a route as the router has it, with ids and names in place of its parameters."""
+    method, _, path = route.partition(" ")
+    return method, "/api" + re.sub(r"\{(\w+)(:\w+)?\}", lambda found: given.get(found[1], "x"), path)
+
+
+def body_of(route: str, name: str) -> Any:
+    """A body that will do; ``KeyError`` for a new route that takes one."""
+    method = route.partition(" ")[0]
+    return _filled(_BODIES[route], name) if method in ("POST", "PUT", "PATCH") else None
+
+
+def _filled(value: Any, name: str) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _filled(item, name) for key, item in value.items()}
+    return name if value == "{name}" else value

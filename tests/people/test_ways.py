@@ -1,0 +1,326 @@
+"""Every way by which something of a limited collection could reach others, and that it leads nowhere (TM-14, TM-18).
+
+The table of rights names all that viewers and editors can call. Each of it stands in one of three tables here, so that
+whoever adds to it has to say which; routes come from the router itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+
+import pytest
+
+from engine.api import create_api
+from engine.errors import (
+    CollectionExists,
+    InvalidQuerySet,
+    UnknownBatch,
+    UnknownCollection,
+    UnknownJob,
+    UnknownQuerySet,
+    UnknownRun,
+    WorkbenchError,
+)
+from engine.evaluation.cases import Case, QuerySet
+from engine.evaluation.values import Batch
+from engine.knowledge.ingest import IngestItem
+from engine.model.config import RunConfig
+from engine.model.values import PassageId
+from engine.people import Person
+from engine.people.rights import OPERATIONS, ROUTES
+from tests.people.requests import address, body_of
+from tests.people.ward import MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
+
+Call = Callable[[Ward, str], object]
+ELSEWHERE = Person("token t", "t", "editor", frozenset(), frozenset({"samples"}))
+"""Who may read nothing but the samples, as a token that names them."""
+NOT_THERE = (
+    UnknownBatch,
+    UnknownCollection,
+    UnknownJob,
+    UnknownQuerySet,
+    UnknownRun,
+    InvalidQuerySet,
+    CollectionExists,
+)
+FILE = [IngestItem("a.md", data=b"# A\n\nB.")]
+ENTITY = f"{SECRET} protocol"
+CASE = Case("q", "Why?")
+SET = QuerySet("of the ward", (CASE,), "ward")
+NAMES = pytest.mark.parametrize("name", ["ward", "station"], ids=["by its name", "by an alias"])
+OTHERS = pytest.mark.parametrize("person", [OUTSIDER, ELSEWHERE], ids=["of another group", "of other collections"])
+
+
+def followed(ward: Ward) -> list[object]:
+    async def gathered() -> list[object]:
+        events: AsyncIterator[object] = ward.engine.aevents(ward.run)
+        return [event async for event in events]
+
+    return asyncio.run(gathered())
+
+
+def another_batch(ward: Ward, name: str) -> None:
+    """A batch that would keep the cases of the ward's set where all may see it, or the ward's answers to other ones."""
+    batch = Batch("b", "of the ward", RunConfig(collection="samples"), 1, "2026", (CASE.id,), {}, {})
+    ward.engine.evaluation.add_batch(batch, [CASE], "x")
+
+
+REFUSED: dict[str, Call] = {
+    "Engine.warnings_before": lambda w, name: w.engine.warnings_before(
+        QUESTION, RunConfig(collection=name, workflow="quality_loop")
+    ),
+    "Engine.wait": lambda w, _: w.engine.wait(w.run),
+    "Engine.record": lambda w, _: w.engine.record(w.run),
+    "Engine.events": lambda w, _: list(w.engine.events(w.run)),
+    "Engine.aevents": lambda w, _: followed(w),
+    "Engine.start": lambda w, name: w.engine.start(QUESTION, RunConfig(collection=name)),
+    "Engine.run": lambda w, name: w.engine.run(QUESTION, RunConfig(collection=name)),
+    "Engine.stream": lambda w, name: list(w.engine.stream(QUESTION, RunConfig(collection=name))),
+    "Engine.fork": lambda w, _: w.engine.fork(w.run, RunConfig(collection="ward", top_k=2)),
+    "Engine.cancel": lambda w, _: w.engine.cancel(w.run),
+    "Engine.tag_run": lambda w, _: w.engine.tag_run(w.run, "seen"),
+    "Engine.untag_run": lambda w, _: w.engine.untag_run(w.run, "seen"),
+    "Engine.describe": lambda w, name: w.engine.describe(name),
+    "Engine.sources": lambda w, name: w.engine.sources(name),
+    "Engine.passages": lambda w, name: w.engine.passages(name, "protocol.md"),
+    "Engine.source_kinds": lambda w, name: w.engine.source_kinds(name),
+    "Engine.ingest": lambda w, name: w.engine.ingest(FILE, name),
+    "Engine.start_ingest": lambda w, name: w.engine.start_ingest(FILE, name).result(),
+    "Library.search": lambda w, name: w.engine.library.search(name, SECRET),
+    "Library.passage_map": lambda w, name: w.engine.library.passage_map(name, SECRET),
+    "Library.advice": lambda w, name: w.engine.library.advice(name),
+    "Library.index": lambda w, name: w.engine.library.index(name),
+    "Library.create": lambda w, name: w.engine.library.create(name),
+    "Library.set_description": lambda w, name: w.engine.library.set_description(name, "x"),
+    "Library.load_vectors": lambda w, name: w.engine.library.load_vectors([], name),
+    "Ingestions.job": lambda w, _: w.engine.ingestions.job(w.job),
+    "Ingestions.wait": lambda w, _: w.engine.ingestions.wait(w.job),
+    "Ingestions.stop": lambda w, _: w.engine.ingestions.stop(w.job),
+    "Ingestions.resume": lambda w, _: w.engine.ingestions.resume(w.job),
+    "Ingestions.preview": lambda w, name: w.engine.ingestions.preview(FILE, name),
+    "Ingestions.start": lambda w, name: w.engine.ingestions.start(FILE, name),
+    "Ingestions.start_graph": lambda w, name: w.engine.ingestions.start_graph(name, "builtin"),
+    "Ingestions.start_add_full_text": lambda w, name: w.engine.ingestions.start_add_full_text(name),
+    "Graphs.job": lambda w, _: w.engine.graphs.job(w.job),
+    "Graphs.wait": lambda w, _: w.engine.graphs.wait(w.job),
+    "Graphs.stop": lambda w, _: w.engine.graphs.stop(w.job),
+    "Graphs.resume": lambda w, _: w.engine.graphs.resume(w.job),
+    "Graphs.jobs": lambda w, name: w.engine.graphs.jobs(name),
+    "Graphs.describe": lambda w, name: w.engine.graphs.describe(name),
+    "Graphs.entity": lambda w, name: w.engine.graphs.entity(name, [SECRET]),
+    "Graphs.entities": lambda w, name: w.engine.graphs.entities(name),
+    "Graphs.communities": lambda w, name: w.engine.graphs.communities(name),
+    "Graphs.neighbourhood": lambda w, name: w.engine.graphs.neighbourhood(name, [ENTITY]),
+    "Graphs.overview": lambda w, name: w.engine.graphs.overview(name),
+    "Graphs.passages": lambda w, name: w.engine.graphs.passages(name, [PassageId("protocol.md#0")]),
+    "Graphs.to_dict": lambda w, name: w.engine.graphs.to_dict(name),
+    "Graphs.checked": lambda w, name: w.engine.graphs.checked(name, "builtin"),
+    "Graphs.build": lambda w, name: w.engine.graphs.build(name),
+    "Host.self_test": lambda w, name: w.engine.host.self_test(name),
+    "EvaluationStore.query_set": lambda w, _: w.engine.evaluation.query_set("of the ward"),
+    "EvaluationStore.save_query_set": lambda w, _: w.engine.evaluation.save_query_set(SET),
+    "EvaluationStore.add_case": lambda w, _: w.engine.evaluation.add_case("of the ward", CASE, "ward"),
+    "EvaluationStore.bind_query_set": lambda w, _: w.engine.evaluation.bind_query_set("of the ward", "ward"),
+    "EvaluationStore.batch": lambda w, _: w.engine.evaluation.batch(w.batch),
+    "EvaluationStore.batch_cases": lambda w, _: w.engine.evaluation.batch_cases(w.batch),
+    "EvaluationStore.run_of": lambda w, _: w.engine.evaluation.run_of(w.batch, case_of_batch(w)),
+    "EvaluationStore.begin_case": lambda w, _: w.engine.evaluation.begin_case(w.batch, case_of_batch(w), "r"),
+    "EvaluationStore.end_case": lambda w, _: w.engine.evaluation.end_case(w.batch, case_of_batch(w), "r"),
+    "EvaluationStore.claim_batch": lambda w, _: w.engine.evaluation.claim_batch(w.batch, "x", lambda _: False),
+    "EvaluationStore.release_batch": lambda w, _: w.engine.evaluation.release_batch(w.batch, "x"),
+    "EvaluationStore.add_batch": another_batch,
+    "BatchRunner.start": lambda w, name: w.engine.batches.start("of the ward", RunConfig(collection=name)),
+    "BatchRunner.progress": lambda w, _: w.engine.batches.progress(w.batch),
+    "BatchRunner.results": lambda w, _: w.engine.batches.results(w.batch),
+    "BatchRunner.evidence": lambda w, _: w.engine.batches.evidence(w.batch),
+    "BatchRunner.resume": lambda w, _: w.engine.batches.resume(w.batch),
+    "BatchRunner.stop": lambda w, _: w.engine.batches.stop(w.batch),
+    # Last, for nothing is left of them.
+    "EvaluationStore.forget_cases": lambda w, _: w.engine.evaluation.forget_cases(w.batch, [case_of_batch(w)]),
+    "Ingestions.discard": lambda w, _: w.engine.ingestions.discard(w.job),
+    "Graphs.discard": lambda w, _: w.engine.graphs.discard(w.job),
+}
+"""What names something of the ward: for others it is not there."""
+
+LISTS: dict[str, Callable[[Ward], object]] = {
+    "Engine.runs": lambda w: (w.engine.runs(500), w.engine.runs(text=SECRET), w.engine.runs(text=w.run[:8])),
+    "Engine.run_configs": lambda w: w.engine.run_configs([w.run, w.open_run]),
+    "Engine.tags": lambda w: w.engine.tags(),
+    "Engine.collections": lambda w: w.engine.collections(),
+    "Engine.memories": lambda w: w.engine.memories(),
+    "Ingestions.jobs": lambda w: w.engine.ingestions.jobs(),
+    "Graphs.all": lambda w: w.engine.graphs.all(),
+    "Host.self_testing": lambda w: w.engine.host.self_testing,
+    "EvaluationStore.query_sets": lambda w: w.engine.evaluation.query_sets(),
+    "EvaluationStore.batches": lambda w: w.engine.evaluation.batches(),
+    "EvaluationStore.settings": lambda w: w.engine.evaluation.settings(),
+    "WeakPoints.list": lambda w: w.engine.weak_points.list(),
+    "WeakPoints.passages": lambda w: w.engine.weak_points.passages("ward", "Another question?"),
+    "Team.limits": lambda w: w.engine.team.limits(),
+}
+"""What lists things: those of the ward are left out for others."""
+
+NOTHING: dict[str, tuple[str, ...]] = {
+    "only works with values that the caller has": (
+        "Engine.what_if",
+        "Engine.read_attachment",
+        "Library.embedding_models",
+    ),
+    "says how this process is": (
+        *("Engine.flush", "Engine.active_runs", "Engine.ollama", "Engine.opening_fault", "Engine.open_again"),
+        *("Engine.faults", "Engine.noted_faults"),
+    ),
+    "says how the program is made": ("Engine.graph", "Engine.worst_case_calls"),
+    "a part, which is asked itself": ("Engine.weak_points", "Engine.evaluation", "Engine.batches"),
+    "counts milliseconds and calls": ("Engine.under_way",),
+    "takes records, which the caller has read": ("Engine.start_regrade",),
+    "is about models": (
+        *("Host.providers", "Host.offered", "Host.models", "Host.pulls", "Host.measuring", "Host.speeds"),
+        *("Host.concurrency_of", "Host.try_model", "Host.start_measure", "Host.stop_measure"),
+    ),
+    "ends in what `self_testing` says": ("Host.start_self_test", "Host.stop_self_test"),
+    "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),
+    "says nothing of what is there": ("Ingestions.check_graph", "WeakPoints.is_on", "BatchRunner.wait"),
+    "only adds": ("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.save_settings"),
+    "says what was judged of a question that the caller knows, by ids": ("EvaluationStore.labels",),
+    "takes away settings, which have no passages": ("EvaluationStore.delete_settings",),
+}
+"""What brings nothing of a collection, and why."""
+
+
+def case_of_batch(ward: Ward) -> str:
+    from engine.people import WORKBENCH, acting_as
+
+    with acting_as(WORKBENCH):
+        return ward.engine.evaluation.batch(ward.batch).case_ids[0]
+
+
+def traces(ward: Ward, value: object) -> set[str]:
+    """What in a value, or in an answer, gives the ward away."""
+    text = value if isinstance(value, str) else repr(value)
+    known = (SECRET, "rounds begin", "of the ward", "for the ward", ward.run, ward.job, ward.batch)
+    names = ("'ward'", "'station'", '"ward"', '"station"')
+    return {item for item in (*known, *names) if item in text}
+
+
+def test_every_operation_of_viewers_and_editors_is_in_a_table() -> None:
+    open_to_all = {
+        f"{part}.{name}"
+        for part, operations in OPERATIONS.items()
+        for name, operation in operations.items()
+        if operation is not None and operation.least != "admin"
+    }
+    said = [*REFUSED, *LISTS, *(name for names in NOTHING.values() for name in names)]
+    assert set(said) == open_to_all
+    assert len(said) == len(set(said))
+
+
+@OTHERS
+@NAMES
+@pytest.mark.parametrize("operation", REFUSED)
+def test_for_others_it_is_not_there(ward: Ward, operation: str, name: str, person: Person) -> None:
+    with ward.as_(person), pytest.raises(NOT_THERE) as refused:
+        REFUSED[operation](ward, name)
+    assert not traces(ward, str(refused.value).replace(repr(name), "").replace("'of the ward'", "")) - {
+        ward.run,
+        ward.job,
+        ward.batch,
+    }
+
+
+@pytest.mark.parametrize("operation", ["wait", "record", "events", "aevents", "fork", "cancel", "tag_run", "untag_run"])
+def test_nor_once_the_run_has_left_memory(ward: Ward, operation: str) -> None:
+    ward.engine._runs.forget(ward.run)
+    with ward.as_(OUTSIDER), pytest.raises(UnknownRun):
+        REFUSED[f"Engine.{operation}"](ward, "ward")
+
+
+@OTHERS
+@pytest.mark.parametrize("way", LISTS)
+def test_no_list_has_it(ward: Ward, way: str, person: Person) -> None:
+    with ward.as_(person):
+        assert not traces(ward, LISTS[way](ward))
+    with ward.as_(MEMBER):
+        assert traces(ward, LISTS[way](ward))
+
+
+def test_what_is_not_for_others_sounds_like_what_is_not_there(ward: Ward) -> None:
+    def said(call: Callable[[], object]) -> str:
+        with pytest.raises(WorkbenchError) as refused:
+            call()
+        return f"{refused.value.code} {refused.value}"
+
+    def like(call: Callable[[str], object], there: str, made_up: str) -> None:
+        assert said(lambda: call(there)).replace(there, made_up) == said(lambda: call(made_up))
+
+    with ward.as_(OUTSIDER):
+        like(ward.engine.describe, "ward", "nowhere")
+        like(ward.engine.record, ward.run, "0" * 32)
+        like(ward.engine.ingestions.job, ward.job, "0" * 12)
+        like(ward.engine.batches.progress, ward.batch, "0" * 32)
+        like(ward.engine.evaluation.query_set, "of the ward", "of no one")
+
+
+# -- routes -----------------------------------------------------------------------------------------------------------
+
+
+def routes(ward: Ward) -> list[str]:
+    """Those of viewers and editors, as the router has them."""
+    found = {
+        f"{method} {getattr(route, 'path', '')}"
+        for route in create_api(lambda: ward.engine, views=lambda *_: {}).routes
+        for method in (getattr(route, "methods", None) or ())
+    }
+    return sorted(item for item in found if ROUTES.get(item) in ("viewer", "editor"))
+
+
+@NAMES
+def test_no_route_gives_it_to_others(ward: Ward, name: str) -> None:
+    given = {"name": name, "run_id": ward.run, "job_id": ward.job}
+    asked = {"collection": name, "text": SECRET, "entity": ENTITY, "query": SECRET}
+    callers = (ward.token(), ward.token(collections=["samples"]), cookie(OUTSIDER))
+    tried = 0
+    for route in routes(ward):
+        for headers in callers:
+            method, path = address(route, **given)
+            if "cookie" in headers and method != "GET":
+                continue
+            query = {} if path.endswith("/runs") else asked
+            answer = ward.client.request(method, path, params=query, headers=headers, json=body_of(route, name))
+            text = answer.text.replace(repr(name), "").replace(f'"{name}"', "")
+            found = traces(ward, text) - ({SECRET} if method == "POST" else set())
+            if any(f"{{{part}}}" in route for part in given):
+                assert answer.status_code == 404, (route, answer.text)
+                found -= {ward.run, ward.job}
+            assert not found, (route, found, answer.text)
+            tried += 1
+    assert tried > 50
+
+
+def test_to_a_member_they_give_it(ward: Ward) -> None:
+    given = {"name": "ward", "run_id": ward.run, "job_id": ward.job}
+    silent = {"/health", "/ready", "/openapi.json", "/host/health", "/metrics", "/me", "/runs/{run_id}/events"}
+    for route in routes(ward):
+        method, path = address(route, **given)
+        if method == "GET" and route.removeprefix("GET ") not in silent:
+            answer = ward.client.get(path, params={"entity": ENTITY}, headers=cookie(MEMBER))
+            assert answer.status_code == 200, (route, answer.text)
+            assert traces(ward, answer.text), route
+
+
+# -- at the end, for it changes what is there ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "operation", [name for name in REFUSED if name not in ("EvaluationStore.add_batch", "Graphs.discard")]
+)
+def test_for_a_member_it_is_there(ward: Ward, operation: str) -> None:
+    with ward.as_(MEMBER), suppress(WorkbenchError):
+        try:
+            REFUSED[operation](ward, "ward")
+        except CollectionExists:
+            assert operation == "Library.create"
+        except NOT_THERE as error:
+            pytest.fail(f"{operation}: {error}")
