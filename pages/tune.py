@@ -20,7 +20,7 @@ from components.labels.settings import name_of
 from components.labels.tuning import MEASURE_NAMES
 from components.tune.bars import outcome_bars, pass_rate_bars
 from components.tune.charts import heat_map
-from components.tune.figures import AFTER, BEFORE, failures_list, measures_table, tune_figures
+from components.tune.figures import AFTER, BEFORE, basis_text, failures_list, measures_table, tune_figures
 from components.tune.question_changes import changes_card, changes_csv, changes_table
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation, Measure
@@ -32,8 +32,10 @@ from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
 from engine.running.process import get_engine
 from pages.parts.common.opening import opening
+from pages.parts.common.rights import may
 from pages.parts.tune.bench import grader_bench_tab
-from pages.parts.tune.evidence import Gathering, Shown, evidence_of
+from pages.parts.tune.certificate import certificate_tab
+from pages.parts.tune.evidence import Gathering, Shown, drawn_so_far, evidence_of
 from pages.parts.tune.gather import gather_form
 from pages.parts.tune.query_set import query_set_bar
 from pages.parts.tune.sweep import front_card, number_of_gate, sweep_tab, swept_axes
@@ -56,7 +58,10 @@ _MAP = {
 
 engine = get_engine()
 words: Words = st.session_state["words"]
-_MAP_MEASURES: tuple[Measure, ...] = ("quality", "context_hit", "refused_unanswerable", "steps", "rewrites", "seconds")
+_MAP_MEASURES: tuple[Measure, ...] = (
+    *("quality", "answered_right", "wrong_given", "context_hit", "refused_unanswerable"),
+    *("steps", "rewrites", "seconds"),
+)
 _MAP_AXES = (
     *("similarity_threshold", "grade_pass_threshold", "min_relevant"),
     *("top_k", "max_rewrites", "min_confidence"),
@@ -91,7 +96,10 @@ def page() -> None:
     st.caption(evidence_note(shown, evaluation, gathering, panel))
     if not int(evaluation.known_n[AFTER]):
         all_unknown(config, gathered)
-    tune_figures(evaluation, words, key="tune_figures")
+    so_far = drawn_so_far(shown, gathering)
+    tune_figures(evaluation, words, key="tune_figures", so_far=so_far)
+    if told := basis_text(shown.evidence.cases, words):
+        st.caption(told)
     left, right = st.columns([3, 2], gap="small")
     with left, st.container(border=True, height="stretch", key="tune_map_card"):
         map_card(shown, config)
@@ -139,7 +147,7 @@ def nothing_yet(shown: Shown | None, gathering: Gathering, config: RunConfig) ->
                     "Gather it once: every question runs and keeps all it saw. Then the figures and charts appear here."
                 )
             )
-            if gathering.batch is None:
+            if gathering.batch is None and may("editor"):
                 with st.container(width=420):
                     gather_form(engine, gathering, config, words)
     if shown is not None and shown.evidence.failed:
@@ -284,8 +292,11 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
     parts: dict[str, Callable[[], None]] = {
         words("Flips {n}", n=changes.changed): lambda: changes_tab(changes, config),
         words("Outcomes"): outcomes,
-        words("All measures"): lambda: measures_table(evaluation, words, key="tune_measures"),
+        words("All measures"): lambda: measures_table(
+            evaluation, words, key="tune_measures", so_far=drawn_so_far(shown, gathering)
+        ),
         words("Sweep"): lambda: sweep_tab(engine, shown, config, before, words),
+        words("Certificate"): lambda: certificate_tab(shown, config, words, try_settings),
         words("Grader bench"): lambda: grader_bench_tab(engine, gathering, config, words),
         words("Failures {n}", n=failed): lambda: failures_list(failures(shown, gathering), words, key="tune_failures"),
     }

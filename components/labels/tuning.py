@@ -5,7 +5,14 @@ from __future__ import annotations
 from engine.messages import N_, NC_
 
 MEASURE_NAMES = {
-    "quality": N_("answered right"),
+    "answered_right": N_("answered right"),
+    "wrong_given": N_("wrong among answers given"),
+    "exact_match": N_("exact match with a gold answer"),
+    "f1": N_("F1 with a gold answer"),
+    "containment": N_("gold answer contained"),
+    "citation_precision": N_("citation precision"),
+    "citation_recall": N_("citation recall"),
+    "quality": N_("found and answered"),
     "context_hit": N_("right passage in context"),
     "context_hit_all": N_("all right passages in context"),
     "recall": N_("recall of the kept passages"),
@@ -23,6 +30,7 @@ MEASURE_NAMES = {
     "grader_recall": N_("grader recall"),
     "refused_unanswerable": N_("unanswerable refused"),
     "answered_answerable": N_("answerable answered"),
+    "refused_answerable": N_("answerable refused"),
 }
 
 VERDICTS = {

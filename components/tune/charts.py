@@ -58,8 +58,20 @@ _MARK, _MARK_DARK = "#1f2937", "#f3f4f6"
 """Outline of the cell that the sliders stand on."""
 
 
-def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried: Tried, total: int) -> None:
-    """One cell a setting, the stronger the better; cells resting on fewer than ``total`` questions are hatched."""
+def heat_map(
+    heat: HeatMap,
+    current: RunConfig,
+    words: Words,
+    *,
+    key: str,
+    tried: Tried,
+    total: int,
+    safe: frozenset[int] = frozenset(),
+) -> None:
+    """One cell a setting, the stronger the better; cells of fewer than ``total`` questions are hatched.
+
+    ``safe`` are the settings of the map that get a frame.
+    """
     rows = _cells(heat, current, words, total)
     if not rows:
         st.caption(words("no question can tell"))
@@ -87,9 +99,11 @@ def heat_map(heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried
     lines = {"type": "text", "color": stroke, "opacity": 0.45, "fontSize": 13, "tooltip": None}
     hatched = layer((row for row in rows if row["hatching"]), lines, text=text("hatching"), **ends)
     frame = {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": stroke, "strokeWidth": 2.5}
+    thin = {**frame, "stroke": AMBER, "strokeWidth": 2, "tooltip": None}
+    safe_cells = layer((row for row in rows if row["setting"] in safe), thin, **ends)
     marked = layer((row for row in rows if row["current"]), frame, **ends)
     _clickable(
-        [{**cells, "name": _CLICKED}, hatched, marked],
+        [{**cells, "name": _CLICKED}, hatched, safe_cells, marked],
         ("x", "y"),
         key,
         lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
@@ -163,7 +177,7 @@ def quality_against_cost(
     axis = {**_AXIS, "format": ".3~g"}
     ends = {
         "x": number("cost", words(MEASURE_NAMES[cost]), scale=scale, axis=axis),
-        "y": number("quality", words("answered right"), scale=scale, axis=axis),
+        "y": number("quality", words(MEASURE_NAMES["quality"]), scale=scale, axis=axis),
     }
     front = (row for row, item in zip(rows, shown, strict=True) if item.on_front)
     line = layer(front, {"type": "line", "color": ACCENT, "strokeWidth": 1.8, "opacity": 0.8}, **ends)
@@ -185,7 +199,7 @@ def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, 
         opacity=number("opacity", scale=None, legend=None),
         tooltip=[
             text("text", words("Settings under test")),
-            number("quality", words("answered right"), format=".2f"),
+            number("quality", words(MEASURE_NAMES["quality"]), format=".2f"),
             text("cost_text", words(MEASURE_NAMES[cost])),
             text("known_text", words("Evidence")),
         ],
@@ -213,6 +227,7 @@ def _cells(heat: HeatMap, current: RunConfig, words: Words, total: int) -> list[
                     "y": y,
                     "x_name": _name(x),
                     "y_name": _name(y),
+                    "setting": int(heat.settings[y_place, x_place]),
                     "value": value,
                     "text": value_text(heat.measure, value),
                     "hatching": _hatching(known, total),

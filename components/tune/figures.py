@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,12 +13,30 @@ from components.common.i18n import Words
 from components.common.markup import draw, figure, node
 from components.common.phrases import duration_text
 from components.labels.tuning import MEASURE_NAMES
+from engine.evaluation.answers import Basis, basis_of
+from engine.evaluation.anytime import Drawn, anytime_of
+from engine.evaluation.cases import Case
 from engine.evaluation.figures import MEASURES, Evaluation, Measure
-from engine.evaluation.statistics import PairedTest
+from engine.evaluation.statistics import Interval, PairedTest
 from engine.messages import N_, NC_
 
 _MEASURE_HELP = {
-    "quality": N_("Answerable: answered, with an expected passage in the context. Unanswerable: refused."),
+    "answered_right": N_(
+        "By the answer, where the run has it: it contains a gold answer; without gold answers, an expected passage was "
+        "in the context. Unanswerable: refused. An answer that says that it cannot tell counts as refused."
+    ),
+    "wrong_given": N_("Of the answers given, the share that are not right by the same rule."),
+    "exact_match": N_("The answer is a gold answer, word for word; case and punctuation aside. Refused: 0."),
+    "f1": N_("Words that the answer and the nearest gold answer share, Chinese by characters. Refused: 0."),
+    "containment": N_("The words of a gold answer stand side by side in the answer. Refused: 0."),
+    "citation_precision": N_(
+        "Of all sentences and passages that they cite, how many passages have the words and figures of the sentence; "
+        "other languages are left out."
+    ),
+    "citation_recall": N_("Of all sentences that say something, how many are borne out by a passage that they cite."),
+    "quality": N_(
+        "Answerable: answered, with an expected passage in the context. Unanswerable: refused. The answer is not read."
+    ),
     "context_hit": N_("Share of questions whose generator is given at least one expected passage."),
     "context_hit_all": N_("Share of questions whose generator is given every expected passage."),
     "recall": N_("Expected passages among those that the last round kept, up to top-k."),
@@ -38,11 +57,14 @@ _MEASURE_HELP = {
     "grader_recall": N_("Of the expected passages that were judged, how many passed."),
     "refused_unanswerable": N_("Share of unanswerable questions that were refused."),
     "answered_answerable": N_("Share of answerable questions that were answered, rightly or not."),
+    "refused_answerable": N_("Share of answerable questions that were refused."),
 }
 
 _CARD = {
     "context_hit": N_("Right passage in context"),
-    "quality": N_("Questions answered right"),
+    "answered_right": N_("Questions answered right"),
+    "wrong_given": N_("Wrong among answers given"),
+    "quality": N_("Found and answered"),
     "pass_rate": N_("Pass rate, last round"),
     "rewrites": N_("Rewrites a question"),
     "false_rewrites": N_("Rewrites wasted"),
@@ -50,6 +72,13 @@ _CARD = {
     "calls": N_("Model calls a question"),
     "steps": N_("Model steps a question"),
     "seconds": N_("Time, median"),
+}
+
+_BASES: dict[Basis | None, str] = {
+    "gold": N_("by gold answers for {n} questions"),
+    "passage": N_("by the passages given for {n}"),
+    "refusal": N_("by refusing for {n} that cannot be answered"),
+    None: N_("not at all for {n} without a label"),
 }
 
 BEFORE, AFTER = 0, 1
@@ -65,28 +94,45 @@ class Card:
     help: str = ""
 
 
-def tune_figures(evaluation: Evaluation, words: Words, *, key: str) -> None:
-    """Draw the five cards of an evaluation of the two settings."""
+def tune_figures(evaluation: Evaluation, words: Words, *, key: str, so_far: Drawn | None = None) -> None:
+    """Draw the five cards of an evaluation of the two settings.
+
+    ``so_far`` is how far the batch has come that is still running: then each card says where its figure will end.
+    """
     drawn = (
         figure(card.label, card.value, card.note, note_look=f"num {card.look}", title=card.help)
-        for card in cards_of(evaluation, words)
+        for card in cards_of(evaluation, words, so_far)
     )
     draw((node("div", "figures", *drawn),), words, key=key)
 
 
-def cards_of(evaluation: Evaluation, words: Words) -> tuple[Card, ...]:
-    """Right passage in context (or answered, without labels), wasted rewrites, refusals if any is due, cost, time."""
+def cards_of(evaluation: Evaluation, words: Words, so_far: Drawn | None = None) -> tuple[Card, ...]:
+    """What ends right, what is wasted, refusals if any is due, cost, time.
+
+    What ends right is told by the answers where there are gold answers, else by the passages given, and without labels
+    by whether there was an answer.
+    """
+    read = evaluation.n("containment")[AFTER] > 0
     labelled = evaluation.n("context_hit")[AFTER] > 0
     refusals = max(evaluation.n("refused_unanswerable")) > 0
     calls = bool(evaluation.value("calls")[AFTER] > 0)
     chosen: tuple[Measure, ...] = (
-        "context_hit" if labelled else "quality",
-        "false_rewrites" if labelled else "rewrites",
+        "answered_right" if read else "context_hit" if labelled else "quality",
+        "wrong_given" if read else "false_rewrites" if labelled else "rewrites",
         "refused_unanswerable" if refusals else "quality" if labelled else "pass_rate",
         "calls" if calls else "steps",
         "seconds",
     )
-    return tuple(_card(evaluation, measure, words) for measure in chosen)
+    return tuple(_card(evaluation, measure, words, so_far) for measure in chosen)
+
+
+def basis_text(cases: Sequence[Case], words: Words) -> str:
+    """By what *answered right* is told, and of how many questions; empty where no question has a gold answer."""
+    counts = Counter(map(basis_of, cases))
+    if not counts["gold"]:
+        return ""
+    told = [words(_BASES[basis], n=counts[basis]) for basis in _BASES if counts[basis]]
+    return words("Answered right is told {by}.", by=words(", ").join(told))
 
 
 def test_of(evaluation: Evaluation, measure: Measure) -> PairedTest:
@@ -105,20 +151,30 @@ def value_text(measure: Measure, value: float | None) -> str:
     return f"{value:.2f}"
 
 
-def measures_table(evaluation: Evaluation, words: Words, *, key: str) -> None:
-    """Every measure before and after, with its interval and how many questions it is based on."""
+def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Drawn | None = None) -> None:
+    """Every measure before and after, with its interval and how many questions it is based on.
+
+    While a batch is running, the interval is where the figure will end, and changes are not told yet.
+    """
+    if so_far is not None:
+        st.caption(
+            words(
+                "While questions run, each interval says where its figure will end once all have, and holds no matter "
+                "when or how often you look; changes are told at the end."
+            )
+        )
     rows = []
     for measure in MEASURES:
         after = evaluation.figure(measure, AFTER)
         if after.value is None and evaluation.figure(measure, BEFORE).value is None:
             continue
-        interval = evaluation.interval(measure, AFTER)
+        interval = _interval(evaluation, measure, so_far)
         rows.append(
             {
                 words(NC_("tuning", "Measure")): words(MEASURE_NAMES[measure]),
                 words("Before"): value_text(measure, evaluation.figure(measure, BEFORE).value),
                 words("After"): value_text(measure, after.value),
-                words("Change"): _change(evaluation, measure, words)[0],
+                words("Change"): "" if so_far is not None else _change(evaluation, measure, words)[0],
                 words("95 % interval"): ""
                 if interval is None
                 else f"{value_text(measure, interval.low)} – {value_text(measure, interval.high)}",
@@ -129,7 +185,22 @@ def measures_table(evaluation: Evaluation, words: Words, *, key: str) -> None:
     st.dataframe(rows, hide_index=True, key=key, width="stretch", height="content")
 
 
-def _card(evaluation: Evaluation, measure: Measure, words: Words) -> Card:
+def _interval(evaluation: Evaluation, measure: Measure, so_far: Drawn | None) -> Interval | None:
+    if so_far is None:
+        return evaluation.interval(measure, AFTER)
+    return anytime_of(evaluation, measure, AFTER, so_far)
+
+
+def _at_the_end(evaluation: Evaluation, measure: Measure, so_far: Drawn, words: Words) -> str:
+    """Where a figure will be once all questions have run."""
+    interval = anytime_of(evaluation, measure, AFTER, so_far)
+    if interval is None:
+        return words("n = {n} so far", n=evaluation.figure(measure, AFTER).n)
+    low, high = value_text(measure, interval.low), value_text(measure, interval.high)
+    return words("{low} – {high} at the end", low=low, high=high)
+
+
+def _card(evaluation: Evaluation, measure: Measure, words: Words, so_far: Drawn | None = None) -> Card:
     label = words(_CARD[measure])
     help_text = words(_MEASURE_HELP[measure])
     figure = evaluation.figure(measure, AFTER)
@@ -142,6 +213,9 @@ def _card(evaluation: Evaluation, measure: Measure, words: Words) -> Card:
         value = f"{round(figure.value * figure.n)} / {figure.n}"
     elif measure == "seconds":
         value = value_text(measure, evaluation.quantile(measure, 0.5, AFTER))
+    if so_far is not None:
+        # A test of the change would mislead whoever looks at it again and again.
+        return Card(label, value, _at_the_end(evaluation, measure, so_far, words), help=help_text)
     note, look = _change(evaluation, measure, words)
     if measure == "seconds" and note.startswith(("▲", "▼")):
         # The value beside it is a median.

@@ -110,7 +110,12 @@ def card_texts(changes: QuestionChanges, words: Words) -> tuple[str, Mapping[str
     return (
         heading,
         counts,
-        words("answers right, paired test: {verdict} (p = {p}, n = {n})", verdict=verdict, p=_p_text(test.p), n=test.n),
+        words(
+            "found and answered, paired test: {verdict} (p = {p}, n = {n})",
+            verdict=verdict,
+            p=_p_text(test.p),
+            n=test.n,
+        ),
     )
 
 

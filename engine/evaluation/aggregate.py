@@ -5,14 +5,15 @@ A path that is not known is in no figure, and neither is a question that fails u
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.evaluation.cases import Case
-from engine.evaluation.evidence import Evidence
+from engine.evaluation.answers import basis_of
+from engine.evaluation.evidence import Evidence, Gathered, Told
 from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured, ratio
 from engine.evaluation.kept import Kept, kept_under
 from engine.evaluation.scores import MAX_CUTOFF
@@ -21,6 +22,8 @@ from engine.replay.grid import paths
 from engine.replay.masks import BoolArray, FloatArray, IntArray
 from engine.replay.settings import COLUMNS, GAPS, Paths, SettingsGrid
 
+_ANSWERED = [OUTCOMES.index(outcome) for outcome in ANSWERED]
+_ABSTAINED = OUTCOMES.index("abstained")
 _VERDICTS = GAPS.index("verdicts")
 _DEFAULTS = RunConfig()
 _AS_FOUND = ("path_known", "round", "passed", "kept", "calls", "built_in_calls", "seconds", "context_known")
@@ -45,6 +48,12 @@ class Outcomes:
     built_in_calls: IntArray
     seconds: FloatArray
     """NaN where the run did not measure every step of the path."""
+    answer: IntArray
+    """Whose answer, or refusal, stands: 0 the question's own run's, from 1 another run's; -1 where none is recorded."""
+    told_outcome: IntArray
+    """The outcome of the run whose answer stands."""
+    told_given: BoolArray
+    """What that run gave to the generator meets an expectation."""
     context_known: BoolArray
     given_any: BoolArray
     given_all: BoolArray
@@ -64,7 +73,9 @@ def replay_all(evidence: Evidence, configs: Sequence[RunConfig]) -> Outcomes:
         grid = SettingsGrid.of([configs[place] for place in places])
         columns: slice | list[int] = slice(None) if len(places) == len(configs) else places
         for row, item in enumerate(evidence.gathered):
-            _fill(replayed, row, columns, paths(item.table, grid))
+            own = paths(item.table, grid)
+            _fill(replayed, row, columns, own)
+            _fill_answers(replayed, row, columns, [own, *_others(item, own, grid)])
     return replayed
 
 
@@ -83,7 +94,28 @@ def _fill(replayed: Outcomes, row: int, columns: slice | list[int], own: Paths) 
         replayed.found_any[row, columns] = own.found.any(axis=1)
 
 
-_FLAGS = ("path_known", "all_judged", "context_known", "given_any", "given_all", "found_any")
+def _others(item: Gathered, own: Paths, grid: SettingsGrid) -> Iterator[Paths]:
+    """Where other runs of a question lead, as long as its own run leaves an answer open."""
+    if not np.all(own.known):
+        yield from (paths(other.table, grid) for other in item.others)
+
+
+def _fill_answers(replayed: Outcomes, row: int, columns: slice | list[int], found: Sequence[Paths]) -> None:
+    """Note for each setting the first run whose answer stands; what is known of the path by the own run holds."""
+    own = found[0]
+    whose = np.full(len(own), -1)
+    outcome, given = own.outcome.copy(), np.zeros(len(own), dtype=np.bool_)
+    for place, there in enumerate(found):
+        agrees = ~own.path_known | np.equal(there.outcome, own.outcome)
+        stands = np.asarray((whose < 0) & there.known & agrees)
+        whose[stands], outcome[stands] = place, there.outcome[stands]
+        if there.given.shape[1]:
+            given[stands] = np.asarray(there.given.any(axis=1))[stands]
+    replayed.answer[row, columns], replayed.told_outcome[row, columns] = whose, outcome
+    replayed.told_given[row, columns] = given
+
+
+_FLAGS = ("path_known", "all_judged", "context_known", "given_any", "given_all", "found_any", "told_given")
 _DTYPES: dict[str, type] = {
     item.name: bool if item.name in _FLAGS else float if item.name == "seconds" else np.int64
     for item in fields(Outcomes)
@@ -107,7 +139,7 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
         outcomes=replayed.outcome,
         path_known=replayed.path_known,
         measures=_Measures(
-            evidence.cases, replayed, kept_under(evidence, configs, reached, cutoff), _same_grader(evidence, configs)
+            evidence, replayed, kept_under(evidence, configs, reached, cutoff), _same_grader(evidence, configs)
         ).all(),
     )
 
@@ -115,20 +147,69 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
 class _Measures:
     """Sums and weights of every measure; each method is one family of them."""
 
-    def __init__(self, cases: Sequence[Case], replayed: Outcomes, kept: Kept, same_grader: BoolArray) -> None:
+    def __init__(self, evidence: Evidence, replayed: Outcomes, kept: Kept, same_grader: BoolArray) -> None:
+        cases = evidence.cases
+        self.evidence = evidence
         self.replayed = replayed
         self.same_grader = same_grader
         self.kept = kept
-        self.labelled = np.array([bool(case.expected) for case in cases], dtype=bool).reshape(-1, 1)
-        self.answerable = np.array([case.answerable is True for case in cases], dtype=bool).reshape(-1, 1)
-        self.unanswerable = np.array([case.answerable is False for case in cases], dtype=bool).reshape(-1, 1)
+        self.labelled = _column((bool(case.expected) for case in cases), bool)
+        self.answerable = _column((case.answerable is True for case in cases), bool)
+        self.unanswerable = _column((case.answerable is False for case in cases), bool)
         self.ended = replayed.outcome >= 0
         self.counted = replayed.path_known & (replayed.outcome != OUTCOMES.index("failed"))
-        self.answered = np.isin(replayed.outcome, [OUTCOMES.index(outcome) for outcome in ANSWERED])
-        self.refused = replayed.outcome == OUTCOMES.index("abstained")
+        self.answered = np.isin(replayed.outcome, _ANSWERED)
+        self.refused = replayed.outcome == _ABSTAINED
+        self.read = (replayed.answer >= 0) & np.isin(replayed.told_outcome, [*_ANSWERED, _ABSTAINED])
+        """An answer, or a refusal, is recorded."""
 
     def all(self) -> Mapping[Measure, Measured]:
-        return {**self._quality(), **self._retrieval(), **self._costs(), **self._rewrites(), **self._grader()}
+        return {
+            **self._answers(),
+            **self._citations(),
+            **self._quality(),
+            **self._retrieval(),
+            **self._costs(),
+            **self._rewrites(),
+            **self._grader(),
+        }
+
+    def _answers(self) -> dict[Measure, Measured]:
+        replayed, gathered = self.replayed, self.evidence.gathered
+        refused = np.where(replayed.answer >= 0, replayed.told_outcome == _ABSTAINED, self.refused)
+        ended = self.read | (self.counted & self.refused)
+        cannot_tell = self._by_answer(lambda told: told.cannot_tell) > 0
+        given = self.read & ~refused & ~cannot_tell
+        bases = [basis_of(item.case) for item in gathered]
+        by_gold = _column((basis == "gold" for basis in bases), bool)
+        gold = _column((bool(item.case.gold_answers) for item in gathered), bool)
+        exact, f1, contained = (self._by_answer(_figure("match", name)) for name in ("exact", "f1", "contained"))
+        says_right = np.where(by_gold, contained > 0, replayed.told_given) & ~self.unanswerable
+        right = np.where(given, says_right, self.unanswerable)
+        tells = ended & _column((basis is not None for basis in bases), bool)
+        return {
+            "answered_right": _mean(right, tells),
+            "wrong_given": _mean(~right, tells & given),
+            "exact_match": _mean(given * exact, ended & gold),
+            "f1": _mean(given * f1, ended & gold),
+            "containment": _mean(given * contained, ended & gold),
+        }
+
+    def _citations(self) -> dict[Measure, Measured]:
+        tells = self.read & (self.replayed.told_outcome != _ABSTAINED)
+        pairs, held, claims, borne_out = (
+            np.where(tells, self._by_answer(_figure("cited", name)), 0.0)
+            for name in ("pairs", "held", "claims", "borne_out")
+        )
+        return {"citation_precision": Measured(held, pairs), "citation_recall": Measured(borne_out, claims)}
+
+    def _by_answer(self, figure: Callable[[Told], float]) -> FloatArray:
+        """A figure of the answer that stands, [N, S]; that of the question's own run where none does."""
+        told = [(item.own, *item.others) for item in self.evidence.gathered]
+        values = np.zeros((len(told), max(map(len, told), default=1)))
+        for row, answers in enumerate(told):
+            values[row, : len(answers)] = [figure(item) for item in answers]
+        return np.take_along_axis(values, np.maximum(self.replayed.answer, 0), axis=1)
 
     def _quality(self) -> dict[Measure, Measured]:
         replayed, ended = self.replayed, self.counted & self.ended
@@ -144,6 +225,7 @@ class _Measures:
             "context_hit_all": _mean(replayed.given_all, in_context),
             "refused_unanswerable": _mean(self.refused, ended & self.unanswerable),
             "answered_answerable": _mean(self.answered, ended & self.answerable),
+            "refused_answerable": _mean(self.refused, ended & self.answerable),
         }
 
     def _retrieval(self) -> dict[Measure, Measured]:
@@ -196,6 +278,16 @@ def _same_grader(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:
     recorded = [numbers.setdefault(item.table.config.models.grader, len(numbers)) for item in evidence.gathered]
     wanted = [numbers.setdefault(config.models.grader, len(numbers)) for config in configs]
     return np.equal(np.array(recorded, dtype=np.int64).reshape(-1, 1), np.array(wanted, dtype=np.int64))
+
+
+def _figure(part: Literal["match", "cited"], name: str) -> Callable[[Told], float]:
+    """Read a figure off an answer; 0 where it has none."""
+    return lambda told: getattr(getattr(told, part), name, 0.0)
+
+
+def _column(values: Iterable[float], kind: type = float) -> NDArray[Any]:
+    """One value a question as a column [N, 1], to stand beside arrays [N, S]."""
+    return np.fromiter(values, dtype=kind).reshape(-1, 1)
 
 
 def _mean(values: NDArray[np.generic], counted: BoolArray) -> Measured:

@@ -9,14 +9,26 @@ from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
-from engine.errors import AppRefused, AppUnreachable, EngineClosed, RunEnded, TooManyRuns, UnknownRun, WorkbenchError
+from engine.errors import (
+    AppRefused,
+    AppUnreachable,
+    EngineClosed,
+    PersonLimitReached,
+    RunEnded,
+    TooManyRuns,
+    UnknownRun,
+    WorkbenchError,
+)
 from engine.evaluation.cases import Case
 from engine.model.config import RunConfig
 from engine.model.values import Fault, RunId, RunRecord
+from engine.people.acting import carried
 from engine.records import BATCH
 
 _FULL_PAUSE_S = 0.05
 """Pause before a run is tried again where there are as many as there may be."""
+_LIMIT_PAUSE_S = 30.0
+"""Longest pause where a person may begin no more: a run that is deleted makes room too."""
 _ENDED = {"failed": RunEnded.failed, "cancelled": RunEnded.cancelled, "interrupted": RunEnded.interrupted}
 """What is said of a run that ended without an answer and without an error of its own, by its outcome."""
 
@@ -89,7 +101,7 @@ def ask_all(
     failures: dict[str, Fault] = {}
     pool = ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="eval")
     try:
-        futures = {pool.submit(ask, case): case for case in cases}
+        futures = {pool.submit(carried(ask), case): case for case in cases}
         for future in as_completed(futures):
             case = futures[future]
             try:
@@ -126,9 +138,7 @@ class UnderWay:
             try:
                 run_id = start()
             except (TooManyRuns, AppRefused) as refused:
-                if isinstance(refused, AppRefused) and refused.original_code != TooManyRuns.code:
-                    raise
-                self.stopping.wait(_FULL_PAUSE_S)
+                self.stopping.wait(_pause_s(refused))
                 continue
             with self._guard:
                 self._active.add(run_id)
@@ -153,3 +163,15 @@ class UnderWay:
             active = tuple(self._active)
         for run_id in active:
             self._runner.cancel(run_id)
+
+
+def _pause_s(refused: TooManyRuns | AppRefused) -> float:
+    """How long to wait for room; raises what was refused for another reason."""
+    if isinstance(refused, PersonLimitReached):
+        # Each try asks the database.
+        return min(float(refused.retry_after_s), _LIMIT_PAUSE_S)
+    if isinstance(refused, AppRefused):
+        if refused.original_code not in (TooManyRuns.code, PersonLimitReached.code):
+            raise refused
+        return 1.0 if refused.original_code == PersonLimitReached.code else _FULL_PAUSE_S
+    return _FULL_PAUSE_S

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 
 _RENAMED: Mapping[Measure, str] = {"refused_unanswerable": "abstained_on_unanswerable", "rr": "mrr"}
 _MEASURES: tuple[Measure, ...] = (
-    *("quality", "answered_answerable", "refused_unanswerable", "recall", "rr", "ndcg", "context_hit"),
+    *("answered_right", "wrong_given", "exact_match", "f1", "containment", "citation_precision", "citation_recall"),
+    *(
+        "quality",
+        "answered_answerable",
+        "refused_answerable",
+        "refused_unanswerable",
+        "recall",
+        "rr",
+        "ndcg",
+        "context_hit",
+    ),
     *("context_hit_all", "pass_rate", "rewrites", "false_rewrites", "missed_rewrites"),
     *("grader_precision", "grader_recall"),
 )
@@ -34,7 +44,8 @@ DEEPEST = 20
 _USUAL_CUTOFF = 5
 MEASURE_NAMES: tuple[str, ...] = (*_OF_RUNS, *_OF_EVALUATION, "failed")
 USUAL: tuple[str, ...] = (
-    *("quality", "answered", "answered_answerable", "abstained_on_unanswerable"),
+    *("answered_right", "wrong_given", "quality"),
+    *("answered", "answered_answerable", "abstained_on_unanswerable"),
     *("recall@5", "mrr", "ndcg@5", "context_recall", "pass_rate", "rewrites", "calls", "seconds", "failed"),
 )
 """What a table shows where no other measure is asked for."""

@@ -1,7 +1,7 @@
 """Many questions run under one config: in the background, stopped and resumed at will, nothing finished lost.
 
-Every run is an ordinary record. What a case is given to run is written before its run begins, and that it ended only
-when its record is in the file of runs, so a process that is killed at any moment leaves enough to go on from.
+Every run is an ordinary record. A small batch is run by threads of this process, a large one by the workers of a Ray
+cluster where one is set; ``case_runs`` says what both do with a case.
 """
 
 from __future__ import annotations
@@ -11,49 +11,55 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import partial
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from engine.database.faults import UNUSABLE
+from engine.database.owners import Membership
 from engine.errors import (
     BatchActive,
+    ClusterError,
     EngineClosed,
     InvalidConfig,
     InvalidQuerySet,
-    RecordError,
-    RunEnded,
-    UnknownRun,
     WorkbenchError,
+    WorkerLost,
 )
-from engine.evaluation.asking import AskedEngine, RunsHere, UnderWay
+from engine.evaluation.anytime import run_order
+from engine.evaluation.case_runs import CASES_A_BLOCK, REPEATED, CaseEngine, CaseRuns, blocks_of, recipe_of
 from engine.evaluation.cases import Case
 from engine.evaluation.record_cache import RecordCache, stored_outcomes
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Batch, BatchProgress
+from engine.executing.blocks import Block, Executor
+from engine.executing.choosing import place_for
+from engine.executing.cluster import ClusterExecutor, Place
+from engine.executing.local import LocalExecutor
 from engine.model.config import RunConfig
 from engine.model.values import Fault, RunId, RunRecord
-from engine.records import BATCH, faults
-from engine.records.instance import Instance, alive
-from engine.settings import Settings
+from engine.people.acting import acting, carried
+from engine.people.doors import guarded
+from engine.people.reading import may_read
+from engine.records import faults
 
 if TYPE_CHECKING:
     from engine.evaluation.evidence import Evidence
 
 MOST_AT_ONCE = 32
-_REPEATED = ("cancelled", "interrupted", None)
+_OURS_S = 5.0
+"""Pause between looks whether a batch is still this process's own."""
+_WINDOW_S = 30.0
+"""The rate is that of the last half minute: long enough to be steady, short enough to follow the load."""
 _log = logging.getLogger(__name__)
 
 
-class BatchEngine(AskedEngine, Protocol):
-    """What of an engine a batch needs."""
+class BatchEngine(CaseEngine, Protocol):
+    """What of an engine batches need."""
 
-    settings: Settings
-
-    def flush(self) -> bool: ...
+    worker: bool
 
 
 @dataclass(slots=True)
@@ -61,16 +67,14 @@ class _Going:
     """The batch that is running in this process."""
 
     id: str
-    config: RunConfig
-    queue: deque[Case]
-    workers: int
-    runs: UnderWay
+    executor: Executor
     over: threading.Event = field(default_factory=threading.Event)
     began: float = field(default_factory=time.monotonic)
-    ended: int = 0
-    """Cases ended since it was started or resumed."""
+    looked: float = field(default_factory=time.monotonic)
+    """When it was last looked whether the batch is still this process's own."""
 
 
+@guarded
 class BatchRunner:
     """Runs batches one after the other on threads of its own; every method is safe from any thread.
 
@@ -81,17 +85,16 @@ class BatchRunner:
 
     def __init__(self, engine: BatchEngine, store: EvaluationStore) -> None:
         self._engine = engine
-        self._runner = RunsHere(engine)
         self._store = store
-        self._locks = engine.settings.data_dir / "instances"
         self._guard = threading.Lock()
-        self._instance: Instance | None = None
+        self._instance: Membership | None = None
         self._going: _Going | None = None
         self._closed = False
         self._faults: dict[str, Fault] = {}
-        self._runs_db = engine.settings.data_dir / "runs.db"
+        self._runs_db = engine.databases.runs
         self._cache = RecordCache(self._runs_db, engine.record)
         self._evidence: tuple[tuple[str, tuple[RunId, ...]], Evidence] | None = None
+        self._runs_db.signals.listen(self._heard)
 
     def start(
         self, set_name: str, config: RunConfig, concurrency: int = 2, case_ids: Iterable[str] | None = None
@@ -100,7 +103,8 @@ class BatchRunner:
 
         The collection asked is that of ``config``, not that of the set. ``concurrency`` runs go on at the same time;
         where the engine has no room for them they wait. Raises ``BatchActive`` while another batch is running,
-        ``UnknownQuerySet``, ``InvalidQuerySet`` where no case is left, ``InvalidConfig`` for the concurrency.
+        ``UnknownQuerySet``, ``InvalidQuerySet`` where no case is left, ``InvalidConfig`` for the concurrency, and
+        ``ClusterError`` where a cluster is set that cannot be used. Each worker of a cluster has ``concurrency`` runs.
         """
         if isinstance(concurrency, bool) or not 1 <= concurrency <= MOST_AT_ONCE:
             raise InvalidConfig.out_of_range(field="concurrency", low=1, high=MOST_AT_ONCE)
@@ -108,13 +112,16 @@ class BatchRunner:
         cases = [case for case in self._store.query_set(set_name).cases if wanted is None or case.id in wanted]
         if not cases:
             raise InvalidQuerySet.empty(name=set_name)
+        place = place_for(self._engine.settings, len(cases), concurrency)
         created_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         names = tuple(case.id for case in cases)
-        batch = Batch(uuid.uuid4().hex, set_name, config, concurrency, created_at, names, {}, {})
+        batch = Batch(
+            uuid.uuid4().hex, set_name, config, concurrency, created_at, names, {}, {}, author=acting().author
+        )
         with self._guard:
             self._require_room()
             self._store.add_batch(batch, cases, self._owner())
-            self._launch(batch, cases)
+            self._launch(batch, cases, place)
         return batch.id
 
     def resume(self, batch_id: str, *, failures: bool = False) -> bool:
@@ -125,34 +132,52 @@ class BatchRunner:
         """
         with self._guard:
             self._require_room()
-            if not self._store.claim_batch(batch_id, self._owner(), self._lives):
+            former = self._store.claim_batch(batch_id, self._owner(), self._lives)
+            if former is None:
                 raise BatchActive(batch=batch_id)
             try:
                 batch = self._recovered(batch_id)
-                again = (*batch.left, *batch.failures) if failures else batch.left
+                again = {*batch.left, *(batch.failures if failures else ())}
                 left = [case for case in self._store.batch_cases(batch_id) if case.id in again]
-                for case in left:
-                    self._store.forget_case(batch_id, case.id)
+                place = place_for(self._engine.settings, len(left), batch.concurrency)
+                self._store.forget_cases(batch_id, again)
             except BaseException:
-                self._store.release_batch(batch_id, self._owner())
+                # One whose process is gone stays so, and is taken over at a later look.
+                self._store.release_batch(batch_id, self._owner(), former if former != self._owner() else "")
                 raise
             if left:
-                self._launch(batch, left)
+                self._launch(batch, left, place)
             else:
                 self._store.release_batch(batch_id, self._owner())
             return bool(left)
 
-    def stop(self, batch_id: str) -> bool:
-        """Begin no further case and cancel the runs that go on; False where the batch does not go on in this process.
+    def orphans(self) -> tuple[str, ...]:
+        """Batches whose process is gone without having let them go, oldest first."""
+        return self._store.orphans(self._lives)
 
-        Returns at once; :meth:`wait` waits for the end.
+    def stop(self, batch_id: str) -> bool:
+        """Begin no further case and cancel the runs that go on, here or in another replica; False where none does.
+
+        Returns at once; :meth:`wait` waits for the end of a batch of this process. Raises ``UnknownBatch``.
         """
+        self._store.batch(batch_id)
+        if self._stop_here(batch_id):
+            return True
+        signals = self._runs_db.signals
+        return self._runs_elsewhere(batch_id) and signals.send(f"stop-batch {batch_id}")
+
+    def _stop_here(self, batch_id: str) -> bool:
         with self._guard:
             going = self._going
             if going is None or going.id != batch_id:
                 return False
-        going.runs.stop()
+        going.executor.stop()
         return True
+
+    def _heard(self, signal: str) -> None:
+        kind, _, batch_id = signal.partition(" ")
+        if kind == "stop-batch":
+            self._stop_here(batch_id)
 
     def wait(self, batch_id: str, timeout_s: float | None = None) -> bool:
         """Block until the batch no longer continues in this process; False where ``timeout_s`` passed first."""
@@ -165,15 +190,18 @@ class BatchRunner:
         with self._guard:
             going = self._going if self._going is not None and self._going.id == batch_id else None
         batch = self._store.batch(batch_id)
-        rate = going.ended / max(time.monotonic() - going.began, 1e-6) if going else 0.0
+        running = going is not None or self._runs_elsewhere(batch_id)
+        rate = _rate(batch, going) if running else 0.0
         return BatchProgress(
             done=len(batch.done),
             failed=len(batch.failures),
             total=batch.total,
             rate_per_s=rate,
             remaining_s=len(batch.left) / rate if rate else None,
-            running=going is not None or self._runs_elsewhere(batch_id),
+            running=running,
             fault=self._faults.get(batch_id),
+            spent=batch.spent,
+            workers=going.executor.workers if going is not None else None,
         )
 
     @property
@@ -194,7 +222,7 @@ class BatchRunner:
         return [
             (case, records[run_id])
             for case in cases
-            if case.id in batch.done and (run_id := batch.runs[case.id]) in records
+            if case.id in batch.done and (run_id := batch.runs[case.id]) in records and may_read(records[run_id])
         ]
 
     def evidence(self, batch_id: str) -> Evidence:
@@ -220,7 +248,7 @@ class BatchRunner:
             self._closed = True
             going = self._going
         if going is not None:
-            self.stop(going.id)
+            self._stop_here(going.id)
             going.over.wait(timeout_s)
         with self._guard:
             if self._instance is not None:
@@ -237,14 +265,15 @@ class BatchRunner:
 
     def _owner(self) -> str:
         if self._instance is None:
+            owners = self._runs_db.owners
             try:
-                self._instance = Instance(self._locks)
-            except (OSError, sqlite3.Error) as error:
-                raise faults.unwritable(self._locks, error) from None
+                self._instance = owners.join()
+            except (sqlite3.Error, *UNUSABLE) as error:
+                raise faults.unwritable(owners.place, error) from None
         return self._instance.id
 
     def _lives(self, owner: str) -> bool:
-        return alive(self._locks, owner)
+        return self._runs_db.owners.alive(owner)
 
     def _runs_elsewhere(self, batch_id: str) -> bool:
         owner = self._store.owner_of(batch_id)
@@ -254,93 +283,96 @@ class BatchRunner:
     def _recovered(self, batch_id: str) -> Batch:
         """The batch after what its records say is noted: a process can be killed before it could note an end."""
         batch = self._store.batch(batch_id)
+        runs = self._runs_of(batch)
         self._engine.flush()
         outcomes = stored_outcomes(self._runs_db, batch.runs.values())
         for case_id, run_id in batch.runs.items():
-            ended = outcomes.get(run_id) not in _REPEATED
+            ended = outcomes.get(run_id) not in REPEATED
             if ended and case_id not in batch.done and case_id not in batch.failures:
-                self._take_over(batch_id, case_id, run_id)
+                runs.take_over(case_id, run_id)
             elif not ended and case_id in batch.done:
                 # Its record was deleted, or the disk never took it.
-                self._store.forget_case(batch_id, case_id)
+                self._store.forget_cases(batch_id, [case_id], done=True)
         return self._store.batch(batch_id)
 
-    def _take_over(self, batch_id: str, case_id: str, run_id: RunId) -> None:
-        """Note the end of a run that is in the file; a damaged one tells nothing, and its case is left to be run."""
-        with suppress(RecordError):
-            failure = _failure(self._engine.record(run_id))
-            self._runner.tag(run_id, BATCH)
-            self._store.end_case(batch_id, case_id, failure)
-
-    def _launch(self, batch: Batch, cases: Sequence[Case]) -> None:
-        workers = min(batch.concurrency, len(cases))
-        going = _Going(batch.id, batch.config, deque(cases), workers, UnderWay(self._runner))
+    def _launch(self, batch: Batch, cases: Sequence[Case], place: Place | None) -> None:
+        by_id = {case.id: case for case in cases}
+        order = [by_id[name] for name in run_order(batch.id, batch.case_ids) if name in by_id]
+        going = _Going(batch.id, self._executor(batch, len(cases), place))
         self._going = going
         self._faults.pop(batch.id, None)
-        for place in range(workers):
-            name = f"batch-{batch.id[:8]}-{place}"
-            threading.Thread(target=self._work, args=(going,), name=name, daemon=True).start()
+        blocks = blocks_of(order, CASES_A_BLOCK if place is not None else 1, lambda: going.executor.at_once)
+        name = f"batch-{batch.id[:8]}"
+        threading.Thread(target=carried(self._work), args=(going, blocks), name=name, daemon=True).start()
 
-    # -- on the threads of a batch ------------------------------------------------------------------------------
+    def _executor(self, batch: Batch, cases: int, place: Place | None) -> Executor:
+        if place is not None:
+            recipe = recipe_of(self._engine.settings, batch.id, asdict(batch.config), batch.concurrency)
+            return ClusterExecutor(place, recipe)
+        return LocalExecutor(self._runs_of(batch), min(batch.concurrency, cases), f"batch-{batch.id[:8]}")
 
-    def _work(self, going: _Going) -> None:
+    def _runs_of(self, batch: Batch) -> CaseRuns:
+        return CaseRuns(self._engine, self._store, batch.id, batch.config, keep=self._cache.keep)
+
+    # -- on the thread of a batch -------------------------------------------------------------------------------
+
+    def _work(self, going: _Going, blocks: Iterator[Block]) -> None:
         try:
-            while not going.runs.stopping.is_set():
-                try:
-                    case = going.queue.popleft()
-                except IndexError:
-                    break
-                self._run_case(going, case)
-        except EngineClosed:
-            going.runs.stopping.set()
+            for done in going.executor.perform(blocks):
+                if done.fault is not None:
+                    self._failed(going, done.fault)
+                elif not self._still_ours(going):
+                    going.executor.stop()
+        except ClusterError as error:
+            self._note(going, Fault.of(error))
         except Exception as error:
-            # The file of evaluations is gone or full: no case can be noted, so none is begun.
             _log.exception("batch %s stops", going.id)
-            with self._guard:
-                self._faults[going.id] = Fault.of(error)
-            going.runs.stopping.set()
+            self._note(going, Fault.of(error))
         finally:
+            going.executor.close()
             self._leave(going)
+
+    def _failed(self, going: _Going, fault: Fault) -> None:
+        """What a block that could not be done means for the others."""
+        if fault.code == EngineClosed.code:
+            going.executor.stop()
+            return
+        self._note(going, fault)
+        if fault.code != WorkerLost.code:
+            # The database of evaluations is gone or full: no case can be noted, so none is begun.
+            _log.error("batch %s stops: %s", going.id, fault.fact)
+            going.executor.stop()
+
+    def _note(self, going: _Going, fault: Fault) -> None:
+        with self._guard:
+            self._faults[going.id] = fault
+
+    def _still_ours(self, going: _Going) -> bool:
+        """False where another replica took this process for dead and goes on with the batch."""
+        if time.monotonic() - going.looked < _OURS_S or not self._runs_db.shared:
+            return True
+        going.looked = time.monotonic()
+        try:
+            return self._store.owner_of(going.id) == (self._instance.id if self._instance else "")
+        except WorkbenchError:
+            return True
 
     def _leave(self, going: _Going) -> None:
         with self._guard:
-            going.workers -= 1
-            if going.workers:
-                return
+            # One that ends with this process stays its own: another one sees that it was left, and takes it over.
             with suppress(WorkbenchError):
-                self._store.release_batch(going.id, self._instance.id if self._instance else "")
+                if not self._closed:
+                    self._store.release_batch(going.id, self._instance.id if self._instance else "")
             self._going = None
         going.over.set()
 
-    def _run_case(self, going: _Going, case: Case) -> None:
-        run_id = RunId(uuid.uuid4().hex)
-        self._store.begin_case(going.id, case.id, run_id)
-        start = partial(self._engine.start, case.question, going.config, run_id=run_id, trial=True)
-        try:
-            going.runs.begin(start)
-        except EngineClosed:
-            raise
-        except WorkbenchError as error:
-            self._note_end(going, case, Fault.of(error))
-            return
-        try:
-            record = going.runs.finished(run_id)
-        except UnknownRun:
-            # Somebody deleted it at once; the case is left for a resume.
-            return
-        if record.outcome not in _REPEATED:
-            # Its record first: a case that is noted as ended must have one even if the process ends now.
-            self._engine.flush()
-            self._cache.keep(record)
-            self._note_end(going, case, _failure(record))
 
-    def _note_end(self, going: _Going, case: Case, fault: Fault | None) -> None:
-        self._store.end_case(going.id, case.id, fault)
-        with self._guard:
-            going.ended += 1
-
-
-def _failure(record: RunRecord) -> Fault | None:
-    if record.outcome != "failed":
-        return None
-    return record.error or Fault.of(RunEnded.failed())
+def _rate(batch: Batch, going: _Going | None) -> float:
+    """Cases that ended a second lately."""
+    now = datetime.now(UTC)
+    window_s = (now - datetime.fromisoformat(batch.created_at)).total_seconds()
+    if going is not None:
+        window_s = min(window_s, time.monotonic() - going.began)
+    window_s = min(window_s, _WINDOW_S)
+    since = (now - timedelta(seconds=window_s)).isoformat(timespec="milliseconds")
+    return sum(ended >= since for ended in batch.ended_at.values()) / max(window_s, 1e-6)

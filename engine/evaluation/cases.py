@@ -41,6 +41,8 @@ class Case:
     """What the data set says about the question, e.g. ``vague``."""
     answerable: bool | None = None
     """None where it is not known: then neither an answer nor an abstention counts as right or wrong."""
+    gold_answers: tuple[str, ...] = ()
+    """What a right answer says; any of them will do."""
 
     @property
     def labelled(self) -> bool:
@@ -60,6 +62,8 @@ class QuerySet:
     collection: str = "samples"
     origin: str = ""
     """Where the cases came from, e.g. the name of a file."""
+    author: str = ""
+    """Who saved it, where people sign in."""
 
     def case(self, case_id: str) -> Case | None:
         return next((case for case in self.cases if case.id == case_id), None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.evaluation.answers import Cited, Match, cited_of, match_of
 from engine.evaluation.cases import Case
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import MAX_CUTOFF
@@ -22,11 +24,29 @@ _USABLE: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answere
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What one finished run of a question tells."""
+
+    table: RunTable
+    match: Match | None = None
+    """How close its answer comes to the gold answers; None without an answer or without gold answers."""
+    cited: Cited | None = None
+    """None without an answer."""
+    cannot_tell: bool = False
+    """The answer says itself that the sources do not answer the question."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gathered:
-    """One question with what its finished run tells."""
+    """One question with what its run tells, and what runs of other gatherings answered under their settings."""
 
     case: Case
-    table: RunTable
+    own: Told
+    others: tuple[Told, ...] = ()
+
+    @property
+    def table(self) -> RunTable:
+        return self.own.table
 
     @property
     def run_id(self) -> RunId:
@@ -73,20 +93,38 @@ class Evidence:
         return len(self.gathered)
 
 
-def gather(cases: Iterable[Case], records: Mapping[str, RunRecord]) -> Evidence:
-    """Evidence of ``cases`` from their runs, by case id; a run that did not end by itself counts as failed."""
+def gather(
+    cases: Iterable[Case], records: Mapping[str, RunRecord], others: Sequence[Mapping[str, RunRecord]] = ()
+) -> Evidence:
+    """Evidence of ``cases`` from their runs, by case id; a run that did not end by itself counts as failed.
+
+    ``others`` are runs of the same questions under other settings: where a setting leads to what one of them was given,
+    its answer stands.
+    """
     gathered: list[Gathered] = []
     failed: list[str] = []
     notes: Counter[AnswerNote] = Counter()
     for case in cases:
         record = records.get(case.id)
-        if record is None or record.outcome not in _USABLE or not record.rounds:
+        if not _usable(record):
             failed.append(case.id)
         else:
-            table = run_table(record, met_map(case, record), expectations=len(case.expected))
-            gathered.append(Gathered(case, table))
+            more = (_told(case, found) for other in others if _usable(found := other.get(case.id)))
+            gathered.append(Gathered(case, _told(case, record), tuple(more)))
             notes.update([record.answer_note] if record.answer_note else [])
     return Evidence(tuple(gathered), tuple(failed), _places([item.table for item in gathered]), notes)
+
+
+def _usable(record: RunRecord | None) -> TypeGuard[RunRecord]:
+    return record is not None and record.outcome in _USABLE and bool(record.rounds)
+
+
+def _told(case: Case, record: RunRecord) -> Told:
+    table = run_table(record, met_map(case, record), expectations=len(case.expected))
+    if not record.answer or record.outcome == "abstained":
+        return Told(table)
+    match = match_of(record.answer, case.gold_answers, case.language) if case.gold_answers else None
+    return Told(table, match, cited_of(record), record.answer_note == "cannot_tell")
 
 
 def _places(tables: list[RunTable]) -> Places:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 
 Measure = Literal[
+    "answered_right",
+    "wrong_given",
+    "exact_match",
+    "f1",
+    "containment",
+    "citation_precision",
+    "citation_recall",
     "quality",
     "context_hit",
     "context_hit_all",
@@ -36,11 +43,21 @@ Measure = Literal[
     "grader_recall",
     "refused_unanswerable",
     "answered_answerable",
+    "refused_answerable",
 ]
 """Each over the questions whose path is known and that can tell; all but costs and rewrites lie in [0, 1].
 
+An answer is read where the run has it under the setting: never where it would have to be generated. One that says
+that the sources do not answer the question counts as refused in the first five.
+``answered_right``: by what the question has. Gold answers: the answer contains one (:func:`answers.match_of`).
+Else expectations: as ``quality``. Unanswerable: refused. Without any of these the question does not tell.
+``wrong_given``: of the answers given, the share that are not right by the same rule.
+``exact_match``, ``f1``, ``containment``: against the gold answers; a refused question counts 0.
+``citation_precision``: of all pairs of a sentence and a passage that it cites, the share whose passage bears the
+sentence out, by words and figures. ``citation_recall``: of all sentences that say something, the share that a passage
+cited by them bears out. Pairs in two languages are left out (:func:`answers.cited_of`).
 ``quality``: answerable: answered and an expected passage in the generator's context (any one of them; without
-expectations: answered); unanswerable: refused; not known which: answered.
+expectations: answered); unanswerable: refused; not known which: answered. It does not read the answer.
 ``context_hit``, ``context_hit_all``: any, or every, expectation met by what the generator is given (its token budget
 aside); questions with expectations.
 ``recall``, ``rr``, ``ndcg``: of the passages that the last round kept, at the evaluation's cut-off.
@@ -54,13 +71,44 @@ expectations: what passed and is expected, over what passed, and over what is ex
 count as not expected. Of questions with expectations, and of unanswerable ones, where nothing is expected; only with
 the grader whose verdicts are recorded.
 ``refused_unanswerable``: share of the unanswerable questions that were refused. ``answered_answerable``: share of the
-answerable ones that were answered, rightly or not.
+answerable ones that were answered, rightly or not; ``refused_answerable``: that were refused.
 """
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 LOWER_IS_BETTER: frozenset[Measure] = frozenset(
-    {"rewrites", "calls", "built_in_calls", "steps", "seconds", "false_rewrites", "missed_rewrites"}
+    {
+        "wrong_given",
+        "refused_answerable",
+        "rewrites",
+        "calls",
+        "built_in_calls",
+        "steps",
+        "seconds",
+        "false_rewrites",
+        "missed_rewrites",
+    }
 )
+BOUNDED: frozenset[Measure] = frozenset(
+    {
+        "answered_right",
+        "wrong_given",
+        "exact_match",
+        "f1",
+        "containment",
+        "quality",
+        "context_hit",
+        "context_hit_all",
+        "recall",
+        "rr",
+        "ndcg",
+        "pass_rate",
+        "missed_rewrites",
+        "refused_unanswerable",
+        "answered_answerable",
+        "refused_answerable",
+    }
+)
+"""Means over questions of values from 0 to 1."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 ANSWERED: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answered_unverified", "fallback"})
 

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
 
+from sqlalchemy import select
+
+from engine.database.base import Database, among
+from engine.database.faults import UNUSABLE
+from engine.database.tables import RUNS
 from engine.errors import RecordError
 from engine.model.values import Outcome, RunId, RunRecord
 from engine.records import faults
-from engine.records.schema import reading
 
 MOST_KEPT = 3000
 """Records kept; one takes about 0.1 MB."""
-_OUTCOMES = "SELECT id, outcome FROM runs WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class RecordCache:
     """Records by run id, without the texts of prompts and replies, which no figure needs; safe from any thread."""
 
-    def __init__(self, path: Path, load: Callable[[str], RunRecord]) -> None:
-        self._path = path
+    def __init__(self, database: Database, load: Callable[[str], RunRecord]) -> None:
+        self._database = database
         self._load = load
         self._guard = threading.Lock()
         self._kept: OrderedDict[RunId, RunRecord] = OrderedDict()
@@ -43,10 +43,10 @@ class RecordCache:
     def records(self, run_ids: Iterable[RunId]) -> dict[RunId, RunRecord]:
         """The finished ones among the runs named; deleted and damaged ones are left out.
 
-        Raises ``RecordError`` where the file of runs cannot be read.
+        Raises ``RecordError`` where the database cannot be read.
         """
         wanted = list(run_ids)
-        stored = stored_outcomes(self._path, wanted)
+        stored = stored_outcomes(self._database, wanted)
         found = {}
         for run_id in wanted:
             with self._guard:
@@ -66,16 +66,16 @@ class RecordCache:
         return self.keep(record) if record.outcome is not None else None
 
 
-def stored_outcomes(path: Path, run_ids: Iterable[RunId]) -> dict[RunId, Outcome | None]:
+def stored_outcomes(database: Database, run_ids: Iterable[RunId]) -> dict[RunId, Outcome | None]:
     """How runs ended, without reading their records; None for one that was cut off or continues, nothing for others.
 
-    Raises ``RecordError`` where the file cannot be read.
+    Raises ``RecordError`` where the database cannot be read.
     """
-    if not path.exists():
+    if not database.exists:
         return {}
     try:
-        with reading(path) as connection:
-            rows = connection.execute(_OUTCOMES, (json.dumps(list(run_ids)),)).fetchall()
-    except sqlite3.Error as error:
-        raise faults.unreadable(path, error) from None
-    return {RunId(run_id): outcome for run_id, outcome in rows}
+        with database.reading() as connection:
+            query = select(RUNS.c.id, RUNS.c.outcome).where(among(connection, RUNS.c.id, run_ids))
+            return {RunId(run_id): outcome for run_id, outcome in connection.execute(query)}
+    except UNUSABLE as error:
+        raise faults.unreadable(database.place, error) from None

@@ -30,7 +30,7 @@ class Interval:
     low: float
     high: float
     n: int
-    method: Literal["bootstrap", "wilson"] = "bootstrap"
+    method: Literal["bootstrap", "wilson", "anytime"] = "bootstrap"
 
 
 @dataclass(frozen=True, slots=True)

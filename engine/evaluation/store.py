@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,31 +11,66 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Row,
+    Select,
+    Update,
+    and_,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
+
+from engine.database.base import Database, among, clean, put
+from engine.database.faults import UNUSABLE, cause_of, is_damage
+from engine.database.sqlite import SqliteFile
+from engine.database.tables import BATCH_CASES, BATCHES, CASES, LABELS, QUERY_SETS, SAVED_SETTINGS
 from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
-from engine.evaluation.schema import connect, translated
-from engine.evaluation.values import Batch, Label
+from engine.evaluation.values import NOTHING_SPENT, Batch, Label, Spent
 from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
 from engine.model.values import Fault, PassageId, RunId
-from engine.records.format import writing
+from engine.people import acting
+from engine.people.doors import guarded
 
 LONGEST_NAME = 120
-_CASE = "INSERT INTO cases (set_name, place, id, data) VALUES (?, ?, ?, ?)"
+_CASE_COLUMNS = [BATCH_CASES.c[name] for name in ("case_id", "run_id", "ended", "fault", "calls", "tokens", "ended_at")]
+"""What a batch knows of its cases: all but the cases themselves."""
+_DAMAGED = (N_("it is damaged"), N_("Restore it from a backup, or move it away to begin a new one"))
 
 
+@guarded
 class EvaluationStore:
-    """One SQLite file that several processes may use at once; safe from any thread.
+    """Several processes may use it at once; safe from any thread.
 
-    Everything written is in the file when the call returns. Every method raises ``EvaluationError`` where the file
-    cannot be used, and ``EngineClosed`` after :meth:`close`. The samples are a query set of their own, which cannot be
-    changed.
+    Everything written is in the database when the call returns. Every method raises ``EvaluationError`` where the
+    database cannot be used, and ``EngineClosed`` after :meth:`close`. The samples are a query set of their own, which
+    cannot be changed. A damaged file is left as it is, because labels and query sets are work of the user.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._guard = threading.RLock()
-        self._connection: sqlite3.Connection | None = connect(path)
+    def __init__(
+        self, database: Database | Path, groups_of: Callable[[str], frozenset[str]] = lambda _: frozenset()
+    ) -> None:
+        """``database`` is a path where the store has an SQLite file of its own; opens it, or raises what is wrong.
+
+        ``groups_of`` says which groups a collection is limited to.
+        """
+        self._groups_of = groups_of
+        self._own_file = isinstance(database, Path)
+        if isinstance(database, Path):
+            database = SqliteFile(database, "evaluation", durable=True, busy_s=10.0)
+        self._database = database
+        self._closed = False
+        with self._writing():
+            pass
 
     def __enter__(self) -> Self:
         return self
@@ -47,246 +80,365 @@ class EvaluationStore:
     ) -> None:
         self.close()
 
-    @property
-    def path(self) -> Path:
-        return self._path
-
     def close(self) -> None:
-        """Let the file go; a second call does nothing."""
-        with self._guard:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        """Let the database go; a second call does nothing."""
+        self._closed = True
+        if self._own_file:
+            self._database.close()
+
+    def state(self) -> tuple[int, ...]:
+        """Something that changes whenever anything is written here, by any process."""
+        with self._translated():
+            return self._database.state("evaluation")
 
     # -- query sets ---------------------------------------------------------------------------------------------
 
     def query_sets(self) -> tuple[str, ...]:
         """Names, the samples first, then by name."""
-        rows = self._rows("SELECT name FROM query_sets ORDER BY name")
-        return (SAMPLE_SET, *(str(name) for (name,) in rows))
+        rows = self._rows(select(QUERY_SETS.c.name, QUERY_SETS.c.collection).order_by(QUERY_SETS.c.name))
+        return (SAMPLE_SET, *(str(name) for name, collection in rows if acting().may_read(str(collection))))
 
     def query_set(self, name: str) -> QuerySet:
         """Return a query set by its id; raises ``UnknownQuerySet``."""
         if name == SAMPLE_SET:
             return sample_set()
-        with self._open() as connection:
-            head = "SELECT collection, origin FROM query_sets WHERE name = ?"
-            found = connection.execute(head, (_clean(name),)).fetchone()
-            query = "SELECT data FROM cases WHERE set_name = ? ORDER BY place"
-            rows = connection.execute(query, (_clean(name),)).fetchall()
-        if found is None:
+        wanted = clean(name)
+        with self._reading() as connection:
+            columns = (QUERY_SETS.c[column] for column in ("collection", "origin", "author"))
+            head = select(*columns).where(QUERY_SETS.c.name == wanted)
+            found = connection.execute(head).one_or_none()
+            query = select(CASES.c.data).where(CASES.c.set_name == wanted).order_by(CASES.c.place)
+            rows = connection.scalars(query).all()
+        if found is None or not acting().may_read(str(found.collection)):
             raise UnknownQuerySet(name=name)
-        return QuerySet(name, tuple(self._case(data) for (data,) in rows), str(found[0]), str(found[1]))
+        cases = tuple(self._case(data) for data in rows)
+        return QuerySet(name, cases, str(found.collection), str(found.origin), str(found.author))
 
     def save_query_set(self, query_set: QuerySet) -> None:
         """Keep a set; one of the same name is replaced. Batches keep the cases they were begun with.
 
-        Raises ``InvalidQuerySet`` for the samples' name, an unusable name, or an id that stands twice.
+        Raises ``InvalidQuerySet`` for the samples' name, an unusable name, one that a set has which is kept from who
+        acts, or an id that stands twice.
         """
         name = usable_set_name(query_set.name)
         seen: set[str] = set()
         for case in query_set.cases:
-            case_id = _clean(case.id)
+            case_id = clean(case.id)
             if case_id in seen:
                 raise InvalidQuerySet.twice(name=name, case=case_id)
             seen.add(case_id)
-        rows = [(name, place, _clean(case.id), _json(case.to_dict())) for place, case in enumerate(query_set.cases)]
+        rows = [_case_row(name, place, case) for place, case in enumerate(query_set.cases)]
+        self._bound_to(name)
         with self._writing() as connection:
-            connection.execute("DELETE FROM query_sets WHERE name = ?", (name,))
-            head = "INSERT INTO query_sets (name, collection, origin, saved_at) VALUES (?, ?, ?, ?)"
-            connection.execute(head, (name, _clean(query_set.collection), _clean(query_set.origin), _now()))
-            connection.executemany(_CASE, rows)
+            # The set first: whoever else saves it waits here, and finds these cases.
+            put(connection, QUERY_SETS, _set_row(name, query_set.collection, query_set.origin))
+            connection.execute(delete(CASES).where(CASES.c.set_name == name))
+            put(connection, CASES, rows)
 
     def add_case(self, name: str, case: Case, collection: str = "samples") -> None:
-        """Put a case at the end of a set, which is made where it is missing; a case of the same id is replaced."""
+        """Put a case at the end of a set, which is made where it is missing; a case of the same id is replaced.
+
+        Raises ``InvalidQuerySet`` where its collection is kept from some people who see the set.
+        """
         usable = usable_set_name(name)
+        bound = self._bound_to(usable)
+        if bound is not None and not self._kept_alike(collection, bound):
+            raise InvalidQuerySet.other_readers(name=name, collection=collection)
         with self._writing() as connection:
-            head = "INSERT INTO query_sets (name, collection, origin, saved_at) VALUES (?, ?, 'runs', ?)"
-            connection.execute(f"{head} ON CONFLICT (name) DO NOTHING", (usable, _clean(collection), _now()))
-            last = "SELECT coalesce(max(place), -1) + 1 FROM cases WHERE set_name = ?"
-            (place,) = connection.execute(last, (usable,)).fetchone()
-            connection.execute(
-                f"{_CASE} ON CONFLICT (set_name, id) DO UPDATE SET data = excluded.data",
-                (usable, place, _clean(case.id), _json(case.to_dict())),
-            )
+            put(connection, QUERY_SETS, _set_row(usable, collection, "runs"), changes=())
+            last = select(func.coalesce(func.max(CASES.c.place), -1) + 1).where(CASES.c.set_name == usable)
+            place = connection.scalar(last) or 0
+            put(connection, CASES, _case_row(usable, place, case), changes=("data",))
 
     def bind_query_set(self, name: str, collection: str) -> None:
         """Ask a set of another collection from now on; its batches keep theirs.
 
-        Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples.
+        Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples, and where the collection it was made from
+        is kept from some people.
         """
-        self._change_set(name, "UPDATE query_sets SET collection = ? WHERE name = ?", _clean(collection))
+        if name != SAMPLE_SET:
+            bound = self._bound_to(name)
+            if bound is not None and not self._kept_alike(bound, collection):
+                raise InvalidQuerySet.other_readers(name=name, collection=bound)
+        self._change_set(name, update(QUERY_SETS).values(collection=clean(collection)))
 
     def delete_query_set(self, name: str) -> None:
         """Remove a set; its batches stay. Raises ``UnknownQuerySet``, ``InvalidQuerySet`` for the samples."""
-        self._change_set(name, "DELETE FROM query_sets WHERE name = ?")
+        self._change_set(name, delete(QUERY_SETS))
 
     # -- batches ------------------------------------------------------------------------------------------------
 
     def add_batch(self, batch: Batch, cases: Sequence[Case], owner: str) -> None:
-        """Keep a batch before its first case; ``owner`` is the process that runs it."""
-        rows = [(batch.id, place, _clean(case.id), _json(case.to_dict())) for place, case in enumerate(cases)]
-        values = (
-            batch.id,
-            _clean(batch.set_name),
-            _json(asdict(batch.config)),
-            batch.concurrency,
-            batch.created_at,
-            owner,
-        )
+        """Keep a batch before its first case; ``owner`` is the process that runs it.
+
+        Raises ``InvalidQuerySet`` where the collection of its set, whose cases it keeps, is kept from some people who
+        see the batch.
+        """
+        bound = self._bound_to(batch.set_name)
+        if bound is not None and not self._kept_alike(bound, batch.config.collection):
+            raise InvalidQuerySet.other_readers(name=batch.set_name, collection=bound)
+        rows = [
+            {"batch_id": batch.id, "place": place, "case_id": clean(case.id), "data": _json(case.to_dict())}
+            for place, case in enumerate(cases)
+        ]
+        head = {
+            "id": batch.id,
+            "set_name": clean(batch.set_name),
+            "config": _json(asdict(batch.config)),
+            "concurrency": batch.concurrency,
+            "created_at": batch.created_at,
+            "owner": owner,
+            "author": clean(batch.author),
+        }
         with self._writing() as connection:
-            connection.execute(
-                "INSERT INTO batches (id, set_name, config, concurrency, created_at, owner) VALUES (?, ?, ?, ?, ?, ?)",
-                values,
-            )
-            connection.executemany("INSERT INTO batch_cases (batch_id, place, case_id, data) VALUES (?, ?, ?, ?)", rows)
+            connection.execute(insert(BATCHES), head)
+            if rows:
+                connection.execute(insert(BATCH_CASES), rows)
 
     def batches(self, set_name: str | None = None) -> tuple[Batch, ...]:
         """List the batches of one query set or of all, newest first."""
-        wanted = None if set_name is None else _clean(set_name)
-        with self._open() as connection:
-            chosen = "SELECT id FROM batches WHERE ? IS NULL OR set_name = ? ORDER BY created_at DESC, rowid DESC"
-            ids = [str(row[0]) for row in connection.execute(chosen, (wanted, wanted))]
-            return tuple(self.batch(batch_id) for batch_id in ids)
+        query = select(BATCHES).order_by(BATCHES.c.created_at.desc(), BATCHES.c.id.desc())
+        if set_name is not None:
+            query = query.where(BATCHES.c.set_name == clean(set_name))
+        with self._reading() as connection:
+            heads = connection.execute(query).all()
+            return tuple(self._batch(connection, head) for head in heads if self._may_read(connection, head))
 
     def batch(self, batch_id: str) -> Batch:
         """Return a batch by its id; raises ``UnknownBatch``."""
-        with self._open() as connection:
-            head = "SELECT id, set_name, config, concurrency, created_at FROM batches WHERE id = ?"
-            found = connection.execute(head, (_clean(batch_id),)).fetchone()
-            query = "SELECT case_id, run_id, ended, fault FROM batch_cases WHERE batch_id = ? ORDER BY place"
-            rows = connection.execute(query, (_clean(batch_id),)).fetchall()
-        if found is None:
+        with self._reading() as connection:
+            return self._batch(connection, self._head(connection, batch_id))
+
+    def _head(self, connection: Connection, batch_id: str) -> Row[Any]:
+        """What is kept of a batch besides its cases; raises ``UnknownBatch``, also where who acts may not read it."""
+        found = connection.execute(select(BATCHES).where(BATCHES.c.id == clean(batch_id))).one_or_none()
+        if found is None or not self._may_read(connection, found):
             raise UnknownBatch(batch=batch_id)
-        failures = {case_id: self._read(fault, _fault) for case_id, _, _, fault in rows if fault is not None}
+        return found
+
+    def _may_read(self, connection: Connection, head: Row[Any]) -> bool:
+        """Whether who acts may read the collection that a batch asks, and that of its set, whose cases it keeps."""
+        person = acting()
+        if person.reads_all:
+            return True
+        config: RunConfig = self._read(head.config, config_from_stored)
+        bound = connection.scalar(select(QUERY_SETS.c.collection).where(QUERY_SETS.c.name == head.set_name))
+        return person.may_read(config.collection) and (bound is None or person.may_read(str(bound)))
+
+    def _batch(self, connection: Connection, head: Row[Any]) -> Batch:
+        query = select(BATCH_CASES).where(BATCH_CASES.c.batch_id == head.id).order_by(BATCH_CASES.c.place)
+        rows = connection.execute(query.with_only_columns(*_CASE_COLUMNS)).all()
         return Batch(
-            id=str(found[0]),
-            set_name=str(found[1]),
-            config=self._read(found[2], config_from_stored),
-            concurrency=int(found[3]),
-            created_at=str(found[4]),
-            case_ids=tuple(str(row[0]) for row in rows),
-            runs={str(case_id): RunId(run_id) for case_id, run_id, _, _ in rows if run_id is not None},
-            failures=failures,
-            done=frozenset(str(case_id) for case_id, _, ended, fault in rows if ended and fault is None),
+            id=str(head.id),
+            set_name=str(head.set_name),
+            config=self._read(head.config, config_from_stored),
+            concurrency=int(head.concurrency),
+            created_at=str(head.created_at),
+            case_ids=tuple(str(row.case_id) for row in rows),
+            runs={str(row.case_id): RunId(row.run_id) for row in rows if row.run_id is not None},
+            failures={row.case_id: self._read(row.fault, _fault) for row in rows if row.fault is not None},
+            done=frozenset(str(row.case_id) for row in rows if row.ended and row.fault is None),
+            author=str(head.author),
+            spent=Spent(sum(row.calls for row in rows), sum(row.tokens for row in rows)),
+            ended_at={str(row.case_id): str(row.ended_at) for row in rows if row.ended and row.ended_at},
         )
 
     def batch_cases(self, batch_id: str) -> tuple[Case, ...]:
         """The cases as they were when the batch was begun, in order; raises ``UnknownBatch``."""
-        rows = self._rows("SELECT data FROM batch_cases WHERE batch_id = ? ORDER BY place", _clean(batch_id))
+        self.batch(batch_id)
+        query = select(BATCH_CASES.c.data).where(BATCH_CASES.c.batch_id == clean(batch_id))
+        rows = self._rows(query.order_by(BATCH_CASES.c.place))
         if not rows:
             raise UnknownBatch(batch=batch_id)
         return tuple(self._case(data) for (data,) in rows)
 
-    def begin_case(self, batch_id: str, case_id: str, run_id: str) -> None:
-        """Note which run a case gets, before that run begins: what a killed process had finished is then found."""
-        self._set_case(batch_id, case_id, "run_id = ?, ended = 0, fault = NULL", run_id)
+    def begin_case(self, batch_id: str, case_id: str, run_id: str) -> bool:
+        """Note which run a case gets, before that run begins: what a killed process had finished is then found.
 
-    def end_case(self, batch_id: str, case_id: str, fault: Fault | None = None) -> None:
-        """Note that a case has ended, well or with ``fault``; only after its record is in the file of runs."""
-        self._set_case(batch_id, case_id, "ended = 1, fault = ?", None if fault is None else _json(asdict(fault)))
+        False where the case has ended already. A run that was noted before counts no more: where its worker was given
+        up too early, it finds so at its end. Raises ``UnknownBatch``.
+        """
+        return self._set_case(batch_id, case_id, BATCH_CASES.c.ended == 0, run_id=run_id)
 
-    def forget_case(self, batch_id: str, case_id: str) -> None:
-        """Let a case be run again."""
-        self._set_case(batch_id, case_id, "ended = 0, fault = ?, run_id = NULL", None)
+    def end_case(
+        self, batch_id: str, case_id: str, run_id: str, fault: Fault | None = None, spent: Spent = NOTHING_SPENT
+    ) -> bool:
+        """Note that a case has ended, well or with ``fault``; only after its record is in the database of runs.
+
+        False where it has ended before, or where another run was begun for it since.
+        """
+        ours = and_(BATCH_CASES.c.run_id == clean(run_id), BATCH_CASES.c.ended == 0)
+        stored = None if fault is None else _json(asdict(fault))
+        return self._set_case(
+            batch_id, case_id, ours, ended=1, fault=stored, calls=spent.calls, tokens=spent.tokens, ended_at=_now()
+        )
+
+    def run_of(self, batch_id: str, case_id: str) -> RunId | None:
+        """The run that a case was given last, if any; raises ``UnknownBatch``."""
+        with self._reading() as connection:
+            self._head(connection, batch_id)
+            query = select(BATCH_CASES.c.run_id).where(*_this_case(batch_id, case_id))
+            found = connection.execute(query).one_or_none()
+        if found is None:
+            raise UnknownBatch(batch=batch_id)
+        return None if found.run_id is None else RunId(found.run_id)
+
+    def forget_cases(self, batch_id: str, case_ids: Iterable[str], *, done: bool = False) -> None:
+        """Let cases be run again that have failed or not ended; with ``done`` also those that ended well."""
+        again = true() if done else or_(BATCH_CASES.c.ended == 0, BATCH_CASES.c.fault.is_not(None))
+        fresh = {"ended": 0, "fault": None, "run_id": None, "ended_at": "", "calls": 0, "tokens": 0}
+        with self._writing() as connection:
+            self._head(connection, batch_id)
+            these = (BATCH_CASES.c.batch_id == clean(batch_id), among(connection, BATCH_CASES.c.case_id, case_ids))
+            connection.execute(update(BATCH_CASES).where(*these, again).values(**fresh))
 
     def owner_of(self, batch_id: str) -> str:
         """The process that runs a batch, or ran it last; empty where it was let go in order."""
-        found = self._rows("SELECT owner FROM batches WHERE id = ?", _clean(batch_id))
+        found = self._rows(select(BATCHES.c.owner).where(BATCHES.c.id == clean(batch_id)))
         if not found:
             raise UnknownBatch(batch=batch_id)
         return str(found[0][0])
 
-    def claim_batch(self, batch_id: str, owner: str, lives: Callable[[str], bool]) -> bool:
-        """Become the owner of a batch; False where a process that ``lives`` has it. Raises ``UnknownBatch``."""
-        with self._writing() as connection:
-            present = self.owner_of(batch_id)
-            if present not in ("", owner) and lives(present):
-                return False
-            connection.execute("UPDATE batches SET owner = ? WHERE id = ?", (owner, batch_id))
-        return True
+    def orphans(self, lives: Callable[[str], bool]) -> tuple[str, ...]:
+        """Batches with cases left whose owner is set and does not live, oldest first."""
+        left = select(BATCH_CASES.c.batch_id).where(BATCH_CASES.c.ended == 0).distinct()
+        query = select(BATCHES.c.id, BATCHES.c.owner).where(BATCHES.c.owner != "", BATCHES.c.id.in_(left))
+        rows = self._rows(query.order_by(BATCHES.c.created_at, BATCHES.c.id))
+        dead = {owner for owner in {row.owner for row in rows} if not lives(owner)}
+        return tuple(row.id for row in rows if row.owner in dead)
 
-    def release_batch(self, batch_id: str, owner: str) -> None:
-        """Let a batch go, for this or another process to resume it."""
+    def claim_batch(self, batch_id: str, owner: str, lives: Callable[[str], bool]) -> str | None:
+        """Become the owner of a batch in the place of another, which is returned: empty where it was let go.
+
+        None where a process that ``lives`` has it. Raises ``UnknownBatch``.
+        """
+        present = self.owner_of(batch_id)
+        if present not in ("", owner) and lives(present):
+            return None
+        # Another process may have claimed it since: then it has another owner than the one just seen.
+        return present if self._change_owner(batch_id, present, owner) else None
+
+    def release_batch(self, batch_id: str, owner: str, former: str = "") -> None:
+        """Let a batch go, for this or another process to resume it; or give it back to its ``former`` owner."""
+        self._change_owner(batch_id, owner, former)
+
+    def _change_owner(self, batch_id: str, present: str, owner: str) -> bool:
+        ours = update(BATCHES).where(BATCHES.c.id == batch_id, BATCHES.c.owner == present)
         with self._writing() as connection:
-            connection.execute("UPDATE batches SET owner = '' WHERE id = ? AND owner = ?", (batch_id, owner))
+            self._head(connection, batch_id)
+            return connection.execute(ours.values(owner=owner)).rowcount > 0
 
     # -- labels -------------------------------------------------------------------------------------------------
 
     def set_label(self, question: str, passage_id: str, relevant: bool | None) -> None:
         """Say whether a passage helps to answer a question; None takes it back."""
-        key = (_clean(question.strip()), _clean(passage_id))
+        key = {"question": clean(question.strip()), "passage_id": clean(passage_id)}
+        author = clean(acting().author)
         with self._writing() as connection:
-            connection.execute("DELETE FROM labels WHERE question = ? AND passage_id = ?", key)
-            if relevant is not None:
-                query = "INSERT INTO labels (question, passage_id, relevant, labelled_at) VALUES (?, ?, ?, ?)"
-                connection.execute(query, (*key, int(relevant), _now()))
+            if relevant is None:
+                this = and_(*(LABELS.c[name] == value for name, value in key.items()))
+                connection.execute(delete(LABELS).where(this))
+            else:
+                put(connection, LABELS, {**key, "relevant": int(relevant), "labelled_at": _now(), "author": author})
 
-    def labels(self, question: str | None = None) -> tuple[Label, ...]:
-        """Every label, or those of one question, by question and passage."""
-        wanted = None if question is None else _clean(question.strip())
-        rows = self._rows(
-            "SELECT question, passage_id, relevant, labelled_at FROM labels WHERE ? IS NULL OR question = ? "
-            "ORDER BY question, passage_id",
-            *(wanted, wanted),
-        )
-        return tuple(Label(str(row[0]), PassageId(row[1]), bool(row[2]), str(row[3])) for row in rows)
+    def labels(self, *questions: str) -> tuple[Label, ...]:
+        """Labels of these questions, by question and passage.
+
+        Not of all: which questions were asked of a collection is not for everybody, and a label names no collection.
+        """
+        wanted = {clean(question.strip()) for question in questions}
+        query = select(LABELS).order_by(LABELS.c.question, LABELS.c.passage_id)
+        with self._reading() as connection:
+            rows = connection.execute(query.where(among(connection, LABELS.c.question, wanted))).all()
+        return tuple(Label(str(row[0]), PassageId(row[1]), bool(row[2]), str(row[3]), str(row[4])) for row in rows)
 
     # -- saved settings -----------------------------------------------------------------------------------------
 
     def save_settings(self, name: str, config: RunConfig) -> None:
         """Keep settings under a name; those of the same name are replaced. Raises ``InvalidQuerySet`` for the name."""
+        row = {"name": _visible(name), "config": _json(asdict(config)), "saved_at": _now()}
         with self._writing() as connection:
-            query = "INSERT OR REPLACE INTO saved_settings (name, config, saved_at) VALUES (?, ?, ?)"
-            connection.execute(query, (_visible(name), _json(asdict(config)), _now()))
+            put(connection, SAVED_SETTINGS, row)
 
     def settings(self) -> dict[str, RunConfig]:
-        """Saved settings by name; those of a later version, which cannot be read, are left out and stay in the file."""
-        rows = self._rows("SELECT name, config FROM saved_settings ORDER BY name")
-        found = {}
+        """Saved settings by name, without those for a collection that is kept from who acts.
+
+        Those of a later version, which cannot be read, are left out too and stay in the file.
+        """
+        rows = self._rows(select(SAVED_SETTINGS.c.name, SAVED_SETTINGS.c.config).order_by(SAVED_SETTINGS.c.name))
+        person, found = acting(), {}
         for name, data in rows:
             try:
-                found[str(name)] = self._read(data, config_from_stored)
+                config: RunConfig = self._read(data, config_from_stored)
             except EvaluationError:
                 continue
+            if person.may_read(config.collection):
+                found[str(name)] = config
         return found
 
     def delete_settings(self, name: str) -> None:
         """Delete saved settings; nothing happens where there are none of that name."""
         with self._writing() as connection:
-            connection.execute("DELETE FROM saved_settings WHERE name = ?", (_clean(name),))
+            connection.execute(delete(SAVED_SETTINGS).where(SAVED_SETTINGS.c.name == clean(name)))
 
-    # -- the file -----------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        with self._guard, translated(self._path):
-            if self._connection is None:
-                raise EngineClosed()
-            yield self._connection
-
-    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._open() as connection:
-            return connection.execute(query, values).fetchall()
+    # -- the database -------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._open() as connection, writing(connection):
+    def _translated(self) -> Iterator[None]:
+        if self._closed:
+            raise EngineClosed()
+        try:
+            yield
+        except UNUSABLE as error:
+            raise self._unusable(*(_DAMAGED if is_damage(error) else cause_of(error))) from None
+
+    def _unusable(self, cause: str, advice: str) -> EvaluationError:
+        return EvaluationError.unusable(path=self._database.place, cause=cause, advice=advice)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._translated(), self._database.reading() as connection:
             yield connection
 
-    def _change_set(self, name: str, change: str, *values: str) -> None:
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._translated(), self._database.writing() as connection:
+            yield connection
+
+    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        with self._reading() as connection:
+            return connection.execute(query).all()
+
+    def _change_set(self, name: str, change: Update | Delete) -> None:
         if name == SAMPLE_SET:
             raise InvalidQuerySet.reserved(name=name)
         with self._writing() as connection:
-            changed = connection.execute(change, (*values, _clean(name))).rowcount
+            changed = connection.execute(change.where(QUERY_SETS.c.name == clean(name))).rowcount
         if not changed:
             raise UnknownQuerySet(name=name)
 
-    def _set_case(self, batch_id: str, case_id: str, change: str, value: str | None) -> None:
+    def _bound_to(self, name: str) -> str | None:
+        """The collection of a set; None where there is no such set. Raises ``InvalidQuerySet`` for a hidden one."""
+        found = self._rows(select(QUERY_SETS.c.collection).where(QUERY_SETS.c.name == clean(name)))
+        if found and not acting().may_read(str(found[0].collection)):
+            raise InvalidQuerySet.taken(name=name)
+        return str(found[0].collection) if found else None
+
+    def _kept_alike(self, collection: str, bound: str) -> bool:
+        """Whether all who see a set bound to one collection may read another one too."""
+        groups = self._groups_of(collection)
+        return not groups or frozenset() < self._groups_of(bound) <= groups
+
+    def _set_case(self, batch_id: str, case_id: str, only: ColumnElement[bool], **values: str | int | None) -> bool:
+        """Change a case where a condition holds, and say whether it did; raises ``UnknownBatch`` for no such case."""
+        this = _this_case(batch_id, case_id)
         with self._writing() as connection:
-            query = f"UPDATE batch_cases SET {change} WHERE batch_id = ? AND case_id = ?"  # noqa: S608 - our own words
-            if not connection.execute(query, (value, batch_id, _clean(case_id))).rowcount:
+            self._head(connection, batch_id)
+            if connection.execute(update(BATCH_CASES).where(*this, only).values(**values)).rowcount:
+                return True
+            if connection.scalar(select(BATCH_CASES.c.place).where(*this)) is None:
                 raise UnknownBatch(batch=batch_id)
+        return False
 
     def _case(self, data: str) -> Case:
         case: Case = self._read(data, case_from_dict)
@@ -297,7 +449,11 @@ class EvaluationStore:
             return read(json.loads(data))
         except (ValueError, TypeError, KeyError, WorkbenchError):
             advice = N_("Restore it from a backup, or delete the set or batch that cannot be read")
-            raise EvaluationError.unusable(path=self._path, cause=N_("an entry is damaged"), advice=advice) from None
+            raise self._unusable(N_("an entry is damaged"), advice) from None
+
+
+def _this_case(batch_id: str, case_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (BATCH_CASES.c.batch_id == clean(batch_id), BATCH_CASES.c.case_id == clean(case_id))
 
 
 def usable_set_name(name: str) -> str:
@@ -318,13 +474,17 @@ def _fault(plain: Any) -> Fault:
     return Fault(**plain)
 
 
+def _set_row(name: str, collection: str, origin: str) -> dict[str, str]:
+    made = {"name": name, "collection": clean(collection), "origin": clean(origin)}
+    return {**made, "saved_at": _now(), "author": clean(acting().author)}
+
+
+def _case_row(set_name: str, place: int, case: Case) -> dict[str, str | int]:
+    return {"set_name": set_name, "place": place, "id": clean(case.id), "data": _json(case.to_dict())}
+
+
 def _json(value: Any) -> str:
-    return _clean(json.dumps(value, ensure_ascii=False, default=dict))
-
-
-def _clean(text: str) -> str:
-    # Half a surrogate pair has no UTF-8 form, and SQLite would not take it.
-    return text.encode("utf-8", "replace").decode()
+    return clean(json.dumps(value, ensure_ascii=False, default=dict))
 
 
 def _now() -> str:

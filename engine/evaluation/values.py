@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunId
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What runs have cost."""
+
+    calls: int = 0
+    """Of chat models."""
+    tokens: int = 0
+    """Of their prompts and replies, as far as the servers said."""
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.calls + other.calls, self.tokens + other.tokens)
+
+
+NOTHING_SPENT = Spent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +43,12 @@ class Batch:
     """By case id: runs that failed and questions that could not be run."""
     done: frozenset[str] = frozenset()
     """Cases whose run ended by itself, failures left out."""
+    spent: Spent = NOTHING_SPENT
+    """By the cases that have ended."""
+    ended_at: Mapping[str, str] = field(default_factory=dict)
+    """By case id: when its end was noted, ISO 8601, UTC."""
+    author: str = ""
+    """Who began it, where people sign in."""
 
     @property
     def total(self) -> int:
@@ -52,13 +74,17 @@ class BatchProgress:
     failed: int
     total: int
     rate_per_s: float
-    """Cases ended a second since the batch was started or resumed here; 0 before the first."""
+    """Cases ended a second in the last half minute, or since the batch was begun if that is less."""
     remaining_s: float | None
     """None where nothing runs or no rate is known."""
     running: bool
     """Whether it is running, here or in another process."""
     fault: Fault | None = None
     """What ended it here before its last case, e.g. a disk that is full; None where somebody stopped it."""
+    spent: Spent = NOTHING_SPENT
+    """By the cases that have ended."""
+    workers: int | None = None
+    """Processes of a cluster that are at work on it; None where threads of one process are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +96,5 @@ class Label:
     relevant: bool
     labelled_at: str
     """ISO 8601, UTC."""
+    author: str = ""
+    """Who said so, where people sign in."""

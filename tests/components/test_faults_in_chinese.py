@@ -57,12 +57,12 @@ def test_every_message_of_every_error_is_said_in_chinese_with_the_same_parameter
             EvaluationError.unusable(
                 path="e.db", cause="the disk is full", advice="Look at the disk and the system log"
             ),
-            "评测文件 e.db 不能使用：磁盘已满。",
+            "评测数据“e.db”无法使用：磁盘已满。",
             "请检查磁盘和系统日志。",
         ),
         (
             EvaluationError.unusable(path="e.db", cause="Is a directory", advice="Look at the disk and the system log"),
-            "评测文件 e.db 不能使用：Is a directory。",
+            "评测数据“e.db”无法使用：Is a directory。",
             "请检查磁盘和系统日志。",
         ),
     ],

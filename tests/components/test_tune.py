@@ -16,12 +16,15 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_link import run_link, settings_in_url
 from components.tune.charts import clicked, scale_of
-from components.tune.figures import cards_of, value_text
+from components.tune.figures import AFTER, cards_of, value_text
+from components.tune.progress import progress_parts
 from components.tune.question_changes import change_text, changes_csv, side_text
 from engine.evaluation.aggregate import evaluate
+from engine.evaluation.anytime import Drawn, anytime_of
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Measured
 from engine.evaluation.question_changes import ChangeReason, QuestionChange, QuestionChanges, Side, question_changes
+from engine.evaluation.values import BatchProgress, Spent
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
 from tests.evaluation.gathered import evidence_of, questions
@@ -69,14 +72,14 @@ def test_refusals_have_no_card_where_nothing_has_to_be_refused() -> None:
     evaluation = evaluate(gather(answerable, records), [BEFORE, BEFORE])
     labels = [card.label for card in cards_of(evaluation, EN)]
     assert EN("Unanswerable refused") not in labels
-    assert EN("Questions answered right") in labels
+    assert EN("Found and answered") in labels
 
 
 def test_without_labels_the_cards_speak_of_answers_and_pass_rates() -> None:
     cases, records = questions(8, BEFORE)
     bare = [replace(case, expected=(), answerable=None) for case in cases]
     labels = [card.label for card in cards_of(evaluate(gather(bare, records), [BEFORE, BEFORE]), EN)]
-    assert labels[:3] == [EN("Questions answered right"), EN("Rewrites a question"), EN("Pass rate, last round")]
+    assert labels[:3] == [EN("Found and answered"), EN("Rewrites a question"), EN("Pass rate, last round")]
 
 
 def test_settings_that_need_calls_leave_dashes_and_no_guess(evidence: Evidence) -> None:
@@ -248,3 +251,29 @@ def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
     (drawn,) = [item.proto.json for item in app.get("bidi_component")]
     assert "No recommendation" in drawn and "reaches a quality of 0.30" in drawn
     assert "Try it" not in drawn
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_while_questions_run_a_card_says_where_its_figure_will_end_and_no_change(
+    evidence: Evidence, language: UiLanguage
+) -> None:
+    """Who looks again and again, and stops where it pleases, must not be misled."""
+    words = words_for(language)
+    names = tuple(case.id for case in evidence.cases)
+    evaluation = evaluate(evidence, [BEFORE, replace(BEFORE, grade_pass_threshold=0.0)])
+    still = tuple(f"to come {place}" for place in range(40))
+    first = cards_of(evaluation, words, Drawn((*names, *still), frozenset(names)))[0]
+    interval = anytime_of(evaluation, "context_hit", AFTER, Drawn((*names, *still), frozenset(names)))
+    assert interval is not None and 0 < interval.low < interval.value < interval.high <= 1
+    assert first.note == words("{low} – {high} at the end", low=f"{interval.low:.2f}", high=f"{interval.high:.2f}")
+    seconds = cards_of(evaluation, words, Drawn((*names, *still), frozenset(names)))[-1]
+    assert seconds.note == words("n = {n} so far", n=evaluation.figure("seconds", AFTER).n)
+
+
+def test_the_bar_of_a_running_batch_says_what_it_has_cost_and_who_is_at_work() -> None:
+    progress = BatchProgress(40, 2, 100, 2.5, 23.2, running=True, spent=Spent(1234, 56789), workers=3)
+    said = ["42 of 100", "2 failed", "3 workers", "2.5 a second", "23 s left", "1234 calls so far"]
+    assert progress_parts(progress, EN) == [*said, "56\N{THIN SPACE}789 tokens"]
+    assert progress_parts(progress, ZH)[2] == "3 个工作进程"
+    waiting = replace(progress, workers=0, spent=Spent(), rate_per_s=0.0, remaining_s=None)
+    assert progress_parts(waiting, EN) == ["42 of 100", "2 failed", "waiting for a worker of the cluster"]

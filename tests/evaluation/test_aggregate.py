@@ -12,6 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from engine.evaluation.aggregate import evaluate
+from engine.evaluation.answers import Match, cited_of, match_of
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import gather
 from engine.evaluation.figures import MEASURES, OUTCOMES, Measure
@@ -28,6 +29,7 @@ Met = Mapping[PassageId, tuple[int, ...]]
 Pair = tuple[float, float]
 """What a question adds to the sum and to the weight of a measure."""
 NOTHING: Pair = (0.0, 0.0)
+_NOTES: tuple[AnswerNote, ...] = ("", "", "cannot_tell")
 
 
 def plainly(case: Case, record: RunRecord, config: RunConfig, cutoff: int) -> dict[Measure, Pair]:
@@ -38,6 +40,7 @@ def plainly(case: Case, record: RunRecord, config: RunConfig, cutoff: int) -> di
     met = met_map(case, record)
     made = _costs(found)
     made.update(_context(case, found, met))
+    made.update(_answer(case, record, found, met))
     if case.expected:
         made.update(_last_round(found, met, len(case.expected), cutoff))
         kept_expected = [any(met[passage.id] for passage in step.round.kept) for step in found.steps]
@@ -79,8 +82,42 @@ def _context(case: Case, found: WhatIf, met: Met) -> dict[Measure, Pair]:
         return made
     if case.answerable:
         made["answered_answerable"] = (float(not refused), 1.0)
+        made["refused_answerable"] = (float(refused), 1.0)
     if refused or context_known or not case.expected:
         made["quality"] = (float(not refused and (bool(given) or not case.expected)), 1.0)
+    return made
+
+
+def _answer(case: Case, record: RunRecord, found: WhatIf, met: Met) -> dict[Measure, Pair]:
+    if found.outcome is None or found.state != "known":
+        return {}
+    made: dict[Measure, Pair] = {}
+    given = found.outcome != "abstained"
+    if given:
+        cited = cited_of(record)
+        made = {
+            "citation_precision": (cited.held, cited.pairs),
+            "citation_recall": (cited.borne_out, cited.claims),
+        }
+        given = record.answer_note != "cannot_tell"
+    match = match_of(record.answer, case.gold_answers) if given and case.gold_answers else Match(0.0, 0.0, 0.0)
+    if case.gold_answers:
+        made |= {
+            "exact_match": (match.exact, 1.0),
+            "f1": (match.f1, 1.0),
+            "containment": (match.contained, 1.0),
+        }
+    if case.answerable is False:
+        right = not given
+    elif case.gold_answers:
+        right = bool(match.contained)
+    elif case.expected:
+        right = given and any(met[passage.id] for passage in found.passages)
+    else:
+        return made
+    made["answered_right"] = (float(right), 1.0)
+    if given:
+        made["wrong_given"] = (float(not right), 1.0)
     return made
 
 
@@ -115,7 +152,10 @@ def _readable(verdict: object) -> bool:
 def cases(draw: st.DrawFn, case_id: str) -> Case:
     names = draw(st.lists(st.integers(0, 13), unique=True, max_size=3))
     expected = tuple(Expectation("passage", f"p{name:02}") for name in names)
-    return Case(case_id, "?", expected, answerable=draw(st.sampled_from([True, False, None])))
+    answerable = draw(st.sampled_from([True, False, None]))
+    # Answers of these worlds are the texts of their passages.
+    gold = () if answerable is False else tuple(draw(st.lists(st.sampled_from(["The text of 2", "else"]), max_size=2)))
+    return Case(case_id, "?", expected, answerable=answerable, gold_answers=gold)
 
 
 @hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -125,7 +165,8 @@ def test_figures_are_those_of_replaying_every_question_one_by_one(data: st.DataO
     config = data.draw(settings())
     cutoff = data.draw(st.integers(1, 20))
     made = [data.draw(cases(f"case-{number}")) for number in range(3)]
-    records = {case.id: run_in(data.draw(worlds()), config) for case in made}
+    notes = st.sampled_from(_NOTES)
+    records = {case.id: replace(run_in(data.draw(worlds()), config), answer_note=data.draw(notes)) for case in made}
     evidence = gather(made, records)
     configs = [config, data.draw(variations(config)), data.draw(settings(config)), data.draw(settings(config))]
     evaluation = evaluate(evidence, configs, cutoff=cutoff)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.database.instance import Instance
 from engine.engine import Engine
 from engine.errors import (
     BatchActive,
+    ClusterUnreachable,
     EngineClosed,
     InvalidConfig,
     InvalidQuerySet,
@@ -24,7 +26,6 @@ from engine.evaluation.batch import BatchRunner
 from engine.evaluation.cases import Case, QuerySet
 from engine.model.config import RunConfig
 from engine.records import BATCH
-from engine.records.instance import Instance
 from tests.api.served import ALL, engine_of, relevant
 from tests.support.fakes import FakeGrader, FakeResources, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate
@@ -216,7 +217,7 @@ def test_a_batch_of_another_living_process_is_not_resumed(engine: Engine) -> Non
     other = Instance(engine.settings.data_dir / "instances")
     batch_id = engine.batches.start("six", RunConfig(), case_ids=["c0"])
     finished(engine, batch_id)
-    assert engine.evaluation.claim_batch(batch_id, other.id, lambda _: False)
+    assert engine.evaluation.claim_batch(batch_id, other.id, lambda _: False) == ""
     assert engine.batches.progress(batch_id).running
     with pytest.raises(BatchActive):
         engine.batches.resume(batch_id)
@@ -225,11 +226,38 @@ def test_a_batch_of_another_living_process_is_not_resumed(engine: Engine) -> Non
     assert engine.batches.resume(batch_id) is False
 
 
+def test_a_batch_that_cannot_be_taken_over_holds_no_other_up_and_is_tried_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TM-03"""
+    batches = []
+    for concurrency in (3, 1):
+        batches.append(engine.batches.start("six", RunConfig(max_rewrites=0), concurrency))
+        finished(engine, batches[-1])
+        engine.evaluation.forget_cases(batches[-1], NAMES[:2], done=True)
+        engine.evaluation.claim_batch(batches[-1], "gone", lambda _: False)
+
+    def place_for(settings: object, parts: int, at_once: int) -> None:
+        if at_once == 3:
+            raise ClusterUnreachable(address="ray://away:1", why="it is away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("engine.evaluation.batch.place_for", place_for)
+        engine._evaluations._take_over_one()
+        finished(engine, batches[1])
+    assert engine.evaluation.batch(batches[1]).finished
+    assert not engine.evaluation.batch(batches[0]).finished
+    engine._evaluations._take_over_one()
+    finished(engine, batches[0])
+    assert engine.evaluation.batch(batches[0]).finished
+
+
 def test_a_run_that_ended_before_its_end_was_noted_is_taken_over(engine: Engine) -> None:
     batch_id = engine.batches.start("six", RunConfig(), case_ids=["c0", "c1"])
     finished(engine, batch_id)
     batch = engine.evaluation.batch(batch_id)
     # As a process leaves it that is killed between the end of a run and its note of it.
+    engine.evaluation.forget_cases(batch_id, ["c0"], done=True)
     engine.evaluation.begin_case(batch_id, "c0", batch.runs["c0"])
     assert engine.evaluation.batch(batch_id).left == ("c0",)
     assert engine.batches.resume(batch_id) is False
@@ -299,7 +327,7 @@ def test_probing_gathers_a_verdict_of_every_candidate(tmp_path: Path) -> None:
 def test_a_batch_that_cannot_be_noted_any_more_stops_and_says_why(held: Engine, gate: Gate) -> None:
     batch_id = held.batches.start("six", RunConfig(), concurrency=1)
     gate.wait_until_reached()
-    path = held.evaluation.path
+    path = held.settings.data_dir / "evaluation.db"
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TRIGGER full BEFORE UPDATE ON batch_cases BEGIN SELECT raise(ABORT, 'full'); END")
     gate.open()
@@ -332,6 +360,7 @@ def test_a_damaged_record_does_not_keep_the_rest_of_a_batch_from_going_on(engine
     batch = engine.evaluation.batch(batch_id)
     path = engine.settings.data_dir / "runs.db"
     data_dir = engine.settings.data_dir
+    engine.evaluation.forget_cases(batch_id, ["c0", "c1"], done=True)
     for name in ("c0", "c1"):
         engine.evaluation.begin_case(batch_id, name, batch.runs[name])
     engine.close()

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import DataSetTooLarge, DataSetUnusable
-from engine.evaluation.cases import Case, Expectation
+from engine.evaluation.cases import Case, Expectation, case_from_dict
 from engine.evaluation.formats import beir, common
 from engine.evaluation.importing import ImportPlan, collection_name, read_query_set
 from engine.knowledge.milvus_schema import check_new_name
@@ -191,6 +191,47 @@ def test_a_table_names_passages_sources_or_texts() -> None:
     facts = " ".join(note.fact for note in plan.notes)
     for reason in ("the question is empty", "marked as not answerable", "neither true nor false", "too few columns"):
         assert reason in facts
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "question,gold_answer\nHow hot?,80 degrees| 80 °C |80 degrees\n",
+        '{"question": "How hot?", "gold_answers": ["80 degrees", "80 °C"]}\n{}',
+        '问题,参考答案\nHow hot?,"[""80 degrees"", ""80 °C""]"\n',
+        '{"data": [{"paragraphs": [{"context": "80 degrees.", "qas": [{"question": "How hot?", "answers": '
+        '[{"text": "80 degrees", "answer_start": 0}, {"text": "80 °C"}, {"text": ""}, 7]}]}]}]}',
+        '{"data": [{"paragraphs": [{"context": "80 degrees.", "qas": [{"question": "How hot?", "answers": '
+        '["80 degrees", "80 °C"]}]}]}]}',
+    ],
+    ids=["CSV", "JSONL", "CSV in Chinese with a list", "SQuAD", "CMRC"],
+)
+def test_gold_answers_come_with_their_question(content: str) -> None:
+    case = read(content).set.cases[0]
+    assert case.gold_answers == ("80 degrees", "80 °C") and case.answerable
+    assert case_from_dict(json.loads(json.dumps(case.to_dict()))) == case
+
+
+def test_a_column_answer_stays_what_is_expected_and_a_notice_says_so() -> None:
+    plan = read("question,answer\nHow hot?,tea.md\nWhich?,tea.md\n")
+    assert [case.gold_answers for case in plan.set.cases] == [(), ()]
+    assert [note.kind for note in plan.notes] == ["answer_column"]
+    assert read("question,answer,expected\nHow hot?,80,tea.md\n").notes == ()
+    assert read("question,expected\nHow hot?,tea.md\n").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("gold", "why"), [("true", "no text"), ('["x", {}]', "no text"), (f'"{"x" * 2001}"', "2000 characters")]
+)
+def test_a_gold_answer_that_is_none_leaves_its_line_out(gold: str, why: str) -> None:
+    plan = read(f'{{"question": "How hot?", "gold_answers": {gold}}}\n{{"question": "Which?"}}\n')
+    assert [case.question for case in plan.set.cases] == ["Which?"]
+    assert why in plan.notes[0].fact
+
+
+def test_a_question_with_a_gold_answer_cannot_be_unanswerable() -> None:
+    plan = read("question,gold_answer,answerable\nHow hot?,80,no\nWhich?,,no\n")
+    assert [case.question for case in plan.set.cases] == ["Which?"]
 
 
 def test_a_line_number_counts_the_lines_inside_of_cells() -> None:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete, insert, text, update
 
-from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet
+from engine.database.base import Database, put
+from engine.database.postgres import PostgresDatabase
+from engine.database.tables import CASES as CASES_TABLE
+from engine.database.tables import QUERY_SETS, SAVED_SETTINGS, Part
+from engine.database.versions import HEAD
+from engine.errors import DatabaseNewer, EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
-from engine.evaluation.schema import FORMAT
 from engine.evaluation.store import EvaluationStore
-from engine.evaluation.values import Batch
+from engine.evaluation.values import Batch, Spent
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Fault
 
@@ -32,8 +37,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[EvaluationStore]:
-    with EvaluationStore(path) as store:
+def database(database_of: Callable[[Part], Database]) -> Database:
+    return database_of("evaluation")
+
+
+@pytest.fixture
+def store(database: Database) -> Iterator[EvaluationStore]:
+    with EvaluationStore(database) as store:
         yield store
 
 
@@ -52,11 +62,11 @@ def test_the_samples_are_always_there_and_stay_as_they_are(store: EvaluationStor
         store.delete_query_set("samples")
 
 
-def test_a_set_is_kept_in_order_replaced_and_deleted(store: EvaluationStore, path: Path) -> None:
+def test_a_set_is_kept_in_order_replaced_and_deleted(store: EvaluationStore, database: Database) -> None:
     kept = QuerySet("tea", CASES, "drinks", "tea.csv")
     store.save_query_set(kept)
     store.save_query_set(QuerySet("茶", CASES[:1]))
-    with EvaluationStore(path) as other:
+    with EvaluationStore(database) as other:
         assert other.query_sets() == ("samples", "tea", "茶")
         assert other.query_set("tea") == kept
     store.save_query_set(replace(kept, cases=CASES[::-1]))
@@ -107,27 +117,56 @@ def test_the_state_of_a_case_goes_from_begun_to_ended_or_failed(store: Evaluatio
     store.add_batch(batch(), CASES, "owner")
     store.begin_case("b1", "a", "r1")
     assert (store.batch("b1").runs, store.batch("b1").left) == ({"a": "r1"}, ("a", "b"))
-    store.end_case("b1", "a")
+    assert not store.end_case("b1", "a", "another run")
+    assert store.batch("b1").left == ("a", "b")
+    assert store.end_case("b1", "a", "r1", spent=Spent(3, 40))
+    assert not store.begin_case("b1", "a", "another run"), "what has ended is begun by nobody"
+    assert not store.end_case("b1", "a", "r1"), "nor does it end twice"
+    assert store.run_of("b1", "a") == "r1" and store.batch("b1").spent == Spent(3, 40)
     fault = Fault("WB403", "Too slow.", "Wait.", {"model": "m"}, "grade")
     store.begin_case("b1", "b", "r2")
-    store.end_case("b1", "b", fault)
+    store.end_case("b1", "b", "r2", fault)
     state = store.batch("b1")
     assert (state.done, state.failures, state.left, state.finished) == (frozenset("a"), {"b": fault}, (), True)
-    store.forget_case("b1", "b")
+    store.forget_cases("b1", ["a", "b", "absent"])
     assert (store.batch("b1").failures, store.batch("b1").left, store.batch("b1").runs) == ({}, ("b",), {"a": "r1"})
+    assert store.batch("b1").done == {"a"}, "what has ended well meanwhile stays so"
+    store.forget_cases("b1", ["a"], done=True)
+    assert (store.batch("b1").runs, store.batch("b1").spent) == ({}, Spent())
     with pytest.raises(UnknownBatch):
         store.begin_case("b1", "absent", "r3")
 
 
 def test_a_batch_belongs_to_one_living_process(store: EvaluationStore) -> None:
     store.add_batch(batch(), CASES, "first")
-    assert not store.claim_batch("b1", "second", lambda owner: owner == "first")
-    assert store.claim_batch("b1", "first", lambda owner: True)
-    assert store.claim_batch("b1", "second", lambda owner: False)
+    assert store.claim_batch("b1", "second", lambda owner: owner == "first") is None
+    assert store.claim_batch("b1", "first", lambda owner: True) == "first"
+    assert store.claim_batch("b1", "second", lambda owner: False) == "first"
     store.release_batch("b1", "first")
     assert store.owner_of("b1") == "second"
     store.release_batch("b1", "second")
-    assert store.claim_batch("b1", "third", lambda owner: True)
+    assert store.claim_batch("b1", "third", lambda owner: True) == ""
+    store.release_batch("b1", "third", "second")
+    assert store.owner_of("b1") == "second"
+
+
+def test_on_postgres_of_two_who_save_a_set_at_once_the_later_one_has_it(postgres_url: str) -> None:
+    waits = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = :own")
+    with closing(PostgresDatabase(postgres_url)) as database, closing(PostgresDatabase(postgres_url)) as other:
+        store = EvaluationStore(database)
+        store.save_query_set(QuerySet("set", CASES[:1]))
+        later = threading.Thread(target=store.save_query_set, args=(QuerySet("set", CASES[1:]),))
+        with other.writing() as connection:
+            connection.execute(delete(QUERY_SETS))
+            again = {"name": "set", "collection": "samples", "origin": "", "saved_at": ""}
+            connection.execute(insert(QUERY_SETS), again)
+            connection.execute(insert(CASES_TABLE), {"set_name": "set", "place": 0, "id": "new", "data": "{}"})
+            later.start()
+            pause = threading.Event()
+            while not connection.scalar(waits, {"own": "workbench"}):
+                pause.wait(0.02)
+        later.join()
+        assert store.query_set("set").cases == CASES[1:]
 
 
 def test_a_label_is_set_changed_and_taken_back(store: EvaluationStore) -> None:
@@ -139,7 +178,8 @@ def test_a_label_is_set_changed_and_taken_back(store: EvaluationStore) -> None:
         ("tea.md#1", False),
         ("tea.md#2", True),
     ]
-    assert len(store.labels()) == 3
+    assert len(store.labels("How hot?", "水温？", "Never asked?")) == 3
+    assert store.labels() == ()
     store.set_label("How hot?", "tea.md#1", None)
     assert [item.passage_id for item in store.labels("How hot?")] == ["tea.md#2"]
 
@@ -151,20 +191,22 @@ def test_half_a_surrogate_pair_is_kept_as_something_that_can_be_read(store: Eval
     assert store.query_set("mine").cases[0].question == "bad ?"
 
 
-def test_settings_are_saved_by_name(store: EvaluationStore, path: Path) -> None:
+def test_settings_are_saved_by_name(store: EvaluationStore, database: Database) -> None:
     store.save_settings("strict", RunConfig(grade_pass_threshold=0.8))
     store.save_settings("strict", CONFIG)
     store.save_settings("a", RunConfig())
     assert store.settings() == {"a": RunConfig(), "strict": CONFIG}
     store.delete_settings("a")
     store.delete_settings("absent")
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO saved_settings VALUES ('later', '{\"unknown\": 1}', '')")
+    with database.writing() as connection:
+        put(connection, SAVED_SETTINGS, {"name": "later", "config": '{"unknown": 1}', "saved_at": ""})
     assert store.settings() == {"strict": CONFIG}
 
 
-def test_two_threads_and_two_connections_write_at_once_and_nothing_is_lost(store: EvaluationStore, path: Path) -> None:
-    with EvaluationStore(path) as other:
+def test_two_threads_and_two_connections_write_at_once_and_nothing_is_lost(
+    store: EvaluationStore, database: Database
+) -> None:
+    with EvaluationStore(database) as other:
 
         def write(to: EvaluationStore, name: str) -> None:
             for number in range(10):
@@ -191,11 +233,11 @@ def test_a_closed_store_says_so(path: Path) -> None:
 def test_a_file_of_a_newer_version_is_left_as_it_is(path: Path) -> None:
     EvaluationStore(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
-    with pytest.raises(EvaluationError, match="Update the workbench"):
+        connection.execute(f"PRAGMA user_version = {HEAD + 1}")
+    with pytest.raises(DatabaseNewer, match="Update the workbench"):
         EvaluationStore(path)
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT + 1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (HEAD + 1,)
 
 
 def test_a_damaged_file_is_named_and_left_as_it_is(path: Path) -> None:
@@ -217,11 +259,14 @@ def test_a_torn_page_shows_when_the_file_is_opened(path: Path) -> None:
         EvaluationStore(path)
 
 
-def test_an_entry_that_cannot_be_read_is_said_and_the_other_sets_can_be(store: EvaluationStore, path: Path) -> None:
+def test_an_entry_that_cannot_be_read_is_said_and_the_other_sets_can_be(
+    store: EvaluationStore, database: Database
+) -> None:
     store.save_query_set(QuerySet("tea", CASES))
     store.save_query_set(QuerySet("good", CASES))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE cases SET data = '{' WHERE set_name = 'tea' AND id = 'a'")
+    with database.writing() as connection:
+        broken = update(CASES_TABLE).where(CASES_TABLE.c.set_name == "tea", CASES_TABLE.c.id == "a")
+        connection.execute(broken.values(data="{"))
     with pytest.raises(EvaluationError, match="an entry is damaged"):
         store.query_set("tea")
     assert store.query_set("good").cases == CASES
@@ -263,5 +308,5 @@ def test_a_batch_of_cases_with_odd_ids_is_noted_case_by_case(store: EvaluationSt
     (case,) = store.query_set("odd").cases
     store.add_batch(replace(batch(), case_ids=(case.id,)), (case,), "me")
     store.begin_case("b1", case.id, "r1")
-    store.end_case("b1", case.id)
+    store.end_case("b1", case.id, "r1")
     assert store.batch("b1").done == {case.id} == {item.id for item in store.batch_cases("b1")}

@@ -20,6 +20,7 @@ MOST_BYTES = 256_000_000
 MOST_CASES = 20_000
 MOST_DOCUMENTS = 100_000
 LONGEST_QUESTION = 2000
+LONGEST_ANSWER = 2000
 MOST_NOTES = 200
 """Notes kept; the rest are counted."""
 _LONGEST_SOURCE = 280
@@ -34,6 +35,7 @@ NoteKind = Literal[
     "split",
     "empty_document",
     "same_document",
+    "answer_column",
     "more",
 ]
 """``row``: a line was left out. ``no_document``: a label names a document that is not there. ``no_relevant``: questions

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, question_id
-from engine.evaluation.formats.common import Import, question_fault, sources
+from engine.evaluation.formats.common import LONGEST_ANSWER, Import, question_fault, sources
 from engine.model.language import language_of
 
 
@@ -48,8 +48,18 @@ def _add(qa: Mapping[str, Any], source: str, made: Import) -> None:
             language=language_of(question),
             kind="unanswerable" if impossible else "",
             answerable=not impossible,
+            gold_answers=() if impossible else tuple(dict.fromkeys(_answers(qa))),
         )
     )
+
+
+def _answers(qa: Mapping[str, Any]) -> Iterator[str]:
+    """Read gold answers, which are objects with a text, or texts as CMRC 2018 has them."""
+    found = qa.get("answers")
+    for item in found if isinstance(found, list) else []:
+        text = item.get("text") if isinstance(item, Mapping) else item
+        if isinstance(text, str) and 0 < len(text.strip()) <= LONGEST_ANSWER:
+            yield text.strip()
 
 
 def _list(plain: Mapping[str, Any], key: str, name: str) -> list[Mapping[str, Any]]:

@@ -11,18 +11,24 @@ from typing import Any, cast, get_args
 
 from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, ExpectationKind, question_id
-from engine.evaluation.formats.common import Import, json_lines, question_fault
+from engine.evaluation.formats.common import LONGEST_ANSWER, Import, json_lines, question_fault
 from engine.knowledge.ingest import SUFFIXES
 from engine.model.language import language_of
 
 _HEADERS: Mapping[str, tuple[str, ...]] = {
     "question": ("question", "query", "q", "prompt", "问题", "問題", "提问", "查询"),
     "expected": ("expected", "answer", "answers", "expectation", "expectations", "期望", "答案", "预期", "期望结果"),
+    "named_answer": ("answer", "answers", "答案"),
+    "gold": ("gold_answers", "gold_answer", "标准答案", "参考答案"),
     "answerable": ("answerable", "is_answerable", "可回答", "能否回答", "是否可回答"),
     "id": ("id", "case", "case_id", "编号", "序号"),
     "kind": ("kind", "type", "类型", "类别"),
     "language": ("language", "lang", "语言"),
 }
+_ANSWER_COLUMN = (
+    "The column 'answer' says what the right passage contains, or where it stands; a column 'gold_answer' would say "
+    "what the answer has to say."
+)
 _YES = frozenset({"true", "yes", "y", "1", "是", "可", "能", "对"})
 _NO = frozenset({"false", "no", "n", "0", "否", "不可", "不能", "错"})
 _PASSAGE_ID = re.compile(r"(\S.*)#\d{1,9}")
@@ -122,15 +128,21 @@ def _named(headers: list[Any]) -> dict[str, int]:
         place = next((folded.index(spelling) for spelling in spellings if spelling in folded), None)
         if place is not None:
             places[field] = place
+    if "named_answer" in places and places["named_answer"] != places["expected"]:
+        del places["named_answer"]
     return places
 
 
 def _add_all(rows: Iterator[_Row], made: Import) -> None:
+    told = False
     for line, row in rows:
         try:
             if isinstance(row, str):
                 raise ValueError(row)
             made.add_case(_case(row, made.known), line)
+            if not told and row.get("named_answer"):
+                told = True
+                made.note("answer_column", _ANSWER_COLUMN, line)
         except ValueError as error:
             made.leave_out(str(error), line)
 
@@ -143,7 +155,8 @@ def _case(row: Mapping[str, Any], known: Collection[str]) -> Case:
     asked = str(question).strip()
     expected = tuple(dict.fromkeys(_expected(row.get("expected"), known)))
     answerable = _answerable(row.get("answerable"))
-    if expected and answerable is False:
+    gold = tuple(dict.fromkeys(_gold(row.get("gold"))))
+    if (expected or gold) and answerable is False:
         raise ValueError("it expects something and is marked as not answerable")
     return Case(
         id=_word(row, "id", 200) or question_id(asked),
@@ -151,21 +164,38 @@ def _case(row: Mapping[str, Any], known: Collection[str]) -> Case:
         expected=expected,
         language=_word(row, "language", 20) or language_of(asked),
         kind=_word(row, "kind", 60),
-        answerable=True if expected else answerable,
+        answerable=True if expected or gold else answerable,
+        gold_answers=gold,
     )
 
 
-def _expected(value: Any, known: Collection[str]) -> Iterator[Expectation]:
+def _gold(value: Any) -> Iterator[str]:
+    for item in _several(value):
+        text = str(item).strip()
+        if isinstance(item, bool) or not isinstance(item, str | int | float):
+            raise ValueError("a gold answer is no text")
+        if len(text) > LONGEST_ANSWER:
+            raise ValueError(f"a gold answer has more than {LONGEST_ANSWER} characters")
+        if text:
+            yield text
+
+
+def _several(value: Any) -> list[Any]:
+    """A cell or field as a list: one, a list written as JSON, or texts with ``|`` between them."""
     if isinstance(value, str) and value.strip().startswith("["):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
-            value = [value]
+            return [value]
     if isinstance(value, str):
-        value = value.split("|")
+        return value.split("|")
     if value is None:
-        return
-    for item in value if isinstance(value, list) else [value]:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _expected(value: Any, known: Collection[str]) -> Iterator[Expectation]:
+    for item in _several(value):
         if isinstance(item, Mapping) and item.get("kind") in get_args(ExpectationKind) and item.get("value"):
             yield Expectation(item["kind"], str(item["value"]))
         elif isinstance(item, str | int | float) and not isinstance(item, bool):

@@ -17,6 +17,7 @@ from engine.evaluation.noise import Regraded, judged_passages, noise
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunRecord
+from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Gathering, judged_pairs, records_of
 from pages.parts.tune.gather import batch_name
 
@@ -150,7 +151,7 @@ def scatter(engine: Engine, batch_id: str, judged: list[RunRecord], cut: float, 
         records = judged[::step][: int(count)]
         judgements = int(times) * sum(len(judged_passages(record)) for record in records)
         label = words("Judge again ({n} judgements)", n=judgements)
-        if st.button(label, icon=":material/replay:", disabled=running, key="bench_regrade"):
+        if st.button(label, icon=":material/replay:", disabled=running or not may("editor"), key="bench_regrade"):
             job = _Regrading(int(times) * len(records), texts=_texts(records))
             job.future = engine.start_regrade(records, int(times), job.note)
             st.session_state[name] = job

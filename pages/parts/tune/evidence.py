@@ -14,14 +14,18 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.phrases import fault_text
 from engine.engine import Engine
+from engine.evaluation.anytime import Drawn, drawn
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.grader_bench import Pair, pairs
 from engine.evaluation.values import Batch, BatchProgress
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
+from pages.parts.common.rights import seen_by
 
 _KEPT = 4
+_OTHERS = 4
+"""Other gatherings whose answers are read along."""
 _PARTS = 10
 """Times that the figures are made again while a batch is running."""
 
@@ -73,17 +77,17 @@ class Shown:
 
 
 def query_set_of(engine: Engine, name: str) -> QuerySet:
-    return _query_set(engine.instance, name, _state(engine), engine)
+    return _query_set(seen_by(engine), name, _state(engine), engine)
 
 
 def batches_of(engine: Engine, set_name: str) -> tuple[Batch, ...]:
     """Newest first."""
-    return _batches(engine.instance, set_name, _state(engine), engine)
+    return _batches(seen_by(engine), set_name, _state(engine), engine)
 
 
 def progress_of(engine: Engine, batch_id: str) -> BatchProgress:
     """A batch that rests is asked for once; one that is running, every time: its process may have been killed."""
-    rests = _progress(engine.instance, batch_id, _state(engine), engine)
+    rests = _progress(seen_by(engine), batch_id, _state(engine), engine)
     return engine.batches.progress(batch_id) if rests.running else rests
 
 
@@ -94,16 +98,8 @@ def part_of(batch: BatchProgress) -> int:
 
 
 def _state(engine: Engine) -> tuple[int, ...]:
-    """Changes whenever anything is written to the file of evaluations, by any process."""
-    path = engine.evaluation.path
-    found: list[int] = []
-    for file in (path, path.with_name(f"{path.name}-wal")):
-        try:
-            facts = file.stat()
-        except OSError:
-            continue
-        found += [facts.st_mtime_ns, facts.st_size]
-    return tuple(found)
+    """Changes whenever anything is written to the evaluations, by any process."""
+    return engine.evaluation.state()
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -132,7 +128,16 @@ def evidence_of(engine: Engine, gathering: Gathering) -> Shown | None:
     part = part_of(progress_of(engine, batch.id))
     # While it is running, only every part of it: each run that ends would make all charts again.
     runs = "" if gathering.running else _runs_of(engine, batch.id)
-    return _evidence(engine.instance, batch.id, part, runs, len(batch.failures), _engine=engine)
+    others = tuple((other.id, len(other.done)) for other in gathering.others[:_OTHERS])
+    state = (part, len(batch.failures), runs)
+    return _evidence(seen_by(engine), batch.id, state, others, _engine=engine)
+
+
+def drawn_so_far(shown: Shown, gathering: Gathering) -> Drawn | None:
+    """How far a running batch had come when its evidence was read; None for one that rests, or that is small."""
+    if gathering.batch is None or not gathering.running:
+        return None
+    return drawn(gathering.batch.id, gathering.batch.case_ids, shown.cases)
 
 
 def _runs_of(engine: Engine, batch_id: str) -> str:
@@ -142,20 +147,28 @@ def _runs_of(engine: Engine, batch_id: str) -> str:
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _evidence(instance: str, batch_id: str, part: int, runs: str, failed: int, _engine: Engine) -> Shown:
+def _evidence(
+    instance: str,
+    batch_id: str,
+    state: tuple[int, int, str],
+    others: tuple[tuple[str, int], ...],
+    _engine: Engine,
+) -> Shown:
     results = _engine.batches.results(batch_id)
     wanted = _engine.evaluation.batch(batch_id)
     ended = {*wanted.done, *wanted.failures}
     # Questions that have not run yet are no failures.
     cases = [case for case in _engine.evaluation.batch_cases(batch_id) if case.id in ended]
-    evidence = gather(cases, {case.id: record for case, record in results})
-    return Shown(f"{instance}/{batch_id}/{part}/{runs}/{failed}", evidence, {case.id: case for case in cases})
+    more = [{case.id: record for case, record in _engine.batches.results(other)} for other, _ in others]
+    evidence = gather(cases, {case.id: record for case, record in results}, more)
+    name = f"{instance}/{batch_id}/{state}/{others}"
+    return Shown(name, evidence, {case.id: case for case in cases})
 
 
 def judged_pairs(engine: Engine, batch: Batch, *, only_labelled: bool) -> tuple[Pair, ...]:
     """Every verdict of a gathering beside its label; made again where somebody labelled something."""
     runs = _runs_of(engine, batch.id)
-    return _pairs(engine.instance, batch.id, runs, _state(engine), only_labelled, engine)
+    return _pairs(seen_by(engine), batch.id, runs, _state(engine), only_labelled, engine)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -164,7 +177,7 @@ def _pairs(
 ) -> tuple[Pair, ...]:
     results = _engine.batches.results(batch_id)
     records = {case.id: record for case, record in results}
-    labels = _engine.evaluation.labels()
+    labels = _engine.evaluation.labels(*(case.question for case, _ in results))
     return pairs([case for case, _ in results], records, labels, only_labelled=only_labelled)
 
 

@@ -16,8 +16,10 @@ from components.knowledge.draw import quiet
 from components.tune.progress import batch_status
 from engine.engine import Engine
 from engine.evaluation.values import Batch
+from engine.executing.choosing import WORTH_A_CLUSTER
 from engine.model.config import RunConfig
 from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.rights import may
 from pages.parts.tune.collection import nothing_there
 from pages.parts.tune.evidence import Gathering, part_of, progress_of
 
@@ -32,6 +34,8 @@ def gathering_buttons(engine: Engine, gathering: Gathering, config: RunConfig, w
     if batch is None or gathering.running:
         return
     gathered_chip(batch, words)
+    if not may("editor"):
+        return
     left = len(batch.left)
     if left and st.button(words("Go on with {n}", n=left), icon=":material/resume:", type="primary", key="tune_resume"):
         _begin(lambda: engine.batches.resume(batch.id))
@@ -132,6 +136,10 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
         if calls
         else words.count("1 run with built-in models: no calls.", "{n} runs with built-in models: no calls.", n)
     )
+    if engine.settings.ray_address and n >= WORTH_A_CLUSTER:
+        address = engine.settings.ray_address
+        said = words("On the Ray cluster {address}: so many runs at once in each of its workers.", address=address)
+        quiet(said, words, key="tune_gather_cluster")
     if wanted.collection != config.collection:
         quiet(
             words("Asked of the set's own collection {collection}.", collection=wanted.collection),
@@ -172,7 +180,7 @@ def follow(engine: Engine, batch_id: str, words: Words) -> None:
         progress = engine.batches.progress(batch_id)
         if not progress.running or part_of(progress) != drawn:
             st.rerun()
-        if batch_status(progress, words, key="tune_batch"):
+        if batch_status(progress, words, key="tune_batch", may_stop=may("editor")):
             engine.batches.stop(batch_id)
 
     with st.container(key="tune_running"):

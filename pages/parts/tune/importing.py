@@ -35,6 +35,7 @@ _NOTE = {
     "split": N_("one of several splits is taken"),
     "empty_document": N_("a document without text is left out"),
     "same_document": N_("documents with the same text are one"),
+    "answer_column": N_("the column answer names the right passage; gold_answer says what the answer has to say"),
     "more": N_("{n} further notes"),
 }
 
@@ -64,7 +65,8 @@ def import_form(engine: Engine, names: Sequence[str], chosen: str, words: Words)
         words(
             "SQuAD JSON, a BEIR folder as ZIP, or CSV / JSONL with the columns `question` and `expected`: the name of "
             "a source, the id of a passage, or a text that the right passage contains; several apart by `|`. A column "
-            "`answerable` with `false` marks a question that should be refused."
+            "`gold_answer` says what a right answer says, in few words. A column `answerable` with `false` marks a "
+            "question that should be refused."
         )
     )
     uploads = st.session_state.setdefault("tune_uploads", 0)

@@ -15,6 +15,7 @@ from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault
+from pages.parts.common.rights import may
 from pages.parts.tune.collection import bind_form, misplaced
 from pages.parts.tune.evidence import Gathering, batches_of, progress_of, query_set_of
 from pages.parts.tune.gather import batch_choice, gathering_buttons, gathering_notes, take_begun
@@ -37,19 +38,8 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
             if query_set.name == SAMPLE_SET or item.config.collection == query_set.collection
         )
         batch = batch_choice(batches, words)
-        # Another key is another popover, closed: what it was opened for is done.
-        done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
-        with st.popover(words("Import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
-            import_form(engine, names, config.collection, words)
-        run_id = st.session_state.get("run")
-        add_help = None if run_id else words("Open a run on the page Ask first.")
-        icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"
-        with st.popover(words("Add open run"), icon=icon, disabled=not run_id, help=add_help, key=key):
-            if run_id:
-                add_form(engine, str(run_id), names, words)
-        if query_set.name != SAMPLE_SET:
-            with st.popover(words("This set"), icon=":material/more_horiz:"):
-                set_facts(engine, query_set, words)
+        if may("editor"):
+            set_menus(engine, query_set, names, config, words)
         st.space("stretch")
         running = batch is not None and progress_of(engine, batch.id).running
         if batch is not None and not running:
@@ -62,6 +52,23 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
     gathering_notes(engine, gathering, words)
     imported(engine, words)
     return gathering
+
+
+def set_menus(engine: Engine, query_set: QuerySet, names: Sequence[str], config: RunConfig, words: Words) -> None:
+    """What can be done with the sets: import one, add the open run, bind or delete the chosen one."""
+    # Another key is another popover, closed: what it was opened for is done.
+    done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
+    with st.popover(words("Import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
+        import_form(engine, names, config.collection, words)
+    run_id = st.session_state.get("run")
+    add_help = None if run_id else words("Open a run on the page Ask first.")
+    icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"
+    with st.popover(words("Add open run"), icon=icon, disabled=not run_id, help=add_help, key=key):
+        if run_id:
+            add_form(engine, str(run_id), names, words)
+    if query_set.name != SAMPLE_SET:
+        with st.popover(words("This set"), icon=":material/more_horiz:"):
+            set_facts(engine, query_set, words)
 
 
 def set_choice(engine: Engine, names: Sequence[str], words: Words) -> QuerySet:
@@ -137,7 +144,7 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
     )
     if st.button(words(NC_("tuning", "Add")), type="primary", width="stretch", disabled=not name, key="tune_add_do"):
         try:
-            engine.evaluation.add_case(str(name), case, record.config.collection)
+            engine.evaluation.add_case(str(name), case, record.collection)
         except WorkbenchError as error:
             fault_box(Fault.of(error), words, key="tune_add_failed")
         else:
@@ -154,6 +161,8 @@ def set_facts(engine: Engine, query_set: QuerySet, words: Words) -> None:
     )
     quiet(facts, words, key="tune_set_facts")
     bind_form(engine, query_set, words)
+    if not may("admin"):
+        return
     sure = st.checkbox(words("Delete it for good"), key=f"tune_sure_{query_set.name}")
     if st.button(words("Delete this set"), icon=":material/delete:", disabled=not sure, key="tune_set_delete"):
         engine.evaluation.delete_query_set(query_set.name)

@@ -27,6 +27,7 @@ from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import AxisValue, Cost
 from engine.model.config import RunConfig
 from engine.model.values import Fault
+from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown
 from pages.parts.tune.tried import COSTS, Tried, recommended, tried, tried_rows
 
@@ -128,6 +129,20 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
 
 def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
     """Keep the settings under test by a name; take up or forget saved ones."""
+    if may("editor"):
+        _save_as(engine, config, words)
+    for place, (saved, settings) in enumerate(engine.evaluation.settings().items()):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.text(saved)
+            if st.button(words("use"), key=f"tune_use_{place}", type="tertiary"):
+                want_settings(settings)
+                st.rerun()
+            if may("editor") and st.button(words("forget"), key=f"tune_forget_{place}", type="tertiary"):
+                engine.evaluation.delete_settings(saved)
+                st.rerun()
+
+
+def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
     st.markdown(f"**{words('Save these settings')}**")
     with st.form("tune_save", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         name = st.text_input(words("Name"), max_chars=60, key="tune_save_name")
@@ -138,15 +153,6 @@ def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
             st.rerun()
         except WorkbenchError as error:
             fault_box(Fault.of(error), words, key="tune_save_fault")
-    for place, (saved, settings) in enumerate(engine.evaluation.settings().items()):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.text(saved)
-            if st.button(words("use"), key=f"tune_use_{place}", type="tertiary"):
-                want_settings(settings)
-                st.rerun()
-            if st.button(words("forget"), key=f"tune_forget_{place}", type="tertiary"):
-                engine.evaluation.delete_settings(saved)
-                st.rerun()
 
 
 def take_away(engine: Engine, config: RunConfig, words: Words) -> None:

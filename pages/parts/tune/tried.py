@@ -17,6 +17,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine.evaluation.aggregate import evaluate
+from engine.evaluation.certify import Certificates, Risk, certify
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import MEASURES, Evaluation, Measure, Measured
 from engine.evaluation.recommend import Recommendation, recommend
@@ -190,6 +191,14 @@ def recommended(shown: Shown, config: RunConfig, names: tuple[str, ...], before:
     return _recommended(shown.name, _held(config, names), names, before, shown.evidence)
 
 
+def certificates(
+    shown: Shown, config: RunConfig, names: tuple[str, ...], *, risk: Risk, bound: float, confidence: float
+) -> Certificates:
+    """Which settings of the sweep keep a risk below a bound."""
+    made = _made(shown.name, _held(config, names), names, shown.evidence).sweep
+    return certify(shown.evidence, made.evaluation, risk=risk, bound=bound, confidence=confidence)
+
+
 def tried_rows(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> list[dict[str, AxisValue | None]]:
     """The same settings with every measure, for a file."""
     return rows(_sweep(shown.evidence, _held(config, names), names, _SWEPT[len(names)]))
@@ -221,8 +230,11 @@ def _tried(made: Sweep) -> _Made:
         telling=np.asarray(enough_known(evaluation), dtype=np.bool_),
         fronts={cost: front(made, cost) for cost in COSTS},
     )
-    # What a recommendation asks for; all measures of a thousand runs are hundreds of megabytes.
-    wanted: tuple[Measure, ...] = ("quality", "steps", "seconds")
+    # What a recommendation and a certificate ask for; all measures of a thousand runs are hundreds of megabytes.
+    wanted: tuple[Measure, ...] = (
+        *("quality", "steps", "seconds"),
+        *("answered_right", "wrong_given", "refused_answerable"),
+    )
     slim = replace(evaluation, measures={measure: evaluation.measures[measure] for measure in wanted})
     return _Made(found, replace(made, evaluation=slim))
 

@@ -1,0 +1,100 @@
+"""The card that says which settings keep a risk below a bound, or what is missing for that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.common.i18n import Words
+from components.common.markup import Node, button, chip, draw, node
+from components.tune.figures import value_text
+from engine.evaluation.certify import Certificates, Risk
+from engine.messages import N_, NC_
+
+RISKS: dict[Risk, str] = {
+    "wrong_given": N_("wrong among answers given"),
+    "refused_answerable": N_("answerable refused"),
+}
+
+_PROMISE: dict[Risk, str] = {
+    "wrong_given": N_("At most {bound} of the answers given are wrong, at {confidence} confidence."),
+    "refused_answerable": N_("At most {bound} of the answerable questions are refused, at {confidence} confidence."),
+}
+
+_SEEN: dict[Risk, str] = {
+    "wrong_given": N_("{failures} of {trials} answers given are wrong."),
+    "refused_answerable": N_("{failures} of {trials} answerable questions are refused."),
+}
+
+_MORE: dict[Risk, str] = {
+    "wrong_given": N_("About {n} more answers to labelled questions, none of them wrong, would be enough."),
+    "refused_answerable": N_("About {n} more answerable questions, none of them refused, would be enough."),
+}
+
+
+def certificate_card(
+    found: Certificates, pick: int | None, changed: Sequence[str], current: int | None, words: Words, *, key: str
+) -> bool:
+    """Draw the card; true when the reader wants to try the certified setting.
+
+    ``pick`` is the place of the certified setting to take, ``changed`` what differs in it from the settings under
+    test, ``current`` the place of those under test, None where they are not among the settings tried.
+    """
+    promise = words(_PROMISE[found.risk], bound=percent(found.bound), confidence=percent(found.confidence))
+    if pick is None:
+        head = node("strong", "heading", words("Not certifiable yet"))
+        none = words(
+            "No setting of {tried} is shown to keep this bound: {promise}", tried=len(found.p), promise=promise
+        )
+        draw((node("section", "card", head, node("p", "", none), *_missing(found, current, words)),), words, key=key)
+        return False
+    head = node("div", "head", node("strong", "heading", promise), chip("pass", words("certified")))
+    count = words(
+        "Certified are {n} of {tried} settings; this one gives the most answers. It holds for questions drawn like "
+        "those of this set, for all certified settings together.",
+        n=int(found.certified.sum()),
+        tried=len(found.p),
+    )
+    parts = [
+        head,
+        node("p", "query", " · ".join(changed) or words("The settings under test.")),
+        node("p", "", f"{_seen(found, pick, words)} p = {found.p[pick]:.3f}"),
+        node("p", "muted", count),
+    ]
+    if current is not None and current != pick and not found.certified[current]:
+        parts += _missing(found, current, words)
+    if changed:
+        parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", "button primary")))
+    return draw((node("section", "card", *parts),), words, key=key) == "try"
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage: ``12.5 %``."""
+    return f"{round(100 * share, 6):g} %"
+
+
+def _seen(found: Certificates, place: int, words: Words) -> str:
+    return words(_SEEN[found.risk], failures=int(found.failures[place]), trials=int(found.trials[place]))
+
+
+def _missing(found: Certificates, place: int | None, words: Words) -> list[Node]:
+    """What the settings under test lack; nothing where they were not tried."""
+    if place is None:
+        return [node("p", "muted", words("The settings under test lie between those that were tried."))]
+    said = [words("Settings under test:"), _seen(found, place, words)]
+    if unrecorded := int(found.unrecorded[place]):
+        text = words.count(
+            "1 answer is not recorded under them; gather with these settings to have it.",
+            "{n} answers are not recorded under them; gather with these settings to have them.",
+            unrecorded,
+        )
+        return [node("p", "muted", words.joined([*said, text]))]
+    trials = int(found.trials[place])
+    share = int(found.failures[place]) / trials if trials else 0.0
+    more = found.more(place)
+    if share > found.bound:
+        said.append(words("That is {share}, more than the bound.", share=value_text("wrong_given", share)))
+    elif more:
+        said.append(words(_MORE[found.risk], n=more))
+    else:
+        said.append(words("Alone they would pass; a stricter setting did not, and ended the sequence."))
+    return [node("p", "muted", words.joined(said))]

@@ -1,0 +1,159 @@
+"""Settings of which it can be said, at a confidence, that at most a given share of their answers is wrong.
+
+Learn then test (Angelopoulos, Bates, Candès, Jordan and Lei, 2021): each setting is a hypothesis, *its risk is above
+the bound*, with the exact binomial p-value of its wrong answers. Settings are tested one after the other, from the
+strictest to the laxest, and the first that fails ends it: so the chance that any certified setting breaks the bound is
+at most one minus the confidence, no matter how many are tried. The order comes from the settings alone, never from
+what is known of the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import exp, fsum, lgamma, log, log1p
+from typing import Literal
+
+import numpy as np
+
+from engine.evaluation.answers import basis_of
+from engine.evaluation.evidence import Evidence
+from engine.evaluation.figures import Evaluation
+from engine.model.config import RunConfig
+from engine.replay.masks import BoolArray, FloatArray, IntArray
+
+Risk = Literal["wrong_given", "refused_answerable"]
+"""What is bounded: wrong ones among the answers given, or refused ones among the answerable questions."""
+_STRICTER: dict[str, int] = {
+    "similarity_threshold": 1,
+    "grade_pass_threshold": 1,
+    "min_relevant": 1,
+    "min_confidence": 1,
+    "top_k": -1,
+    "max_rewrites": -1,
+}
+"""Whether more of a setting means fewer answers (1) or more of them (-1)."""
+_MOST = 1_000_000
+"""Answers beyond which it is no longer said how many more would be needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """Which of S settings keep a risk below a bound, and what is missing where that cannot be said."""
+
+    risk: Risk
+    bound: float
+    confidence: float
+    trials: IntArray
+    """[S]: answers given, or answerable questions, that count."""
+    failures: IntArray
+    """[S]: of these, how many are wrong, or refused."""
+    unrecorded: IntArray
+    """[S]: questions with a label whose answer under the setting is not recorded; with any, nothing is certified."""
+    p: FloatArray
+    """[S]: chance of so few failures, were the risk at the bound; 1 without trials."""
+    certified: BoolArray
+    """[S]"""
+
+    def more(self, setting: int) -> int | None:
+        """How many further ones without a failure would bring the p-value under its level; None where too many would.
+
+        0 where it is there already.
+        """
+        return further(int(self.failures[setting]), int(self.trials[setting]), self.bound, self.confidence)
+
+
+def certify(
+    evidence: Evidence,
+    evaluation: Evaluation,
+    *,
+    risk: Risk = "wrong_given",
+    bound: float = 0.1,
+    confidence: float = 0.95,
+) -> Certificates:
+    """Certify the settings of an evaluation of ``evidence``; raises ``ValueError`` for a bound outside of (0, 1).
+
+    Settings with too few trials to be certified at all are passed over in the sequence: they give fewer answers, which
+    says nothing of how many are wrong.
+    """
+    if not (0 < bound < 1 and 0 < confidence < 1):
+        raise ValueError("a bound and a confidence lie between 0 and 1")
+    measured = evaluation.measures[risk]
+    trials = measured.weight.sum(axis=0).astype(np.int64)
+    failures = measured.total.sum(axis=0).astype(np.int64)
+    labelled = sum(basis_of(case) is not None for case in evidence.cases)
+    unrecorded = labelled - evaluation.n("answered_right")
+    pairs = zip(failures.tolist(), trials.tolist(), strict=True)
+    p = np.array([p_value(k, n, bound) for k, n in pairs], dtype=np.float64)
+    certified = np.zeros(len(p), dtype=np.bool_)
+    least = further(0, 0, bound, confidence)
+    for place in strictest_first(evaluation.configs):
+        if unrecorded[place] or least is None or trials[place] < least:
+            continue
+        if p[place] > 1 - confidence:
+            break
+        certified[place] = True
+    return Certificates(risk, bound, confidence, trials, failures, np.asarray(unrecorded, np.int64), p, certified)
+
+
+@lru_cache(maxsize=65_536)
+def p_value(failures: int, trials: int, bound: float) -> float:
+    """The chance of at most so many failures in so many trials where each fails with the chance ``bound``."""
+    if not trials:
+        return 1.0
+    fail, pass_ = log(bound), log1p(-bound)
+    ways = lgamma(trials + 1)
+    terms = (
+        exp(ways - lgamma(k + 1) - lgamma(trials - k + 1) + k * fail + (trials - k) * pass_)
+        for k in range(failures + 1)
+    )
+    return min(1.0, fsum(terms))
+
+
+def further(failures: int, trials: int, bound: float, confidence: float) -> int | None:
+    """Further trials without a failure after which the p-value is at most one minus the confidence."""
+    low, high = 0, 1
+    while p_value(failures, trials + high, bound) > 1 - confidence:
+        low, high = high, 2 * high
+        if high > _MOST:
+            return None
+    while low < high:
+        middle = (low + high) // 2
+        if p_value(failures, trials + middle, bound) > 1 - confidence:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def strictest_first(configs: Sequence[RunConfig]) -> list[int]:
+    """Places of settings, the strictest first, by the values of their sliders alone.
+
+    How strict one is, is the mean over the sliders that differ of its place among the values tried.
+    """
+    strict = np.zeros(len(configs))
+    for name, direction in _STRICTER.items():
+        values, places = np.unique([getattr(config, name) for config in configs], return_inverse=True)
+        if len(values) > 1:
+            strict += direction * places / (len(values) - 1)
+    return [int(place) for place in np.argsort(-strict, kind="stable")]
+
+
+def similarity_cut(evidence: Evidence, keep: float = 0.95) -> tuple[float, int] | None:
+    """The similarity threshold that keeps a right passage for a share of new questions, and the questions behind it.
+
+    Split conformal (Vovk et al. 2005): of n questions whose first search found an expected passage, the best one's
+    similarity is taken, and the cut is the one at place ``floor((n + 1)(1 - keep))`` from below. None where n is too
+    small: 19 questions for 95 %.
+    """
+    places = evidence.places
+    if not len(evidence) or not places.met.shape[1]:
+        return None
+    found = [
+        float(places.similarity[row, 0, [place for place in range(20) if int(places.met[row, 0]) >> place & 1]].max())
+        for row in range(len(evidence))
+        if places.met[row, 0]
+    ]
+    at = int((len(found) + 1) * (1 - keep) + 1e-9)
+    return (sorted(found)[at - 1], len(found)) if at else None

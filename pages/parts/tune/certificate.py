@@ -1,0 +1,106 @@
+"""The tab *Certificate* of the Tune page: a bound, a confidence, and the settings that keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import streamlit as st
+
+from components.common.i18n import Words
+from components.common.panel import want_settings
+from components.common.setting_words import setting_label, setting_text
+from components.tune.certificate import RISKS, certificate_card, percent
+from components.tune.charts import heat_map
+from components.tune.figures import value_text
+from engine.evaluation.certify import Certificates, Risk, similarity_cut
+from engine.evaluation.sweep import AxisValue
+from engine.messages import NC_
+from engine.model.config import RunConfig
+from pages.parts.tune.evidence import Shown
+from pages.parts.tune.sweep import swept_axes
+from pages.parts.tune.tried import certificates, tried
+
+_BOUND, _CONFIDENCE = 0.1, 0.95
+_CONFIDENCES = (0.9, 0.95, 0.99)
+_KEPT = 0.95
+
+
+def certificate_tab(
+    shown: Shown, config: RunConfig, words: Words, try_settings: Callable[[Mapping[str, AxisValue]], None]
+) -> None:
+    """What is to be bounded, what can be said about it, and the safe region where two settings are swept."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        risk: Risk = st.selectbox(
+            words("Risk"),
+            list(RISKS),
+            format_func=lambda name: words(RISKS[name]),
+            key="tune_risk",
+            persist_state="session",
+        )
+        bound = st.number_input(
+            words(NC_("risk", "At most")),
+            0.01,
+            0.5,
+            _BOUND,
+            0.01,
+            key="tune_risk_bound",
+            persist_state="session",
+            width=140,
+        )
+        confidence: float = st.selectbox(
+            words("Confidence"),
+            _CONFIDENCES,
+            index=_CONFIDENCES.index(_CONFIDENCE),
+            format_func=percent,
+            key="tune_risk_confidence",
+            persist_state="session",
+            width=140,
+        )
+    names = swept_axes(config)
+    found = certificates(shown, config, names, risk=risk, bound=bound, confidence=confidence)
+    made = tried(shown, config, names)
+    current = next((place for place, item in enumerate(made.configs) if item == config), None)
+    pick = _most_answers(found, current)
+    changed = [] if pick is None else _changed(config, made.configs[pick], names, words)
+    if certificate_card(found, pick, changed, current, words, key="tune_certificate") and pick is not None:
+        want_settings(made.settings[pick])
+        st.rerun()
+    st.caption(
+        words(
+            "Settings are tested from the strictest to the laxest, by their values alone, until one fails: so the "
+            "confidence holds for all that pass together. Only recorded answers count."
+        )
+    )
+    if cut := similarity_cut(shown.evidence, _KEPT):
+        st.caption(
+            words(
+                "A similarity threshold of {cut} keeps an expected passage for {share} of new questions whose first "
+                "search finds one (n = {n}).",
+                cut=value_text("recall", cut[0]),
+                share=percent(_KEPT),
+                n=cut[1],
+            )
+        )
+    if len(names) > 1 and (heat := made.heat(risk, names[0], names[1], config)) is not None:
+        safe = frozenset(int(place) for place in np.flatnonzero(found.certified))
+        heat_map(heat, config, words, key="tune_safe", tried=try_settings, total=len(shown), safe=safe)
+        if safe:
+            st.caption(words("Framed: certified."))
+
+
+def _most_answers(found: Certificates, current: int | None) -> int | None:
+    """The certified setting with the most answers, of equal ones that under test; None where none is certified."""
+    places = np.flatnonzero(found.certified)
+    if not len(places):
+        return None
+    best = places[found.trials[places] == found.trials[places].max()]
+    return current if current in best else int(best[0])
+
+
+def _changed(config: RunConfig, other: RunConfig, names: tuple[str, ...], words: Words) -> list[str]:
+    return [
+        f"{setting_label(name, words)} {setting_text(name, getattr(other, name), words)}"
+        for name in names
+        if getattr(other, name) != getattr(config, name)
+    ]

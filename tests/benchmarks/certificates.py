@@ -1,0 +1,89 @@
+"""Whether certificates keep their promise on answers to labelled questions: bounds broken over resampled splits."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from engine.engine import Engine
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.cases import QuerySet, sample_set
+from engine.evaluation.certify import certify
+from engine.evaluation.evidence import Evidence, gather
+from engine.evaluation.figures import Evaluation, Measured
+from engine.evaluation.importing import read_query_set
+from engine.evaluation.sweep import Axis, sweep
+from engine.model.config import RunConfig
+from engine.settings import Settings
+from tests.benchmarks.harness import Bench, Row
+
+_LANGUAGES = ("en", "zh")
+_QUESTIONS = 306
+"""Of each language of XQuAD, half of what there is."""
+_SPLITS = 1000
+_JUDGED = 100
+"""Labelled questions of one split."""
+_BOUNDS = (0.05, 0.1, 0.2)
+_AXES = (
+    Axis("similarity_threshold", tuple(round(0.1 * step, 1) for step in range(8))),
+    Axis("max_rewrites", (0, 1, 2, 3)),
+    Axis("min_relevant", (1, 2, 3)),
+)
+
+
+def certificates(bench: Bench) -> Iterator[Row]:
+    """The sample questions, and XQuAD with its gold answers where its files are at hand."""
+    with Engine.open(Settings(data_dir=bench.folder)) as engine:
+        engine.wait_until_ready()
+        yield from _broken("samples", _evidence(engine, sample_set()))
+        for language in _LANGUAGES:
+            path = bench.data and bench.data / f"xquad-dev.{language}.json"
+            if not path or not path.is_file():
+                print(f"left out: no folder with xquad-dev.{language}.json (--data)")
+                continue
+            plan = read_query_set(path, f"xquad {language}", limit=_QUESTIONS)
+            report = engine.ingest(plan.items, plan.set.collection)
+            yield from _broken(f"XQuAD {language}", _evidence(engine, plan.after(report.to_dict())))
+
+
+def _evidence(engine: Engine, asked: QuerySet) -> Evidence:
+    config = RunConfig(collection=asked.collection, grade_probe=True)
+    return gather(asked.cases, {case.id: engine.run(case.question, config) for case in asked.cases})
+
+
+def _broken(name: str, evidence: Evidence) -> Iterator[Row]:
+    """Draw questions with replacement: all of them are the population, so that every setting's true risk is known."""
+    whole = sweep(evidence, evidence.gathered[0].table.config, _AXES).evaluation
+    truth = whole.value("wrong_given")
+    chance = random.Random(11)
+    drawn = [chance.choices(range(len(evidence)), k=_JUDGED) for _ in range(_SPLITS)]
+    yield Row(f"{name}: questions", "", (float(len(evidence)),))
+    yield Row(f"{name}: wrong among answers given, as gathered", "%", (_risk(evidence),))
+    for bound in _BOUNDS:
+        found = [certify(*_part(evidence, whole, rows), bound=bound).certified for rows in drawn]
+        broken = [bool((truth[certified] > bound).any()) for certified in found]
+        yield Row(
+            f"{name}, at most {bound:.0%}: splits that certify a setting",
+            "%",
+            (_share([bool(item.any()) for item in found]),),
+        )
+        yield Row(f"{name}, at most {bound:.0%}: splits that certify one beyond the bound", "%", (_share(broken),),
+                  budget="≤ 5 % + 2 % of chance")  # fmt: skip
+
+
+def _part(evidence: Evidence, whole: Evaluation, rows: Sequence[int]) -> tuple[Evidence, Evaluation]:
+    measures = {name: Measured(item.total[rows], item.weight[rows]) for name, item in whole.measures.items()}
+    gathered = tuple(evidence.gathered[row] for row in rows)
+    return replace(evidence, gathered=gathered), replace(whole, measures=measures)
+
+
+def _risk(evidence: Evidence) -> float:
+    config = evidence.gathered[0].table.config
+    return float(evaluate(evidence, [config]).value("wrong_given")[0])
+
+
+def _share(values: Sequence[bool]) -> float:
+    return float(np.mean(values))

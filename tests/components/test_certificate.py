@@ -1,0 +1,73 @@
+"""The card of a certificate: every sentence says what the certificates hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.common.i18n import UiLanguage, words_for
+from components.tune.certificate import percent
+from engine.evaluation.certify import Certificates, p_value
+
+FOUND = Certificates(
+    "wrong_given",
+    0.1,
+    0.95,
+    trials=np.array([60, 45, 50]),
+    failures=np.array([1, 3, 20]),
+    unrecorded=np.array([0, 0, 4]),
+    p=np.array([p_value(1, 60, 0.1), p_value(3, 45, 0.1), p_value(20, 50, 0.1)]),
+    certified=np.array([True, False, False]),
+)
+
+
+def drawn(found: Certificates, pick: int | None, current: int | None, language: UiLanguage = "en") -> str:
+    def page() -> None:
+        import streamlit as st
+
+        from components.tune.certificate import certificate_card
+
+        certificate_card(*st.session_state["shown"], key="card")
+
+    app = AppTest.from_function(page, default_timeout=60)
+    app.session_state["shown"] = (found, pick, [] if pick is None else ["Top-k 3"], current, words_for(language))
+    app.run()
+    assert not app.exception
+    (card,) = [item.proto.json for item in app.get("bidi_component")]
+    return " ".join(_texts(json.loads(card)))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(item)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_certified_setting_is_told_with_its_counts(language: UiLanguage) -> None:
+    words = words_for(language)
+    text = drawn(FOUND, 0, 1, language)
+    for part in ("10 %", "95 %", "Top-k 3", "60", words("certified")):
+        assert part in text
+    # What is under test has 3 of 45 wrong, and needs 31 more without an error.
+    assert FOUND.more(1) == 31 and "31" in text and "45" in text
+
+
+def test_nothing_is_promised_where_nothing_is_certified() -> None:
+    none = replace(FOUND, certified=np.zeros(3, dtype=bool))
+    assert "Not certifiable yet" in drawn(none, None, 1)
+    assert "4 answers are not recorded" in drawn(none, None, 2)
+    assert "lie between those that were tried" in drawn(none, None, None)
+    beyond = replace(none, unrecorded=np.zeros(3, dtype=int))
+    assert "That is 0.40, more than the bound." in drawn(beyond, None, 2)
+    assert "ended the sequence" in drawn(none, None, 0)
+
+
+def test_a_share_is_written_in_percent() -> None:
+    assert [percent(share) for share in (0.1, 0.125, 0.95, 0.07)] == ["10 %", "12.5 %", "95 %", "7 %"]

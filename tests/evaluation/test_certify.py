@@ -1,0 +1,149 @@
+"""Certificates: exact p-values, one sequence from strict to lax, and the promised share of broken bounds."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.cases import Case
+from engine.evaluation.certify import certify, further, p_value, similarity_cut, strictest_first
+from engine.evaluation.evidence import Evidence, Places, gather
+from engine.evaluation.figures import Evaluation, Measured
+from engine.model.config import RunConfig
+from engine.replay.masks import BoolArray, IntArray
+from tests.evaluation.gathered import evidence_of, questions
+
+LATTICE = [RunConfig(similarity_threshold=round(0.1 * step, 1)) for step in range(8)]
+
+
+def test_p_values_are_those_of_the_binomial_distribution() -> None:
+    for trials in (1, 7, 29, 46, 400, 5000):
+        for failures in {0, 1, trials // 10, trials // 3, trials}:
+            for bound in (0.01, 0.1, 0.2, 0.5):
+                assert p_value(failures, trials, bound) == pytest.approx(binom.cdf(failures, trials, bound), abs=1e-9)
+    assert p_value(0, 0, 0.1) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("failures", "trials", "bound", "wanted"), [(0, 0, 0.1, 29), (1, 0, 0.1, 46), (0, 20, 0.1, 9), (0, 0, 0.2, 14)]
+)
+def test_how_many_more_answers_would_do(failures: int, trials: int, bound: float, wanted: int) -> None:
+    assert further(failures, trials, bound, 0.95) == wanted
+    p_before = sum(
+        comb(trials + wanted - 1, k) * bound**k * (1 - bound) ** (trials + wanted - 1 - k) for k in range(failures + 1)
+    )
+    assert p_before > 0.05
+    assert further(0, 50, 0.1, 0.95) == 0
+    assert further(5, 5, 1e-9, 0.95) is None
+
+
+def test_settings_are_tried_from_the_strictest_to_the_laxest() -> None:
+    configs = [
+        RunConfig(similarity_threshold=0.2, max_rewrites=3),
+        RunConfig(similarity_threshold=0.8, max_rewrites=0),
+        RunConfig(similarity_threshold=0.2, max_rewrites=0),
+        RunConfig(similarity_threshold=0.8, max_rewrites=3),
+    ]
+    assert strictest_first(configs) == [1, 2, 3, 0]
+
+
+def certified(wrong: BoolArray, given: BoolArray, evidence: Evidence, evaluation: Evaluation) -> list[int]:
+    """Certify a lattice whose answers [N, S] are given and wrong as said, none of them unrecorded."""
+    everything = np.ones(wrong.shape)
+    measures = {
+        **evaluation.measures,
+        "wrong_given": Measured((wrong & given).astype(float), given.astype(float)),
+        "answered_right": Measured(np.zeros(wrong.shape), everything),
+    }
+    made = certify(evidence, replace(evaluation, measures=measures), bound=0.1)
+    return [int(place) for place in np.flatnonzero(made.certified)]
+
+
+def test_at_most_one_in_twenty_draws_certifies_a_setting_that_breaks_the_bound() -> None:
+    """The riskiest worlds: every setting lies just above the bound, or the laxer ones do."""
+    evidence = evidence_of(150)
+    evaluation = evaluate(evidence, LATTICE)
+    random = np.random.default_rng(5)
+    for risks in ([0.101] * 8, [0.101] * 4 + [0.02] * 4):
+        broken = 0
+        for _ in range(1000):
+            # One question has the same luck under all settings: p-values depend on each other, as in life.
+            luck = random.random((150, 1))
+            given = random.random((150, 1)) < np.linspace(0.95, 0.3, 8)
+            found = certified(luck < np.array(risks), given, evidence, evaluation)
+            broken += any(risks[place] > 0.1 for place in found)
+        # Three standard errors above 5 %.
+        assert broken / 1000 <= 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5
+
+
+def test_a_setting_without_errors_is_certified_and_one_too_many_ends_the_sequence() -> None:
+    evidence = evidence_of(60)
+    evaluation = evaluate(evidence, LATTICE)
+    given = np.ones((60, 8), dtype=bool)
+    wrong = np.zeros((60, 8), dtype=bool)
+    assert certified(wrong, given, evidence, evaluation) == list(range(8))
+    # LATTICE[4] fails: what is laxer, LATTICE[3] and below, is never tried.
+    wrong[:12, 4] = True
+    assert certified(wrong, given, evidence, evaluation) == [5, 6, 7]
+    # Too few answers say nothing of the risk, so that the sequence passes them over.
+    given[20:, 7] = False
+    assert certified(wrong, given, evidence, evaluation) == [5, 6]
+
+
+def test_a_setting_whose_answers_are_not_recorded_is_not_certified_until_another_gathering_has_them() -> None:
+    cases, records = questions(40, RunConfig())
+    # Without a rewrite some questions end elsewhere, so that their answers would have to be generated.
+    other = RunConfig(min_confidence=0.9)
+    _, there = questions(40, other)
+    alone = gather(cases, records)
+    before = certify(alone, evaluate(alone, [RunConfig(), other]), bound=0.9)
+    assert before.unrecorded[0] == 0 < before.unrecorded[1] and not before.certified[1]
+    both = gather(cases, records, [there])
+    evaluation = evaluate(both, [RunConfig(), other])
+    after = certify(both, evaluation, bound=0.9)
+    assert after.unrecorded.tolist() == [0, 0]
+    own = evaluate(gather(cases, there), [other])
+    for measure in ("answered_right", "wrong_given", "citation_recall"):
+        assert evaluation.figure(measure, 1) == own.figure(measure)
+
+
+def test_questions_without_a_label_take_no_part() -> None:
+    cases, records = questions(12, RunConfig())
+    bare = [Case(case.id, case.question) for case in cases]
+    evidence = gather(bare, records)
+    made = certify(evidence, evaluate(evidence, [RunConfig()]))
+    assert (made.trials[0], made.unrecorded[0], made.p[0], made.more(0)) == (0, 0, 1.0, 29)
+
+
+@pytest.mark.parametrize("bound", [0.0, 1.0, -0.1])
+def test_a_bound_is_a_share(bound: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        certify(evidence_of(3), evaluate(evidence_of(3), [RunConfig()]), bound=bound)
+
+
+def test_the_cut_for_similarity_keeps_the_promised_share_of_new_questions() -> None:
+    random = np.random.default_rng(3)
+    whole = evidence_of(400)
+    rows = np.flatnonzero(whole.places.met[:, 0])
+    similarity, met = whole.places.similarity[:, 0], whole.places.met[:, 0]
+    best = np.array([max(similarity[row, place] for place in range(20) if int(met[row]) >> place & 1) for row in rows])
+    kept = []
+    for _ in range(200):
+        drawn = random.permutation(len(rows))
+        fitted, new = drawn[:40], drawn[40:]
+        gathered = tuple(whole.gathered[row] for row in rows[fitted])
+        part = replace(whole, gathered=gathered, places=_rows(whole.places, rows[fitted]))
+        cut = similarity_cut(part, 0.9)
+        assert cut is not None and cut[1] == 40
+        kept.append(np.mean(best[new] >= cut[0]))
+    assert np.mean(kept) >= 0.9 - 0.01
+    assert similarity_cut(evidence_of(5)) is None
+
+
+def _rows(places: Places, rows: IntArray) -> Places:
+    return replace(places, **{item.name: getattr(places, item.name)[rows] for item in fields(Places)})
