@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 MILVUS_VENV := .venv-milvus
 NEO4J_JARS := .neo4j
+KEYCLOAK := .keycloak
 
 # Where it is set, each of the many processes that tests start would compile the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test check style types contracts milvus neo4j collect pytest coverage bench screenshots lock
+.PHONY: install team run test check style types contracts milvus neo4j keycloak collect pytest coverage bench screenshots lock
 
 install: $(VENV)/.installed
+
+# PostgreSQL, signing in, figures for Prometheus and Ray, beside what `install` brings.
+team: $(VENV)/.installed-team
 
 run: install
 	$(BIN)/python -m engine serve
@@ -18,7 +22,7 @@ run: install
 # The servers are downloaded while the tests are collected: that compiles them once, not in every process. The types are
 # checked while the first tests wait for servers.
 test: $(VENV)/.installed-dev
-	$(MAKE) --no-print-directory --jobs style contracts milvus neo4j collect
+	$(MAKE) --no-print-directory --jobs style contracts milvus neo4j keycloak collect
 	$(MAKE) --no-print-directory --jobs types pytest
 
 pytest: $(VENV)/.installed-dev
@@ -40,6 +44,9 @@ milvus: $(VENV)/.installed-dev
 
 neo4j: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.support.neo4j_server $(NEO4J_JARS)
+
+keycloak: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.support.keycloak_server $(KEYCLOAK)
 
 # What goes wrong here goes wrong in the run of the tests too, which tells it.
 collect: $(VENV)/.installed-dev
@@ -63,12 +70,17 @@ screenshots: $(VENV)/.installed-dev
 
 lock: $(VENV)/.installed-dev
 	$(BIN)/uv pip compile pyproject.toml -o requirements.lock --universal --python-version 3.11 --generate-hashes --upgrade --custom-compile-command "make lock"
+	$(BIN)/uv pip compile pyproject.toml --extra team --extra cluster -c requirements.lock -o requirements-team.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 	$(BIN)/uv pip compile pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 	$(BIN)/uv pip compile tests/milvus.in -o tests/milvus.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
 $(VENV)/.installed: requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+$(VENV)/.installed-team: requirements-team.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-team.lock
 	touch $@
 
 # With uv, which is in the lock itself: pip alone computes for a minute and a half.

@@ -16,7 +16,10 @@ from engine.settings import UPLOADS_TAKEN
 from pages.parts.common.after_start import finish_start
 from pages.parts.common.forwards import forwards
 from pages.parts.common.live_view import view_of
+from pages.parts.common.sign_in import check_secrets, set_up_sign_in
 
+# Before anything is opened, for a mistake there ends the start.
+check_secrets()
 settings = get_engine().settings
 # One list of hosts for pages, API and event streams; Streamlit reads its own option at every connection.
 config.set_option("server.allowedHosts", list(settings.allowed_hosts))
@@ -40,7 +43,7 @@ app = st.App(
     Path(__file__).parent / "pages" / "_shell.py",
     lifespan=lifespan,
     routes=forwards(base_path()),
-    middleware=middleware(get_engine, settings, views=view_of),
+    middleware=middleware(get_engine, settings, views=view_of, doors=set_up_sign_in(get_engine()), base=base_path()),
 )
 
 if __name__ == "__main__":

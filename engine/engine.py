@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
+import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
-from engine.errors import DataFolderGone, InvalidQuestion, UnknownMemory
+from engine.database.opening import Databases
+from engine.errors import DataFolderGone, ForkRefused, InvalidQuestion, UnknownMemory
 from engine.evaluation.opening import Evaluations
 from engine.host.host import Host
 from engine.host.noted_faults import NotedFault, NotedFaults
@@ -23,17 +24,25 @@ from engine.memory.weak_points import WeakPoints
 from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
 from engine.model.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
+from engine.people import WORKBENCH, acting, acting_as
+from engine.people.doors import admit, guarded
+from engine.people.records import PeopleRecords
+from engine.people.team import Team
 from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
 from engine.replay import WhatIf, what_if
 from engine.replay.fork import branch_off
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
+from engine.running.any_runs import AnyRuns
 from engine.running.connections import Connections
+from engine.running.followed_runs import FollowedRuns
 from engine.running.graphs import Graphs
 from engine.running.ingestions import Ingestions
 from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
 from engine.running.loop_thread import LoopThread
+from engine.running.measuring import heard_by, measured
+from engine.running.quota import Quota
 from engine.running.resources import Resources
 from engine.samples.archive import Archive
 from engine.settings import Settings
@@ -48,34 +57,50 @@ if TYPE_CHECKING:
 _PATIENCE_S = 0.5
 """How long a page waits to hear whether Ollama is there."""
 _CLOSING_S = 10.0
+_NOTICED_S = 6.0
+"""By then a proxy that asks every two seconds has noticed that this process is about to end."""
 
 
+@guarded
 class Engine:
     """Runs questions, keeps their records, and looks after the knowledge base; safe to call from any thread.
 
     ``Engine.open`` returns at once: the knowledge base opens in the background, and what needs it waits for it.
     """
 
-    def __init__(self, settings: Settings, resources: Resources | None = None) -> None:
+    def __init__(self, settings: Settings, resources: Resources | None = None, *, worker: bool = False) -> None:
+        """A ``worker`` does what it is given, and takes over nothing that another process has left."""
         self.settings = settings
+        self.worker = worker
         self.instance = uuid.uuid4().hex
         """Tells this engine from any other that may answer at the same address later."""
+        self.draining = False
+        """Whether this process is about to end."""
         self._closing = threading.Lock()
         self._closed = False
         self._faults = NotedFaults()
         self._folder = DataFolder(settings.data_dir)
         self._folder_gone = False
-        self._evaluations = Evaluations(self)
-        self._store = RunStore(settings.data_dir / "runs.db", on_fault=self._faults.note, on_over=self._faults.over)
-        self.resources = resources or Resources(settings)
+        self.databases = Databases.of(settings)
+        self._store = RunStore(self.databases.runs, on_fault=self._faults.note, on_over=self._faults.over)
+        self.resources = resources or Resources(settings, self.databases)
         self._archive = Archive(self._store)
+        self.team = Team(PeopleRecords(self.databases.people))
         self._loop = LoopThread("engine-loop")
-        self._runs = LiveRuns(self._loop, self.resources, self._store.append, settings.max_concurrent_runs)
-        self.ingestions = Ingestions(self._loop, self.resources)
+        self.ingestions = Ingestions(
+            self._loop, self.resources, None if worker else self.databases.runs, self.team.limit_alike
+        )
+        self.metrics = measured(self._loop, self.resources, self.active_runs, self.ingestions.here)
+        hear = heard_by(self._store.append, self.metrics)
+        self._runs = LiveRuns(self._loop, self.resources, hear, settings.max_concurrent_runs)
+        self._quota = Quota(settings, self._store)
+        self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)
+        self._any = AnyRuns(self._runs, self._followed, self._archive)
         self.graphs = Graphs(self._loop, self.resources, self.ingestions)
-        self.library = Library(self._loop, self.resources, self.ingestions.jobs)
+        self.library = Library(self._loop, self.resources, self.ingestions.jobs, self.team.limit_alike)
         self.connections = Connections(self._loop, self.resources)
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
+        self._evaluations = Evaluations(self, self.team.groups_of)
         self._loop.submit(self._warm_up())
 
     @classmethod
@@ -95,14 +120,16 @@ class Engine:
             if self._closed:
                 return
             self._closed = True
-        for part in (self.ingestions, self.host):
-            part.close()
-        self._loop.refuse()
-        self._runs.close(_CLOSING_S)
-        self._evaluations.end_batches(_CLOSING_S)
-        self._loop.close(self.resources.close, _CLOSING_S)
-        self._store.close()
-        self._evaluations.close()
+        with acting_as(WORKBENCH):
+            for part in (self._followed, self.ingestions, self.host):
+                part.close()
+            self._loop.refuse()
+            self._runs.close(_CLOSING_S)
+            self._evaluations.end_batches(_CLOSING_S)
+            self._loop.close(self.resources.close, _CLOSING_S)
+            self._store.close()
+            self._evaluations.close()
+        self.databases.close()
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
@@ -134,7 +161,9 @@ class Engine:
         if len(question) > self.settings.max_question_chars:
             raise InvalidQuestion.too_long(length=len(question), limit=self.settings.max_question_chars)
         self._require_folder()
-        return self._runs.begin(question, config, run_id=run_id, attachments=admitted(attachments, config), trial=trial)
+        files = admitted(attachments, config)
+        with self._quota.room():
+            return self._runs.begin(question, config, run_id=run_id, attachments=files, trial=trial)
 
     def fork(
         self,
@@ -154,11 +183,19 @@ class Engine:
         """
         self._require_folder()
         record = self.record(parent) if isinstance(parent, str) else parent
+        self._require_same_readers(record, config)
         longest = self.settings.max_question_chars
         branch = branch_off(
             record, config, round_index=round, query=query, verdicts=verdicts or {}, longest_query=longest
         )
-        return self._runs.begin(record.question, config, branch)
+        with self._quota.room():
+            return self._runs.begin(record.question, config, branch)
+
+    def _require_same_readers(self, record: RunRecord, config: RunConfig) -> None:
+        """Raise ``ForkRefused`` where an alias leads to a collection by now that others read than that of the run."""
+        limited = self.team.groups_of(record.collection)
+        if limited and self.team.groups_of(self.describe(config.collection).name) != limited:
+            raise ForkRefused.other_setting(field="collection")
 
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
         """What a run should be warned of before it begins, such as a bar that no round can reach (QL-08).
@@ -199,51 +236,32 @@ class Engine:
         return self._loop.call(read_with(model, self.resources, name=name, data=data, question=question))
 
     def cancel(self, run_id: str) -> bool:
-        """Stop a run within one step; False where it had ended already. Raises ``UnknownRun``."""
-        run = self._runs.find(run_id)
-        if run is None:
-            self._archive.record(run_id)
-            return False
-        if not run.active:
-            return False
-        self._runs.stop(run)
-        return True
+        """Stop a run within one step, also one of another replica; False where it had ended. Raises ``UnknownRun``."""
+        return self._any.cancel(run_id)
 
     def wait(self, run_id: str, timeout_s: float | None = None) -> bool:
         """Block until a run has ended; False where ``timeout_s`` passed first. Raises ``UnknownRun``."""
-        run = self._runs.find(run_id)
-        if run is None:
-            self._archive.record(run_id)
-            return True
-        return run.wait(timeout_s)
+        return self._any.wait(run_id, timeout_s)
 
     def record(self, run_id: str) -> RunRecord:
         """The record of a run, live or stored; raises ``UnknownRun``."""
-        run = self._runs.find(run_id)
-        return run.record if run else self._archive.record(run_id)
+        return self._any.record(run_id)
 
     def events(self, run_id: str, after: int = 0) -> Iterator[Event]:
         """Events above sequence number ``after``; follows a live run to its end. Raises ``UnknownRun``."""
-        run = self._runs.find(run_id)
-        return run.follow(after) if run else iter(self._archive.events(run_id, after))
+        return self._any.events(run_id, after)
 
-    async def aevents(self, run_id: str, after: int = 0) -> AsyncIterator[Event]:
+    def aevents(self, run_id: str, after: int = 0) -> AsyncIterator[Event]:
         """:meth:`events` for an event loop, e.g. the web server's."""
-        run = self._runs.find(run_id)
-        if run is not None:
-            async for event in run.afollow(after):
-                yield event
-            return
-        for event in await asyncio.to_thread(self._archive.events, run_id, after):
-            yield event
+        return self._any.aevents(run_id, after)
 
     def runs(self, limit: int = 50, **filters: Unpack[Filters]) -> list[RunSummary]:
         """Runs, newest first: at most ``limit`` of those that the filters of ``records.listing.Wanted`` let through."""
-        return self._store.list(limit, **filters)
+        return self._store.list(limit, reader=acting(), **filters)
 
     def run_configs(self, run_ids: Sequence[RunId]) -> dict[RunId, RunConfig]:
         """Settings of stored runs, by id; those that cannot be read are left out."""
-        return self._store.configs(run_ids)
+        return self._store.configs(run_ids, acting())
 
     def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
@@ -259,7 +277,7 @@ class Engine:
 
     def tags(self) -> dict[str, int]:
         """How many runs have each tag, in alphabetical order."""
-        return self._store.tags()
+        return self._store.tags(acting())
 
     def delete_run(self, run_id: str) -> None:
         """Remove a record; raises ``RunActive`` while it runs, ``ReadOnlyRun``, ``UnknownRun`` where there is none."""
@@ -279,11 +297,20 @@ class Engine:
 
     def under_way(self, run_id: str) -> tuple[float, int]:
         """Milliseconds that a live run has taken until now, and the model calls that wait for their end."""
-        run = self._runs.find(run_id)
-        return (run.clock.elapsed_ms(), run.calls_under_way) if run is not None and run.active else (0.0, 0)
+        return self._any.under_way(run_id)
 
     def active_runs(self) -> int:
         return self._runs.active()
+
+    def drain(self, timeout_s: float) -> bool:
+        """Say that this process is about to end, and wait for its runs; False where ``timeout_s`` passed first.
+
+        None is refused meanwhile: a proxy that asks ``/api/ready`` sends new ones to other replicas, after a moment.
+        """
+        self.draining = True
+        end = time.monotonic() + timeout_s
+        threading.Event().wait(min(_NOTICED_S, timeout_s))
+        return self._runs.wait_idle(max(0.0, end - time.monotonic()))
 
     # -- knowledge ----------------------------------------------------------------------------------------------
 
@@ -307,6 +334,11 @@ class Engine:
     def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
         """Change what is put before queries of a collection; ``InvalidConfig`` where its model has a fixed prefix."""
         return self._loop.call(self.resources.knowledge.set_query_prefix(collection, prefix))
+
+    def limit_collection(self, collection: str, groups: Sequence[str]) -> None:
+        """Let only people of some groups, and admins, read a collection; no group: all. Raises ``SignInOff``."""
+        info = self.describe(collection)
+        self.team.limit((info.name, *info.aliases), groups)
 
     def ingest(
         self,
@@ -341,6 +373,8 @@ class Engine:
         embedding_model: str = "",
     ) -> Future[IngestReport]:
         """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
+        if any(item.data is None for item in items):
+            admit(acting(), "admin")  # a path is one of this machine's own disk
         knowledge = self.resources.knowledge
         work = knowledge.ingest(
             items, collection, progress, query_prefix, passage_prefix, chunks=chunks, embedding_model=embedding_model
@@ -367,8 +401,9 @@ class Engine:
         self._loop.submit(self._warm_up())
 
     async def _warm_up(self) -> None:
-        for fault in await self.resources.warm_up() or ():
-            self._faults.note(fault)
+        with acting_as(WORKBENCH):
+            for fault in await self.resources.warm_up() or ():
+                self._faults.note(fault)
 
     def source_kinds(self, collection: str) -> tuple[SourceKind, ...]:
         """Kinds of sources that a run finds in a collection; raises ``UnknownCollection``."""
@@ -378,7 +413,8 @@ class Engine:
 
     def memories(self) -> list[Memory]:
         """What long-term memory holds, passed and failed answers, newest first; raises ``StoreError``."""
-        return self._loop.call(self.resources.knowledge.memory().list())
+        found = self._loop.call(self.resources.knowledge.memory().list())
+        return [item for item in found if acting().may_read(item.collection)]
 
     def forget_memory(self, memory_id: str) -> None:
         """Remove one memory for good; raises ``UnknownMemory`` where there is none of that id."""
@@ -399,10 +435,10 @@ class Engine:
     def start_regrade(
         self, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None = None
     ) -> Future[Regraded]:
-        """Judge the passages of these runs ``times`` times more, never from the cache; see ``evaluation.regrade``."""
-        from engine.evaluation.noise import regrade
+        """Judge the passages of these runs ``times`` times more, never from the cache; see ``evaluation.regrading``."""
+        from engine.evaluation.regrading import begin_regrade
 
-        return self._loop.submit(regrade(self.resources, records, times, note))
+        return begin_regrade(self._loop, self.resources, records, times, note)
 
     @property
     def evaluation(self) -> EvaluationStore:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,13 +26,16 @@ from engine.errors import InvalidConfig, InvalidSettings
 from engine.messages import N_
 from engine.model.config import RoleModel, RoleModels, RoleName
 from engine.model.origins import plain_origin
+from engine.people.claims import RoleRules
 
+_DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}")
 UPLOADS_TAKEN = 4
 """Times the largest file that can be used: up to this the pages take an upload, to report it as too large."""
 
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
 """Variables that the test suite reads; they say nothing about the program."""
+_CLUSTER = re.compile(r"auto|local|(ray://)?[\w.\-\[\]:]+:\d{1,5}")
 _NEO4J_SCHEMES = frozenset(f"{scheme}{security}" for scheme in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 
 
@@ -42,8 +47,29 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(Path(".workbench"), description=N_("Folder of everything that the program writes."))
+    database_url: SecretStr = Field(
+        SecretStr(""),
+        description=N_(
+            "Address of a PostgreSQL database (`postgresql://user:password@host/name`) for runs, query sets, "
+            "judgements and jobs; empty: SQLite files in the data folder."
+        ),
+    )
+    secret_key: SecretStr = Field(
+        SecretStr(""),
+        description=N_(
+            "Key that encrypts tokens of connections in a PostgreSQL database: 32 random bytes in base64, the same for "
+            "all replicas; several with commas: the first encrypts, all decrypt. Empty: one is made in the data folder."
+        ),
+    )
     milvus_uri: str = Field("", description=N_("Address of a Milvus server; empty: an embedded Milvus Lite store."))
     milvus_token: SecretStr = Field(SecretStr(""), description=N_("Token (`user:password`) of the Milvus server."))
+    milvus_database: str = Field(
+        "",
+        description=N_(
+            "Database of the Milvus server, one for each team that shares it, made where it is missing; empty: "
+            "its own default."
+        ),
+    )
     milvus_addresses: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description=N_("Further Milvus addresses that an API request may name.")
     )
@@ -119,9 +145,54 @@ class Settings(BaseSettings):
     embedding_threads: int = Field(
         0, ge=0, le=64, description=N_("Threads of the built-in embedder; 0: all but one core.")
     )
+    drain_s: float = Field(
+        0.0,
+        ge=0,
+        le=3600,
+        description=N_(
+            "Longest that a replica waits for its runs when it is asked to end (SIGTERM), in seconds; 0: they are "
+            "cancelled."
+        ),
+    )
+    ray_address: str = Field(
+        "",
+        description=N_(
+            "Ray cluster for large batches, regrading and ingestion: `auto` for the one of this machine's node, "
+            "`ray://host:port`, or `local` for processes of this machine alone; empty: threads of this process. "
+            "It needs a Milvus server and a PostgreSQL database."
+        ),
+    )
+    ray_workers: int = Field(
+        0,
+        ge=0,
+        le=10_000,
+        description=N_("Worker processes of one job on the cluster; 0: one for each of its processors."),
+    )
+    model_calls_at_once: int = Field(
+        16,
+        ge=1,
+        le=10_000,
+        description=N_("Calls that one model server is given at the same time by all that share the database."),
+    )
+    model_calls_per_second: float = Field(
+        0.0,
+        ge=0,
+        le=100_000,
+        description=N_("Calls a second that one model server is given by all that share the database; 0: any number."),
+    )
     max_concurrent_runs: int = Field(8, ge=1, le=256, description=N_("Runs that may go on at the same time."))
+    runs_per_person: int = Field(
+        0, ge=0, le=256, description=N_("Runs that one person who signed in may have under way; 0: no limit.")
+    )
+    runs_per_person_hour: int = Field(
+        0,
+        ge=0,
+        le=100_000,
+        description=N_("Runs that one person who signed in may begin within an hour, batches included; 0: no limit."),
+    )
     max_question_chars: int = Field(2000, ge=1, le=100_000, description=N_("Longest question, in characters."))
     max_upload_mb: int = Field(20, ge=1, le=1024, description=N_("Largest file to ingest, in megabytes."))
+    metrics: bool = Field(False, description=N_("Whether `/api/metrics` has figures for Prometheus (extra `team`)."))
     host: str = Field("127.0.0.1", description=N_("Address the app listens on."))
     port: int = Field(8501, ge=1, le=65535, description=N_("Port the app listens on."))
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -136,6 +207,31 @@ class Settings(BaseSettings):
         ),
     )
 
+    roles_claim: str = Field(
+        "groups",
+        min_length=1,
+        description=N_(
+            "Claim of the sign-in that lists a person's groups; dots lead into claims within claims "
+            "(`realm_access.roles`)."
+        ),
+    )
+    admins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description=N_("Groups, or confirmed e-mail addresses, of those who are admins where people sign in.")
+    )
+    editors: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description=N_(
+            "Groups, or confirmed e-mail addresses, of those who are editors where people sign in; everybody else who "
+            "signs in is a viewer."
+        ),
+    )
+    sign_in_hours: float = Field(
+        12.0,
+        gt=0,
+        le=720,
+        description=N_("Hours that a sign-in holds; what the provider changes of a person counts from the next one."),
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _split_login(cls, values: Any) -> Any:
@@ -144,7 +240,20 @@ class Settings(BaseSettings):
             return values
         return _split_milvus_login(_split_neo4j_login(values))
 
-    @field_validator("milvus_addresses", "allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("milvus_database")
+    @classmethod
+    def _of_a_server(cls, value: str, info: ValidationInfo) -> str:
+        name = value.strip()
+        if name and not _DATABASE.fullmatch(name):
+            raise PydanticCustomError(
+                "database_name", "it must be letters, digits and underscores, beginning with a letter"
+            )
+        if name and not info.data.get("milvus_uri"):
+            raise PydanticCustomError("database_of_server", "only a server has databases: set WORKBENCH_MILVUS_URI too")
+        # The server's own, under which earlier versions kept everything.
+        return "" if name == "default" else name
+
+    @field_validator("milvus_addresses", "allowed_hosts", "allowed_origins", "admins", "editors", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -158,6 +267,17 @@ class Settings(BaseSettings):
                 "origin", "every one must be scheme, host and port, such as `https://rag.example`"
             )
         return plain
+
+    @field_validator("secret_key")
+    @classmethod
+    def _keys(cls, value: SecretStr) -> SecretStr:
+        try:
+            _keys_in(value)
+        except ValueError:
+            raise PydanticCustomError(
+                "secret_key", "it must be 32 bytes in base64, such as `openssl rand -base64 32` prints"
+            ) from None
+        return value
 
     @field_validator("embedding_model")
     @classmethod
@@ -192,6 +312,16 @@ class Settings(BaseSettings):
         if address and (not usable or not address.isprintable() or " " in address):
             raise PydanticCustomError(
                 "graph_address", "it must be an address such as `bolt://127.0.0.1:7687`, or empty"
+            )
+        return address
+
+    @field_validator("ray_address")
+    @classmethod
+    def _cluster_address(cls, value: str) -> str:
+        address = value.strip()
+        if address and not _CLUSTER.fullmatch(address):
+            raise PydanticCustomError(
+                "cluster_address", "it must be `auto`, `local`, `ray://host:port`, `host:port`, or empty"
             )
         return address
 
@@ -234,6 +364,11 @@ class Settings(BaseSettings):
             raise InvalidSettings.unreadable(why=error) from None
 
     @property
+    def role_rules(self) -> RoleRules:
+        """Who has which role where people sign in."""
+        return RoleRules(self.roles_claim, self.admins, self.editors, self.sign_in_hours)
+
+    @property
     def models(self) -> RoleModels:
         """The model of each role where a run names none."""
         named = {str(role): getattr(self, f"{role}_model") for role in get_args(RoleName)}
@@ -249,10 +384,23 @@ class Settings(BaseSettings):
         return self.milvus_uri or str(self.store_path)
 
     @property
+    def store_space(self) -> str:
+        """What tells the collections of this store from those of the same name elsewhere; empty for the embedded one.
+
+        A database of a server is a space of its own.
+        """
+        return f"{self.milvus_uri}/{self.milvus_database}" if self.milvus_database else self.milvus_uri
+
+    @property
     def known_addresses(self) -> tuple[str, ...]:
         """Every Milvus address that a request may name (SC-11), without user and password."""
         further = (_without_login(given)[0] for given in self.milvus_addresses)
         return tuple(address for address in (self.milvus_uri, *further) if address)
+
+    @property
+    def secret_keys(self) -> tuple[str, ...]:
+        """The keys that were set, the present one first."""
+        return _keys_in(self.secret_key)
 
     def milvus_token_of(self, address: str) -> str:
         """The token of one of the ``known_addresses``; no other server may learn it, so empty for any other."""
@@ -271,6 +419,18 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def usable_key(text: str) -> str:
+    """A key as Fernet takes it, of 32 bytes in either form of base64; raises ``ValueError``."""
+    key = text.strip().translate(str.maketrans("+/", "-_"))
+    if len(base64.b64decode(key, altchars=b"-_", validate=True)) != 32:
+        raise ValueError("a key has 32 bytes")
+    return key
+
+
+def _keys_in(value: SecretStr) -> tuple[str, ...]:
+    return tuple(usable_key(part) for part in value.get_secret_value().split(",") if part.strip())
 
 
 def _split_milvus_login(values: dict[str, Any]) -> dict[str, Any]:

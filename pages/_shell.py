@@ -13,9 +13,13 @@ import streamlit as st
 from components.common.i18n import UiLanguage, Words, words_for
 from components.common.style import apply_style
 from components.common.url_state import note_page, put_into_url, take_from_url
+from engine.errors import NotSignedIn
 from engine.messages import NC_
+from engine.people import Person, acting, signing_in
 from engine.running.process import get_engine
 from pages.parts.common.job_line import show_job_line
+from pages.parts.common.rights import viewers_line
+from pages.parts.common.sign_in import note_sign_in, sign_in_page, signed_in_line
 from pages.parts.system.hint import trouble
 
 _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
@@ -38,7 +42,16 @@ def _language() -> Words:
             persist_state="session",
         )
         put_into_url("lang", str(chosen), preferred)
+        st.session_state["person_line"] = st.container(key="person_line", width="content")
     return words_for("zh" if chosen == "zh" else "en")
+
+
+def known() -> Person | None:
+    """Who looks at the page; None for somebody who has to sign in first."""
+    try:
+        return acting()
+    except NotSignedIn:
+        return None
 
 
 def system_page(words: Words, *, down: bool) -> st.Page:
@@ -57,6 +70,15 @@ apply_style()
 note_page()
 words = _language()
 st.session_state["words"] = words
+if signing_in():
+    person = known()
+    if person is None:
+        st.navigation([st.Page(lambda: sign_in_page(words), title=words("Sign in"))], position="hidden").run()
+        st.stop()
+    note_sign_in(person)
+    with st.session_state["person_line"]:
+        signed_in_line(person, words)
+    viewers_line(person, words)
 down = trouble(get_engine())
 # One word each, which is their address too.
 page = st.navigation(

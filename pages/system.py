@@ -12,6 +12,7 @@ from engine.running.process import get_engine
 from pages.parts.common.presses import retry_box
 from pages.parts.system.health import health_part
 from pages.parts.system.models import models_part
+from pages.parts.system.people import people_part
 from pages.parts.system.speed import speed_part
 from pages.parts.system.state import Part, chosen_part
 from pages.parts.system.tables import diagnosis_part, self_test_part, settings_part
@@ -51,6 +52,8 @@ def draw(part: Part, bar: DeltaGenerator) -> None:
             settings_part(engine, words)
         case "diagnosis":
             diagnosis_part(engine, words, bar)
+        case "people":
+            people_part(engine, words)
 
 
 page()

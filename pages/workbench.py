@@ -38,6 +38,7 @@ from pages.parts.ask.what_if import marks_of
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.remembered import remembered
+from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import recent_records
 
 engine = get_engine()
@@ -177,6 +178,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
     """The question with what can be done about it; questions to try fold away while a run is open."""
     text, box = proposed(record, config.collection)
     active = record is not None and record.active
+    closed = active or not may("editor")
     tried: tuple[str | None, RunId | None] = (None, None)
     # While the run is in progress, Stop stands where Run stood (page.css hides the one that cannot be pressed).
     with st.container(key="ask", horizontal=True, vertical_alignment="top", gap="small"):
@@ -190,9 +192,9 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
                 max_chars=engine.settings.max_question_chars,
             )
             pressed = st.form_submit_button(
-                words("Run"), type="primary", icon=":material/play_arrow:", width=_BUTTON, disabled=active
+                words("Run"), type="primary", icon=":material/play_arrow:", width=_BUTTON, disabled=closed
             )
-        if record is not None and active:
+        if record is not None and active and may("editor"):
             stop = words("Stop")
             if st.button(stop, icon=":material/stop:", shortcut="Esc", key="stop", width=_BUTTON):
                 engine.cancel(record.id)
@@ -200,7 +202,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
             share_menu(engine, record, config, words)
             tried = examples_menu(config, record, words)
     box_below = Box()
-    if declared(config.workflow).takes_attachments:
+    if declared(config.workflow).takes_attachments and may("editor"):
         box_below = attachments_box(engine, config, record, (question or "").strip(), words)
     if pressed:
         # The box says it already: it keeps its key, and with it the keyboard.

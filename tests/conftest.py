@@ -7,6 +7,7 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -15,9 +16,11 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from components.common.catalogue import Untranslated
-from tests.support import neo4j_server
+from tests.support import neo4j_server, postgres_server, ray_cluster
 
 if TYPE_CHECKING:
+    from engine.database.base import Database
+    from engine.database.tables import Part
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 
 # A message without a translation fails the test that shows it.
@@ -33,7 +36,15 @@ for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and n
     del os.environ[_name]
 
 
-_LONG = ("milvus_server", "browser", "neo4j", "tests/engine/whatif/test_equals_a_real_run.py")
+_LONG = (
+    "milvus_server",
+    "browser",
+    "sign_in",
+    "ray",
+    "neo4j",
+    "postgres",
+    "tests/engine/whatif/test_equals_a_real_run.py",
+)
 """Few tests that take long together: begun last, they would keep one process at work after the others are done."""
 
 
@@ -47,8 +58,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where several processes share the tests, a file stays in one of them, for what its fixtures open is costly.
 
-    All that need the Milvus server stay together, since it has fixed ports, and so do those in a browser and those on a
-    Neo4j, which takes seconds to start.
+    All that need the Milvus server stay together, since it has fixed ports, and so do those in a browser, those that
+    sign in at a Keycloak, those on a Neo4j or a Ray cluster, which take seconds to start, and those on a PostgreSQL.
     """
     from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
@@ -57,9 +68,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file, _, test = nodeid.partition("::")
             if file.startswith("tests/browser/"):
                 return "browser"
+            if file.startswith("tests/sign_in/"):
+                return "sign_in"
             parameters = test.partition("[")[2].rstrip("]").split("-")
             if test.startswith("test_a_neo4j") or "neo4j" in parameters:
                 return "neo4j"
+            if test.startswith("test_on_ray") or "ray" in parameters:
+                return "ray"
+            if test.startswith("test_on_postgres") or "postgres" in parameters:
+                return "postgres"
             on_server = test.startswith("test_on_a_server") or "server" in parameters
             return "milvus_server" if on_server else file
 
@@ -91,6 +108,62 @@ def neo4j_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         yield lambda space: Neo4jGraphs(address, user, password, space=space)
+
+
+@pytest.fixture(scope="session")
+def postgres_server_here() -> Iterator[postgres_server.Server]:
+    """A real server; the test is left out where none can run, unless everything must."""
+    reason = postgres_server.missing()
+    if reason:
+        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
+    with postgres_server.running() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def ray_cluster_here() -> Iterator[ray_cluster.Cluster]:
+    """A real cluster of a head and a further node; the test is left out where none can run, unless everything must."""
+    reason = ray_cluster.missing()
+    if reason:
+        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
+    with ray_cluster.running(nodes=1) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def ray_here(ray_cluster_here: ray_cluster.Cluster, monkeypatch: pytest.MonkeyPatch) -> ray_cluster.Cluster:
+    """The cluster, which drivers that a test starts are let into."""
+    for name, value in ray_cluster_here.environment.items():
+        monkeypatch.setenv(name, value)
+    return ray_cluster_here
+
+
+@pytest.fixture
+def postgres_url(postgres_server_here: postgres_server.Server) -> Iterator[str]:
+    """An empty database of its own on the server of the session."""
+    with postgres_server_here.database() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_of(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[Part], Database]]:
+    """Both kinds of database, empty: an SQLite file for each part, or one PostgreSQL database for all."""
+    made: dict[str, Database] = {}
+
+    def of(part: Part) -> Database:
+        from engine.database.sqlite import SqliteFile
+
+        if request.param == "sqlite":
+            return made.setdefault(part, SqliteFile(tmp_path / f"{part}.db", part))
+        return made["all"]
+
+    if request.param == "postgres":
+        from engine.database.postgres import PostgresDatabase
+
+        made["all"] = PostgresDatabase(request.getfixturevalue("postgres_url"))
+    yield of
+    for database in made.values():
+        database.close()
 
 
 @pytest.fixture(autouse=True)

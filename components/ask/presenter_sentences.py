@@ -11,7 +11,7 @@ from components.labels.runs import UNREADABLE_GRADER
 from components.labels.workflows import STRATEGY_PHRASES
 from engine.messages import N_, NC_, NN_
 from engine.model.config import declared
-from engine.model.values import Comparison, Decision, Quantity, RunRecord
+from engine.model.values import Comparison, Decision, Quantity, Round, RunRecord
 from engine.replay import WhatIf
 from engine.replay.playback import ReplayStep
 from engine.workflows import workflow
@@ -182,53 +182,7 @@ def _searched(index: int, record: RunRecord, words: Words) -> str:
             if index
             else "The time was used up before anything could be searched."
         )
-    total, kept = len(current.candidates), len(current.kept)
-    best = min(total, record.config.top_k)
-    found = words.count("one passage", "{n} passages", total)
-    if total == 0:
-        said = words("The retriever finds nothing: the collection holds no passages.")
-    elif kept == 0:
-        said = words.count(
-            "The retriever finds {found}, but not even the best one is similar enough to go on.",
-            "The retriever finds {found}, but none of the best {best} is similar enough to go on.",
-            best,
-            found=found,
-            best=number(best, words),
-        )
-    elif not declared(record.workflow).grades:
-        said = words.count(
-            "The retriever finds {found}, and one of them is kept.",
-            "The retriever finds {found}, and {k} of them are kept.",
-            kept,
-            found=found,
-            k=number(kept, words),
-        )
-    elif kept < best:
-        best_text = number(best, words)
-        said = words.count(
-            "The retriever finds {found}. Of the best {best}, only one is similar enough to go on to the grader.",
-            "The retriever finds {found}. Of the best {best}, only {k} are similar enough to go on to the grader.",
-            kept,
-            found=found,
-            best=best_text,
-            k=number(kept, words),
-        )
-    elif kept == total:
-        said = words.count(
-            "The retriever finds {found}, and it continues to the grader.",
-            "The retriever finds {found}, and all of them go on to the grader.",
-            kept,
-            found=found,
-        )
-    else:
-        said = words.count(
-            "The retriever finds {found}; the best one continues to the grader.",
-            "The retriever finds {found}; the best {k} go on to the grader.",
-            kept,
-            found=found,
-            k=number(kept, words),
-        )
-    said = joined(words, said, _words_alone(index, record, words))
+    said = joined(words, _found(current, record, words), _words_alone(index, record, words))
     strategy = words(STRATEGY_PHRASES[current.strategy]) if current.strategy else ""
     manner = _manner(index, record, words)
     if strategy and manner:
@@ -236,6 +190,55 @@ def _searched(index: int, record: RunRecord, words: Words) -> str:
     if strategy or (manner and not index):
         return words("By {strategy}: {sentence}", strategy=strategy or manner, sentence=_inside(said, words))
     return words("With the new words: {sentence}", sentence=_inside(said, words)) if index else said
+
+
+def _found(current: Round, record: RunRecord, words: Words) -> str:
+    """How many passages a round found, and how many of them go on."""
+    total, kept = len(current.candidates), len(current.kept)
+    best = min(total, record.config.top_k)
+    found = words.count("one passage", "{n} passages", total)
+    if total == 0:
+        return words("The retriever finds nothing: the collection holds no passages.")
+    if kept == 0:
+        return words.count(
+            "The retriever finds {found}, but not even the best one is similar enough to go on.",
+            "The retriever finds {found}, but none of the best {best} is similar enough to go on.",
+            best,
+            found=found,
+            best=number(best, words),
+        )
+    if not declared(record.workflow).grades:
+        return words.count(
+            "The retriever finds {found}, and one of them is kept.",
+            "The retriever finds {found}, and {k} of them are kept.",
+            kept,
+            found=found,
+            k=number(kept, words),
+        )
+    if kept < best:
+        best_text = number(best, words)
+        return words.count(
+            "The retriever finds {found}. Of the best {best}, only one is similar enough to go on to the grader.",
+            "The retriever finds {found}. Of the best {best}, only {k} are similar enough to go on to the grader.",
+            kept,
+            found=found,
+            best=best_text,
+            k=number(kept, words),
+        )
+    if kept == total:
+        return words.count(
+            "The retriever finds {found}, and it continues to the grader.",
+            "The retriever finds {found}, and all of them go on to the grader.",
+            kept,
+            found=found,
+        )
+    return words.count(
+        "The retriever finds {found}; the best one continues to the grader.",
+        "The retriever finds {found}; the best {k} go on to the grader.",
+        kept,
+        found=found,
+        k=number(kept, words),
+    )
 
 
 def _manner(index: int, record: RunRecord, words: Words) -> str:

@@ -159,42 +159,53 @@ def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     """Where the path stops being known and why, for ``needs_calls``."""
-    last = found.steps[-1] if found.steps else None
     gap: Gap = found.gap or "unrecorded"
+    if gap in ("routing", "evaluation", "retrieval"):
+        return words(_other_roles(gap, found, record))
+    if found.steps:
+        return _gap_in_a_round(gap, found, record, words)
+    own = gap == "memory" and record.recall is not None and _answered_before(record, record.recall)
+    return words(
+        "**memory answered this run**. Run with these settings, what runs of this very question left is not "
+        "recalled, and nothing recorded says what would be found."
+        if own
+        else _gap_at_the_start(found, gap)
+    )
+
+
+def _other_roles(gap: Gap, found: WhatIf, record: RunRecord) -> str:
+    """A gap before or behind the rounds, where something else would be asked or judged."""
     models, former = found.config.models, record.config.models
     if gap == "routing":
-        return words(
-            "**another router** would choose what is searched, and nothing recorded says what."
+        return (
+            N_("**another router** would choose what is searched, and nothing recorded says what.")
             if models.router != former.router
-            else (
+            else N_(
                 "**the router would have other strategies to choose from**, and nothing recorded says which it would "
                 "take."
             )
         )
     if gap == "evaluation":
-        return words(
-            "the recorded answer would be judged by **another evaluator**, and its judgement is not known."
+        return (
+            N_("the recorded answer would be judged by **another evaluator**, and its judgement is not known.")
             if models.evaluator != former.evaluator
-            else (
+            else N_(
                 "the recorded answer would stand, but **its evaluator would see other passages**, or might not fail: "
                 "its judgement is not known."
             )
         )
-    if gap == "retrieval":
-        return words(
+    return (
+        N_(
             "**another search** would be made (mode, hops, entities, communities or depth), and nothing recorded says "
             "what it would find."
-            if declared(record.workflow).in_modes and _same_place(found.config, record.config)
-            else _GAPS[gap]
         )
-    if last is None:
-        own = gap == "memory" and record.recall is not None and _answered_before(record, record.recall)
-        return words(
-            "**memory answered this run**. Run with these settings, what runs of this very question left is not "
-            "recalled, and nothing recorded says what would be found."
-            if own
-            else _gap_at_the_start(found, gap)
-        )
+        if declared(record.workflow).in_modes and _same_place(found.config, record.config)
+        else _GAPS[gap]
+    )
+
+
+def _gap_in_a_round(gap: Gap, found: WhatIf, record: RunRecord, words: Words) -> str:
+    last, models, former = found.steps[-1], found.config.models, record.config.models
     n = last.round.index
     if gap == "candidates":
         return words.count(

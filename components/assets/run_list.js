@@ -10,7 +10,7 @@ export default function ({ data, parentElement, setTriggerValue, setStateValue }
   }
   view.press = (name, run, tag) => setTriggerValue("press", { name, run, tag: tag || "", serial: Date.now() });
   view.tell = () => setStateValue("selected", [...view.selected]);
-  const drawn = JSON.stringify([data.rows, data.words, data.lang, data.fixed]);
+  const drawn = JSON.stringify([data.rows, data.words, data.lang, data.fixed, data.tags]);
   if (view.drawn === drawn) return;
   view.drawn = drawn;
   view.data = data;
@@ -45,7 +45,7 @@ function table(root, view) {
 }
 
 function line(root, view, row) {
-  const { words, fixed, lang } = view.data;
+  const { words, fixed, tags, lang } = view.data;
   const box = el("input", { type: "checkbox", "data-part": "select", "aria-label": words.select + ": " + row.question });
   box.onclick = (event) => choose(root, view, row.id, box.checked, event.shiftKey);
   const link = el("a", { class: "title", href: row.href, "data-part": "title", title: words.open }, [row.question]);
@@ -69,7 +69,7 @@ function line(root, view, row) {
     ...row.tags.map(({ tag, tip }) => {
       const away = el("button", { type: "button", class: "away", "data-part": "tag-" + tag, title: tip, "aria-label": tip }, ["×"]);
       away.onclick = () => view.press("untag", row.id, tag);
-      return el("span", { class: "chip tag" }, fixed ? [tag] : [tag, away]);
+      return el("span", { class: "chip tag" }, tags ? [tag, away] : [tag]);
     }),
   ];
   const when = moment(row.started, lang);
@@ -81,7 +81,7 @@ function line(root, view, row) {
     cell("calls num", words.calls, [el("span", { title: row.calls_tip }, [row.calls])]),
     cell("time num", words.time, [row.time]),
     cell("when", "", [el("time", { datetime: row.started, title: when.exact }, [when.near])]),
-    cell("tools", "", fixed ? [copy] : [star, copy]),
+    cell("tools", "", tags ? [star, copy] : [copy]),
   ]);
 }
 

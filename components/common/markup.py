@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,19 @@ def chip(look: str, text: str, title: str = "") -> Node:
     return node("span", f"chip {look}", text, title=title)
 
 
+_offered: Callable[[str], bool] = bool
+
+
+def offer(offered: Callable[[str], bool]) -> None:
+    """Let ``offered`` say of each action whether its button is drawn; by itself all are."""
+    global _offered  # noqa: PLW0603 - what may be pressed is for the pages to say, and for all of them alike
+    _offered = offered
+
+
 def button(label: str, action: str, look: str = "button") -> Node:
-    """A button whose press :func:`draw` returns as ``action``."""
+    """A button whose press :func:`draw` returns as ``action``; nothing where that is not offered."""
+    if not _offered(action):
+        return node("span", "")
     return node("button", look, label, data_action=action)
 
 

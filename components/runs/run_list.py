@@ -97,6 +97,8 @@ class RunLine:
     settings: str = ""
     """In what it differs from other runs of its question."""
     answer_note: AnswerNote = ""
+    author: str = ""
+    """Who asked, where people sign in."""
     searched: bool = True
     """Whether it came to a search; a question that needs none has no round."""
 
@@ -114,11 +116,14 @@ class RunListEvent:
     """Those of the shown runs that are selected, in the order of the list."""
 
 
-def run_list(runs: Sequence[RunLine], words: Words, *, key: str, base: str = "", fixed: bool = False) -> RunListEvent:
+def run_list(
+    runs: Sequence[RunLine], words: Words, *, key: str, base: str = "", fixed: bool = False, tags: bool = True
+) -> RunListEvent:
     """Draw the runs; ``base`` is the server's base path, which links to a run begin with.
 
     A link opens in the same tab by an event, so that the session stays, and in another tab by its address.
-    For ``fixed`` runs, which ship with the program, nothing but opening and linking is offered.
+    For ``fixed`` runs, which ship with the program, nothing but opening and linking is offered; without ``tags`` they
+    can be selected, and nothing about them changed.
     """
     result = _component(
         key=key,
@@ -126,6 +131,7 @@ def run_list(runs: Sequence[RunLine], words: Words, *, key: str, base: str = "",
             "lang": words.html_language,
             "rows": [run_row(item, words, base) for item in runs],
             "fixed": fixed,
+            "tags": tags and not fixed,
             "words": {name: words(text) for name, text in _LABELS.items()},
         },
         on_press_change=nothing,
@@ -184,6 +190,8 @@ def _badges(item: RunLine, words: Words) -> list[dict[str, str]]:
         badges.append({"look": "plain", "text": workflow_text(item.workflow, words), "tip": ""})
     if item.collection:
         badges.append({"look": "plain", "text": item.collection, "tip": words("The collection that it searched")})
+    if item.author:
+        badges.append({"look": "plain", "text": item.author, "tip": words("Who asked")})
     if item.parent:
         badges.append(_badge("fork", "accent", words, parent=item.parent[:8]))
     if item.batch:

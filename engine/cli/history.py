@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from engine.cli.jobs import app_with_the_store
+from engine.database.opening import Databases
 from engine.errors import UnknownCollection, UnknownWeakPoint
 from engine.memory.weak_points import WeakPoints
 from engine.settings import Settings
@@ -36,7 +37,7 @@ def _history(options: argparse.Namespace) -> int:
     settings = Settings.load()
     collection = _own_name(options.collection, settings) if options.collection else ""
     # The file may be open in a running app at the same time.
-    points = WeakPoints(settings.data_dir / "weak_points.db")
+    points = WeakPoints(Databases.of(settings).weak_points)
     if options.on or options.off:
         points.switch(collection, on=options.on)
     if options.delete and not points.delete(options.delete):

@@ -19,8 +19,11 @@ from engine.attachments.reading import file_bytes
 from engine.cli.doctor import add_doctor
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
+from engine.cli.index import add_index
 from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
 from engine.cli.jobs import app_with_the_store, bar_on
+from engine.cli.load import add_load
+from engine.cli.move_data import add_move_data
 from engine.cli.record_printing import print_record
 from engine.cli.serve import serve
 from engine.errors import AppRefused, WorkbenchError
@@ -92,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
 
     add_ingest(commands)
     add_graph(commands)
+    add_load(commands)
+    add_index(commands)
 
     judge = commands.add_parser("eval", help="run a set of questions and measure", description="Run and measure a set.")
     _add_eval_arguments(judge)
@@ -99,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_history(commands)
     add_doctor(commands)
+    add_move_data(commands)
 
     serve = commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API.")
     serve.set_defaults(command=_serve)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hmac
 import os
 import runpy
 import sys
@@ -24,6 +25,8 @@ def serve() -> int:
     require_writable(settings.data_dir)
     print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
+    if secret := cookie_secret(settings):
+        os.environ.setdefault("STREAMLIT_SERVER_COOKIE_SECRET", secret)
     os.chdir(_ROOT)
     # A start makes a million objects and hardly any garbage: looking through them again and again for cycles takes a
     # fifth of it. Collected again after the start (pages/parts/common/after_start.py).
@@ -33,6 +36,15 @@ def serve() -> int:
     sys.argv = ["streamlit", "run", str(_ROOT / "app.py")]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
+
+
+def cookie_secret(settings: Settings) -> str:
+    """What Streamlit signs its cookies with, from the key of the replicas; empty where there is none.
+
+    Without the same in all of them, an upload fails after a browser has changed its replica.
+    """
+    key = settings.secret_keys[0] if settings.secret_keys else ""
+    return hmac.digest(key.encode(), b"cookies of pages", "sha256").hex() if key else ""
 
 
 def import_streamlit() -> None:

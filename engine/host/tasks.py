@@ -18,6 +18,7 @@ from engine.llm.pull import checked_name, pull
 from engine.llm.speed import measure
 from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig
 from engine.model.values import Fault, Passage
+from engine.people import acting
 from engine.roles import Grader
 from engine.running.loop_thread import LoopThread
 from engine.running.resources import Resources
@@ -224,7 +225,10 @@ class SelfTests(_OneAtATime[SelfTesting]):
         """Start the task; raises ``InvalidConfig`` for what is no grader, ``HostBusy`` while another is running."""
         model = RoleModel(grader)
         testing = SelfTesting(collection, model.model, "running", total=CASES)
-        return self._begin(testing, self._test, lambda status: status.collection)
+        person = acting()
+        return self._begin(
+            testing, self._test, lambda now: now.collection if person.may_read(now.collection) else now.grader
+        )
 
     def run(self, collection: str, grader: str) -> SelfTest:
         """Wait for the end; raises what kept it from being done."""

@@ -45,8 +45,11 @@ class MilvusMemory:
         embedder: Embedder,
         calibration: Callable[[], Awaitable[Calibration]],
         timeout_s: float = 10.0,
+        *,
+        database: str = "",
     ) -> None:
         self.uri = uri
+        self._database = database
         self._token = token
         self._embedder = embedder
         self._calibration = calibration
@@ -110,5 +113,5 @@ class MilvusMemory:
     def _call(self, work: Callable[[MemoryRows], T]) -> T:
         with translated_errors(Place(self.uri)):
             if self._rows is None:
-                self._rows = MemoryRows(self.uri, self._token, self._timeout_s, slug(self._embedder))
+                self._rows = MemoryRows(self.uri, self._token, self._timeout_s, slug(self._embedder), self._database)
             return work(self._rows)

@@ -31,9 +31,9 @@ _EVERY = 'id != ""'
 class MemoryRows:
     """An open connection; ``model`` names the embedder whose vectors are searched. Calls come from one thread."""
 
-    def __init__(self, uri: str, token: str, timeout_s: float, model: str) -> None:
+    def __init__(self, uri: str, token: str, timeout_s: float, model: str, database: str = "") -> None:
         self._passed = PASSED_PREFIX + model.replace("-", "_")
-        self._db = Database.connected(uri, token, timeout_s)
+        self._db = Database.of_ours(uri, token, timeout_s, database)
 
     def close(self) -> None:
         self._db.close()

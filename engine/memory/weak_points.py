@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from sqlalchemy import ColumnElement, Connection, delete, select, update
+
+from engine.database.base import Database, clean, put
+from engine.database.faults import UNUSABLE, original
+from engine.database.sqlite import SqliteFile
+from engine.database.tables import SWITCHES, WEAK_POINTS
 from engine.errors import WeakPointsUnusable
 from engine.model.language import normalised_query
 from engine.model.values import SAMPLE_COLLECTION, WEAK_POINT, Outcome, PassageId, RunRecord
+from engine.people import acting
+from engine.people.doors import guarded
 from engine.roles import StoredPassage
 from engine.workflows.dual_loop.policy import best_draft
 
@@ -24,19 +31,6 @@ SEARCHED = 30
 """Newest entries that a run looks through: each is embedded once a process."""
 SOURCE = "weak-points"
 """What a passage of the history names as its source."""
-_BUSY_S = 5.0
-_TABLES = (
-    """CREATE TABLE IF NOT EXISTS weak_points (
-        id TEXT PRIMARY KEY,
-        collection TEXT NOT NULL,
-        question TEXT NOT NULL,
-        why TEXT NOT NULL,
-        run_id TEXT NOT NULL,
-        noted_at TEXT NOT NULL
-    )""",
-    "CREATE INDEX IF NOT EXISTS weak_points_by_date ON weak_points (collection, noted_at)",
-    'CREATE TABLE IF NOT EXISTS switches (collection TEXT PRIMARY KEY, "on" INTEGER NOT NULL)',
-)
 _WHY: dict[Outcome, Why] = {
     "abstained": "refused",
     "fallback": "refused",
@@ -84,58 +78,64 @@ def weak_point_of(
     return WeakPoint(name, collection, record.question, why, record.id, noted_at)
 
 
+@guarded
 class WeakPoints:
-    """A file of entries, in calls that block; every write is on disk when it returns.
+    """Entries in calls that block; every write is kept when it returns.
 
-    Several processes may use the file at the same time. Raises ``WeakPointsUnusable`` where it cannot be used.
+    Several processes may use them at the same time. Raises ``WeakPointsUnusable`` where the database cannot be used.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, database: Database | Path) -> None:
+        """``database`` is a path where they have an SQLite file of their own."""
+        self._database = SqliteFile(database, "weak_points", durable=True) if isinstance(database, Path) else database
 
     def note(self, point: WeakPoint) -> None:
         """Add an entry, unless its collection is switched off; one of the same id is replaced."""
         with self._writing() as connection:
             if _is_on(connection, point.collection):
-                row = (point.id, point.collection, point.question, point.why, point.run_id, point.noted_at)
-                connection.execute("INSERT OR REPLACE INTO weak_points VALUES (?, ?, ?, ?, ?, ?)", row)
+                put(connection, WEAK_POINTS, asdict(point) | {"question": clean(point.question)})
 
-    def list(self, collection: str = "", limit: int = -1) -> list[WeakPoint]:
+    def list(self, collection: str = "", limit: int | None = None) -> list[WeakPoint]:
         """Entries, newest first, of one collection or of all."""
-        if not self._path.exists():
+        query = select(WEAK_POINTS).order_by(WEAK_POINTS.c.noted_at.desc(), WEAK_POINTS.c.id).limit(limit)
+        if collection:
+            query = query.where(WEAK_POINTS.c.collection == clean(collection))
+        if not self._database.exists:
             return []
-        query = "SELECT * FROM weak_points WHERE ? IN ('', collection) ORDER BY noted_at DESC, id LIMIT ?"
-        with self._writing() as connection:
-            return [WeakPoint(*row) for row in connection.execute(query, (collection, limit))]
+        with self._translated(), self._database.reading() as connection:
+            found = [WeakPoint(*row) for row in connection.execute(query)]
+        return [item for item in found if acting().may_read(item.collection)]
 
     def delete(self, point_id: str) -> bool:
         """Remove one entry for good; whether there was one."""
-        with self._writing() as connection:
-            return connection.execute("DELETE FROM weak_points WHERE id = ?", (point_id,)).rowcount > 0
+        return self._deleted(WEAK_POINTS.c.id == clean(point_id)) > 0
 
     def delete_all(self, collection: str) -> int:
         """Remove every entry of a collection for good; returns how many there were."""
-        with self._writing() as connection:
-            return connection.execute("DELETE FROM weak_points WHERE collection = ?", (collection,)).rowcount
+        return self._deleted(WEAK_POINTS.c.collection == clean(collection))
 
     def is_on(self, collection: str) -> bool:
         """Whether runs of a collection add entries: by default those of every collection but the samples."""
-        if not self._path.exists():
+        if not self._database.exists:
             return collection != SAMPLE_COLLECTION
-        with self._writing() as connection:
+        with self._translated(), self._database.reading() as connection:
             return _is_on(connection, collection)
 
     def switch(self, collection: str, *, on: bool) -> None:
         with self._writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO switches VALUES (?, ?)", (collection, on))
+            put(connection, SWITCHES, {"collection": clean(collection), "on": int(on)})
 
     def rename_collection(self, collection: str, new_name: str) -> None:
         """Let entries and switch follow a collection to its new name."""
-        if self._path.exists():
-            with self._writing() as connection:
-                connection.execute("UPDATE weak_points SET collection = ? WHERE collection = ?", (new_name, collection))
-                moved = "UPDATE OR REPLACE switches SET collection = ? WHERE collection = ?"
-                connection.execute(moved, (new_name, collection))
+        if not self._database.exists:
+            return
+        with self._writing() as connection:
+            moved = update(WEAK_POINTS).where(WEAK_POINTS.c.collection == collection)
+            connection.execute(moved.values(collection=new_name))
+            found = connection.scalar(select(SWITCHES.c.on).where(SWITCHES.c.collection == collection))
+            if found is not None:
+                put(connection, SWITCHES, {"collection": new_name, "on": found})
+                connection.execute(delete(SWITCHES).where(SWITCHES.c.collection == collection))
 
     def passages(self, collection: str, question: str) -> Passages:
         """What a run of this question may find: the newest entries, without those of the question itself."""
@@ -143,21 +143,23 @@ class WeakPoints:
         found = self.list(collection, SEARCHED)
         return [item.passage() for item in found if normalised_query(item.question) != asked]
 
+    def _deleted(self, which: ColumnElement[bool]) -> int:
+        with self._writing() as connection:
+            return connection.execute(delete(WEAK_POINTS).where(which)).rowcount
+
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self) -> Iterator[Connection]:
+        with self._translated(), self._database.writing() as connection:
+            yield connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self._path, timeout=_BUSY_S)) as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-                for statement in _TABLES:
-                    connection.execute(statement)
-                with connection:
-                    yield connection
-        except (OSError, sqlite3.Error) as error:
-            raise WeakPointsUnusable(path=str(self._path), why=str(error)) from error
+            yield
+        except UNUSABLE as error:
+            raise WeakPointsUnusable(path=self._database.place, why=str(original(error))) from error
 
 
-def _is_on(connection: sqlite3.Connection, collection: str) -> bool:
-    found = connection.execute('SELECT "on" FROM switches WHERE collection = ?', (collection,)).fetchone()
-    return bool(found[0]) if found else collection != SAMPLE_COLLECTION
+def _is_on(connection: Connection, collection: str) -> bool:
+    found = connection.scalar(select(SWITCHES.c.on).where(SWITCHES.c.collection == clean(collection)))
+    return bool(found) if found is not None else collection != SAMPLE_COLLECTION

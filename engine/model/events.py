@@ -70,6 +70,7 @@ class RunStarted(_Event):
     fork: Fork | None = None
     attachments: tuple[Attachment, ...] = ()
     trial: bool = False
+    author: str = ""
     kind: Literal["run_started"] = "run_started"
 
 
@@ -410,6 +411,7 @@ def fold(record: RunRecord | None, event: Event) -> RunRecord:
             fork=event.fork,
             attachments=event.attachments,
             trial=event.trial,
+            author=event.author,
             last_seq=event.seq,
         )
     if record is None:

@@ -68,6 +68,8 @@ class CollectionInfo:
     """Version of the rules that cut its passages into words; empty without full text."""
     aliases: tuple[str, ...] = ()
     """Other names under which it can be asked for."""
+    breadth: int = 0
+    """How far a search of its index looks; 0 where that is the server's choice."""
     description: str = ""
     """What its owner says of it."""
     address: str = ""

@@ -29,6 +29,7 @@ from engine.library.values import (
     SelfSearch,
 )
 from engine.model.values import Fault
+from engine.people.doors import guarded
 from engine.roles import CollectionInfo, Embedder
 from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
@@ -39,6 +40,7 @@ _TIMEOUT_S = 5.0
 _OLLAMA_S = 3.0
 
 
+@guarded
 class Connections:
     """Safe to call from any thread; every method blocks until it is done.
 
@@ -53,7 +55,7 @@ class Connections:
 
     @property
     def fault(self) -> Fault | None:
-        """What was wrong with the file of connections when the engine was opened."""
+        """What is wrong with the kept connections."""
         return self._knowledge.foreign.fault
 
     @on_loop
@@ -132,6 +134,7 @@ class Connections:
     @on_loop
     async def all(self) -> tuple[Connection, ...]:
         """List all connections by name, without their tokens."""
+        await self._knowledge.foreign.refresh()
         return self._knowledge.foreign.all()
 
     @on_loop
@@ -168,6 +171,7 @@ class Connections:
     async def _checked(self, connection: Connection) -> tuple[Connection, Embedder]:
         """The connection with the dimension and metric that are there now, and its embedder, which knows its width."""
         foreign = self._knowledge.foreign
+        await foreign.refresh()
         connection = foreign.known_token(replace(connection, place=foreign.place(connection.place)))
         opened = foreign.opened_as(connection.place)
         found = await asyncio.to_thread(_with_client, opened, lambda db: inspect(db, opened, connection.collection))

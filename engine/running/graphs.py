@@ -13,6 +13,7 @@ from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Community, Entity, PassageId
+from engine.people.doors import guarded
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, Neighbourhood
 from engine.running.loop_thread import LoopThread, on_loop
@@ -25,6 +26,7 @@ MOST_SHOWN = 2000
 """Entities that one call gives at most."""
 
 
+@guarded
 class Graphs:
     """Safe to call from any thread; every method blocks until it is done. A collection may be named by an alias."""
 

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from engine.errors import EngineClosed, GraphReplaced, UnknownCollection, WorkbenchError
+from engine.database.base import Database
+from engine.errors import (
+    EngineClosed,
+    ForeignCollection,
+    GraphReplaced,
+    IndexFixed,
+    InvalidIndex,
+    UnknownCollection,
+    UnknownJob,
+    WorkbenchError,
+)
 from engine.knowledge import preview as previews
+from engine.knowledge.index_choice import kind_named
 from engine.knowledge.items import IngestItem
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.rates import rate_of, usual_rate
+from engine.knowledge.team_jobs import JobTable, TeamJobs
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.model.config import RoleModel
 from engine.model.values import Fault
-from engine.roles import SourceInfo
+from engine.people import WORKBENCH, acting, acting_as
+from engine.people.doors import admit, guarded
+from engine.roles import UNKNOWN_MODEL, SourceInfo
 from engine.roles.graph import Extractor, GraphInfo
 from engine.running.loop_thread import LoopThread
 from engine.running.resources import Resources
@@ -24,16 +38,32 @@ _CLOSING_S = 10.0
 _log = logging.getLogger(__name__)
 
 
+@guarded
 class Ingestions:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
-    def __init__(self, loop: LoopThread, resources: Resources) -> None:
+    def __init__(
+        self,
+        loop: LoopThread,
+        resources: Resources,
+        database: Database | None,
+        limit_alike: Callable[[str, str], None] = lambda _, __: None,
+    ) -> None:
+        """``database`` is where replicas share their jobs, if there can be any; without one nothing is shared.
+
+        ``limit_alike`` is told a collection and the name of its copy, which must be kept from the same people.
+        """
+        self._limit_alike = limit_alike
         self._loop = loop
         self._resources = resources
-        self._jobs = Jobs(resources.settings.data_dir, resources.knowledge, self._extractor)
+        table = JobTable(database) if database is not None and database.shared else None
+        self._jobs = Jobs(resources.settings.data_dir, resources.knowledge, self._extractor, team=table)
+        self._team = TeamJobs(self._jobs, table, self._run) if table is not None else None
 
     def close(self) -> None:
         """Stop what is running; nothing half done is left behind."""
+        if self._team is not None:
+            self._team.close()
         try:
             self._loop.submit(self._jobs.close()).result(_CLOSING_S)
         except EngineClosed:
@@ -56,6 +86,7 @@ class Ingestions:
         Works in the thread that calls it. ``looking`` is told files read, all files and the next one's name; what it
         raises ends the preview. Raises as :meth:`start` where the collection cannot take passages.
         """
+        _require_own_files(items)
         knowledge = self._resources.knowledge
         settings = self._resources.settings
         embedder = self._loop.call(knowledge.embedder_into(collection, embedding_model))
@@ -96,6 +127,7 @@ class Ingestions:
         ``InvalidConfig``, ``ForeignCollection``, ``InvalidCollectionName``, ``JobDiskFull``, and without
         ``replace_graph`` ``GraphReplaced`` where another extractor has read the graph.
         """
+        _require_own_files(items)
         if graph:
             self.check_graph(collection, graph, replace=replace_graph)
         knowledge = self._resources.knowledge
@@ -133,7 +165,11 @@ class Ingestions:
             return None
 
     def start_graph(self, collection: str, extractor: str) -> str:
-        """Begin to build a knowledge graph; :meth:`engine.running.graphs.Graphs.build` says what is checked before."""
+        """Begin to build a knowledge graph; :meth:`engine.running.graphs.Graphs.build` says what is checked before.
+
+        Raises ``UnknownCollection``.
+        """
+        self._loop.call(self._resources.knowledge.describe(collection))
         return self._begin(Manifest("", "graph", collection, "", "", graph=extractor))
 
     def start_reembed(self, collection: str, new_name: str, model: str, *, switch: bool = False) -> str:
@@ -142,8 +178,9 @@ class Ingestions:
         With ``switch`` the new collection takes the name of the old one at the end. Raises ``UnknownCollection``,
         ``InvalidCollectionName``.
         """
-        self._loop.call(self._resources.knowledge.describe(collection))
+        info = self._loop.call(self._resources.knowledge.describe(collection))
         check_new_name(new_name)
+        self._limit_alike(info.name, new_name)
         wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, origin=collection, switch=switch)
         return self._begin(wanted)
 
@@ -152,21 +189,46 @@ class Ingestions:
         self._loop.call(self._resources.knowledge.describe(collection))
         return self._begin(Manifest("", "add_full_text", collection, "", ""))
 
+    def start_index(self, collection: str, kind: str = "") -> str:
+        """Begin to give a collection another index and to measure it; without a ``kind`` the one it has is measured.
+
+        Returns the job's id. Raises ``UnknownCollection``, ``ForeignCollection``, ``InvalidIndex`` for no kind of ours,
+        ``IndexFixed`` in an embedded store.
+        """
+        found = kind_named(kind)
+        if kind and found is None:
+            raise InvalidIndex(kind=kind)
+        info = self._loop.call(self._resources.knowledge.describe(collection))
+        if info.read_only or info.embedding_model == UNKNOWN_MODEL:
+            raise ForeignCollection(name=info.name)
+        if not self._resources.settings.milvus_uri:
+            raise IndexFixed(collection=info.name)
+        return self._begin(Manifest("", "index", info.name, "", "", index=found or ""))
+
     def jobs(self) -> tuple[JobStatus, ...]:
-        """List jobs, newest first: all that are not done, and the last twenty that this process has done."""
+        """List jobs, newest first: all that are not done, and the last twenty that are."""
+        return self._readable((self._team or self._jobs).all())
+
+    def here(self) -> tuple[JobStatus, ...]:
+        """List the jobs of this process alone, where replicas share them."""
         return self._jobs.all()
 
     def job(self, job_id: str) -> JobStatus:
         """Return a job by its id; raises ``UnknownJob``."""
-        return self._jobs.status(job_id)
+        found = self._readable(((self._team or self._jobs).status(job_id),))
+        if not found:
+            raise UnknownJob(job=job_id)
+        return found[0]
 
     def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:
         """The status once the job is over, or after ``timeout_s``; raises ``UnknownJob``."""
-        return self._jobs.wait(job_id, timeout_s)
+        self.job(job_id)
+        return (self._team or self._jobs).wait(job_id, timeout_s)
 
     def stop(self, job_id: str) -> JobStatus:
         """End a job between two batches; what is written stays, and it can be resumed. Raises ``UnknownJob``."""
-        return self._loop.call(self._jobs.stop(job_id))
+        self.job(job_id)
+        return self._team.stop(job_id) if self._team is not None else self._run("stop", job_id)
 
     def resume(self, job_id: str) -> JobStatus:
         """Go on with a job that was stopped, failed or interrupted, as if it had never been.
@@ -174,11 +236,33 @@ class Ingestions:
         Files that were read already count as they were read then. Raises ``UnknownJob``, ``JobActive``, ``JobOver``,
         ``JobDamaged``.
         """
-        return self._loop.call(self._jobs.resume(job_id))
+        self.job(job_id)
+        return self._team.resume(job_id) if self._team is not None else self._run("resume", job_id)
 
     def discard(self, job_id: str) -> None:
         """Forget a job that is over; what it put into the collection stays. Raises ``UnknownJob``, ``JobActive``."""
-        self._loop.call(self._jobs.discard(job_id))
+        self.job(job_id)
+        if self._team is None or not self._team.discard(job_id):
+            self._loop.call(self._jobs.discard(job_id))
+
+    def _run(self, action: str, job_id: str) -> JobStatus:
+        return self._loop.call(self._jobs.stop(job_id) if action == "stop" else self._jobs.resume(job_id))
+
+    def _readable(self, jobs: tuple[JobStatus, ...]) -> tuple[JobStatus, ...]:
+        """Those of the jobs whose collection is not kept from who acts; one that is not there yet has only its name."""
+        person = acting()
+        if person.reads_all or not jobs:
+            return jobs
+        own_name = self._loop.call(self._own_names())
+        return tuple(
+            job for job in jobs if person.may_read(own_name.get(job.collection, job.collection), job.collection)
+        )
+
+    async def _own_names(self) -> dict[str, str]:
+        """The own name of every collection, by each of its names."""
+        with acting_as(WORKBENCH):
+            infos = await self._resources.knowledge.collections()
+        return {name: info.name for info in infos for name in (info.name, *info.aliases)}
 
     def _extractor(self, name: str) -> Extractor:
         from engine.llm.extractor import make_extractor
@@ -189,6 +273,12 @@ class Ingestions:
         # In the caller's thread: uploads may be large, and the loop runs everybody's questions.
         kept = self._jobs.kept(wanted)
         return self._loop.call(self._jobs.begin(kept))
+
+
+def _require_own_files(items: Iterable[IngestItem]) -> None:
+    """Raise ``NotAllowed`` where files are named by a path of this machine, which is for its admins."""
+    if any(item.data is None for item in items):
+        admit(acting(), "admin")
 
 
 def _faults(failed: Iterable[tuple[str, WorkbenchError | Fault]]) -> list[tuple[str, Fault]]:

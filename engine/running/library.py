@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.errors import (
@@ -20,11 +21,17 @@ from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_models import HASHING, installed_embedders
 from engine.knowledge.graph.keeping import dropped, renamed
+from engine.knowledge.index_choice import options
+from engine.knowledge.loading import LoadReport, load_vectors
+from engine.knowledge.milvus_bulk import ImportFolder
 from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
+from engine.library.index_values import IndexView
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
 from engine.model.config import BUILTIN, SearchMethod
 from engine.model.values import SAMPLE_COLLECTION, Passage
+from engine.people import WORKBENCH, acting, acting_as
+from engine.people.doors import guarded
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
 from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
@@ -36,14 +43,25 @@ MAP_HITS = 10
 _OLLAMA_S = 1.0
 
 
+@guarded
 class Library:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise.
 
     A collection may be named by an alias wherever it is named, except when it is deleted.
     """
 
-    def __init__(self, loop: LoopThread, resources: Resources, jobs: Callable[[], Sequence[JobStatus]]) -> None:
-        """``jobs`` tells which ingestions there are: what one writes into is neither renamed nor deleted."""
+    def __init__(
+        self,
+        loop: LoopThread,
+        resources: Resources,
+        jobs: Callable[[], Sequence[JobStatus]],
+        limit_alike: Callable[[str, str], None] = lambda _, __: None,
+    ) -> None:
+        """``jobs`` tells which ingestions there are: what one writes into is neither renamed nor deleted.
+
+        ``limit_alike`` is told a collection and another name of it, which must be kept from the same people.
+        """
+        self._limit_alike = limit_alike
         self._loop = loop
         self._resources = resources
         self._jobs = jobs
@@ -82,6 +100,7 @@ class Library:
         info = await self._own(collection)
         await self._check_idle(info)
         await self._check_free(new_name)
+        await asyncio.to_thread(self._limit_alike, info.name, new_name)
         store = await self._knowledge.own_store()
         async with renamed(self._knowledge.graphs, info.name, new_name):
             found = await store.rename(info.name, new_name, keep_old=keep_old)
@@ -95,6 +114,7 @@ class Library:
         info = await self._own(collection, samples=True)
         if alias in [item.name for item in await self._knowledge.collections()]:
             raise CollectionExists(name=alias)
+        await asyncio.to_thread(self._limit_alike, info.name, alias)
         return await (await self._knowledge.own_store()).set_alias(alias, info.name)
 
     @on_loop
@@ -167,6 +187,45 @@ class Library:
         info = await self._knowledge.describe(collection)
         return advice(info, info.address or self._resources.settings.store_uri)
 
+    @on_loop
+    async def index(self, collection: str) -> IndexView:
+        """How the vectors of a collection are found, what was measured of that, and what else it could have.
+
+        Raises ``UnknownCollection``, and ``ForeignCollection`` for a collection that another program made.
+        """
+        info = await self._own(collection, samples=True)
+        store = await self._knowledge.own_store()
+        state, recall = await store.index(info.name), await store.recall(info.name)
+        return IndexView(info.name, state, recall, options(info.passages, info.dim) if state.changeable else ())
+
+    @on_loop
+    async def load_vectors(
+        self,
+        files: Sequence[Path],
+        collection: str,
+        embedding_model: str = "",
+        progress: Callable[[LoadReport], None] | None = None,
+        *,
+        bulk: Path | None = None,
+        bulk_as: str = "",
+    ) -> LoadReport:
+        """Put in passages that were embedded elsewhere, with the model that made their vectors; see
+        :func:`engine.knowledge.loading.load_vectors`.
+
+        With ``bulk`` a Milvus server imports them from that folder, which it knows as ``bulk_as``.
+        """
+        embedder = await self._knowledge.embedder_into(collection, embedding_model)
+        await embedder.embed_passages(())
+        store = await self._knowledge.own_store()
+        folder = ImportFolder(bulk, bulk_as) if bulk is not None else None
+        return await load_vectors(store, embedder, collection, files, progress, folder=folder)
+
+    @on_loop
+    async def set_breadth(self, collection: str, breadth: int) -> CollectionInfo:
+        """Let searches of an index look further, or less far; 0 leaves it to the server."""
+        info = await self._own(collection, samples=True)
+        return await (await self._knowledge.own_store()).set_breadth(info.name, breadth)
+
     @property
     def _knowledge(self) -> KnowledgeBase:
         return self._resources.knowledge
@@ -193,12 +252,15 @@ class Library:
             raise CollectionBusy(collection=info.name)
 
     async def _check_free(self, name: str) -> None:
-        """Raise unless no collection, connection or alias has the name."""
+        """Raise unless no collection, connection or alias has the name, one that is kept from who acts included."""
         try:
-            info = await self._knowledge.describe(name)
+            with acting_as(WORKBENCH):
+                info = await self._knowledge.describe(name)
         except UnknownCollection:
             return
-        raise CollectionExists(name=name) if info.name == name else AliasTaken(alias=name, collection=info.name)
+        if info.name == name or not acting().may_read(info.name, name):
+            raise CollectionExists(name=name)
+        raise AliasTaken(alias=name, collection=info.name)
 
     async def _own(self, collection: str, *, samples: bool = False) -> CollectionInfo:
         """The collection, if it may be changed; raises ``ForeignCollection``, ``SamplesStay`` unless ``samples``."""

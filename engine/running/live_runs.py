@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from engine.errors import EngineClosed, RunActive, TooManyRuns, UnknownRun
+from engine.errors import EngineClosed, RunActive, TooManyRuns, UnknownCollection, UnknownRun
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished
 from engine.model.values import Attachment, Fault, RunId
+from engine.people import acting
+from engine.people.reading import may_read
 from engine.replay.fork import Branch
 from engine.running.execution import RoleSource, execute
 from engine.running.loop_thread import LoopThread
@@ -47,7 +50,12 @@ class LiveRuns:
         attachments: tuple[Attachment, ...] = (),
         trial: bool = False,
     ) -> RunId:
-        """Start a run, or go on from ``branch``, which is a trial; raises ``TooManyRuns``, and ``EngineClosed``."""
+        """Start a run, or go on from ``branch``, which is a trial.
+
+        Raises ``TooManyRuns``, ``EngineClosed``, and ``UnknownCollection`` for one that is kept from who acts.
+        """
+        if not acting().may_read(config.collection):
+            raise UnknownCollection(name=config.collection)
         with self._guard:
             if self._closed:
                 raise EngineClosed()
@@ -62,9 +70,10 @@ class LiveRuns:
         return run.id
 
     def find(self, run_id: str) -> LiveRun | None:
-        """A run of this process; None where it was never here or left memory."""
+        """A run of this process; None where it was never here, left memory, or is kept from whoever asks."""
         with self._guard:
-            return self._runs.get(RunId(run_id))
+            run = self._runs.get(RunId(run_id))
+        return run if run is not None and may_read(run.record) else None
 
     def named(self, run_id: str) -> LiveRun:
         """:meth:`find`; raises ``UnknownRun``."""
@@ -78,11 +87,30 @@ class LiveRuns:
         with self._guard:
             return self._active()
 
+    def wait_idle(self, timeout_s: float) -> bool:
+        """Block until no run goes on; False where ``timeout_s`` passed first."""
+        end = time.monotonic() + timeout_s
+        while True:
+            with self._guard:
+                active = [run for run in self._runs.values() if run.active]
+            if not active:
+                return True
+            if not all(run.wait(max(0.0, end - time.monotonic())) for run in active):
+                return False
+
     def stop(self, run: LiveRun) -> None:
         """Cancel a run within one step."""
         # A closed engine has stopped its runs already, and its loop takes no more calls.
         with suppress(RuntimeError):
             self._loop.soon(run.stop)
+
+    def cancel(self, run_id: str) -> bool:
+        """:meth:`stop` by the id of a run; False where it had ended, or is not here."""
+        run = self.find(run_id)
+        if run is None or not run.active:
+            return False
+        self.stop(run)
+        return True
 
     def require_over(self, run_id: str) -> None:
         """Check that a run is over; raises ``RunActive`` where it is running."""

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from types import FrameType
 
 from engine.engine import Engine
+from engine.people import signing_in
 from engine.running.running_app import NOTE
 from engine.settings import Settings
 
@@ -36,6 +42,14 @@ def use_engine(engine: Engine | None) -> None:
         _engine = engine
 
 
+def _write_note(note: Path, said: dict[str, str], token: str) -> None:
+    """Write down where the app is, and where people sign in what lets command lines in, for its own user alone."""
+    note.unlink(missing_ok=True)
+    secret = {"token": token} if signing_in() else {}
+    with open(note, "x", encoding="utf-8", opener=partial(os.open, mode=0o600 if secret else 0o666)) as file:
+        json.dump({**said, **secret}, file)
+
+
 @contextmanager
 def serving(port: int) -> Iterator[None]:
     """While the app serves: keep a note of its address in the data folder, and close the engine at the end."""
@@ -45,10 +59,34 @@ def serving(port: int) -> Iterator[None]:
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - only compared with
     # Where a disk is full, command lines do not find the app; it answers all the same.
     with suppress(OSError):
-        note.write_text(json.dumps({"url": f"http://{host}:{port}", "instance": engine.instance}), encoding="utf-8")
+        _write_note(note, {"url": f"http://{host}:{port}", "instance": engine.instance}, engine.team.local_token)
     try:
-        yield
+        with _drained_before_the_end(engine, settings.drain_s):
+            yield
     finally:
         with suppress(OSError):
             note.unlink(missing_ok=True)
         engine.close()
+
+
+@contextmanager
+def _drained_before_the_end(engine: Engine, most_s: float) -> Iterator[None]:
+    """Let the runs of this process end before a request to terminate reaches the web server, which would cut them."""
+    if not most_s or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    served = signal.getsignal(signal.SIGTERM)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        def wait() -> None:
+            engine.drain(most_s)
+            if callable(served):
+                served(number, frame)
+
+        threading.Thread(target=wait, name="drain", daemon=True).start()
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, served)

@@ -15,9 +15,11 @@ from typing import Any
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
+from engine.database.opening import Databases
 from engine.errors import GraphStoreError, WorkbenchError
 from engine.host.notes import SpeedNotes
 from engine.knowledge.base import KnowledgeBase
+from engine.llm import turns
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address
 from engine.llm.discovery import OllamaStatus, ollama_status
@@ -54,10 +56,13 @@ _MACHINE = ("call_timeout_s", "generation_allowance_s")
 class Resources:
     """Shared by all runs of an engine; lives on the engine's event loop."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, databases: Databases | None = None) -> None:
+        """``databases`` are those of the settings where none are handed over."""
         self.settings = settings
-        self.knowledge = KnowledgeBase(settings)
-        self.verdicts = VerdictCache(settings.data_dir / "verdicts.db")
+        self.databases = databases or Databases.of(settings)
+        self.knowledge = KnowledgeBase(settings, self.databases)
+        self.verdicts = VerdictCache(self.databases.verdicts)
+        self._turns = turns.share(settings, self.databases.runs)
         self.graph_looks = GraphLooks()
         self.speeds = SpeedNotes(settings.data_dir / "host.json")
         self._status: OllamaStatus | None = None
@@ -179,6 +184,7 @@ class Resources:
     async def close(self) -> None:
         await self.knowledge.close()
         self.verdicts.close()
+        await asyncio.to_thread(turns.end, self._turns)
 
     def _grader(self, config: RunConfig, retriever: CollectionRetriever, digests: Mapping[str, str]) -> Grader:
         model = config.models.grader

@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,15 @@ class RunningApp:
     """Reached through its HTTP API, on loopback."""
 
     url: str
+    token: str = field(default="", repr=False)
+    """Lets its command lines in where people sign in; stands in the note."""
 
     @classmethod
     def find(cls, data_dir: Path) -> RunningApp | None:
         """The app that has this data folder open, if it answers."""
         try:
             note = json.loads((data_dir / NOTE).read_text(encoding="utf-8"))
-            app = cls(str(note["url"]))
+            app = cls(str(note["url"]), str(note.get("token", "")))
             if app.get("/api/health", timeout_s=_PROBE_TIMEOUT_S)["instance"] != note["instance"]:
                 # Left by an app that was killed; another one has its port now.
                 return None
@@ -96,7 +98,7 @@ class RunningApp:
     def tag(self, run_id: str, tag: str) -> None:
         """Put a tag on a run there, if the app takes it."""
         path = f"{_run_path(run_id)}/tags/{quote(tag, safe='')}"
-        request = urllib.request.Request(self.url + path, method="PUT")  # noqa: S310 - our own address
+        request = self._request(path, method="PUT")
         with suppress(WorkbenchError):
             self._send(request, None)
 
@@ -136,7 +138,7 @@ class RunningApp:
 
     def delete_graph(self, collection: str) -> None:
         """Drop a knowledge graph there; raises ``AppRefused`` where there is none."""
-        request = urllib.request.Request(self.url + _graph_path(collection), method="DELETE")  # noqa: S310 - ours
+        request = self._request(_graph_path(collection), method="DELETE")
         _success(self._send(request, None) or {})
 
     def job(self, job_id: str) -> dict[str, Any]:
@@ -149,21 +151,23 @@ class RunningApp:
 
     def get(self, path: str, timeout_s: float | None = None) -> Any:
         """The JSON answer, also where it is an error of the workbench; raises ``AppUnreachable``."""
-        return self._send(urllib.request.Request(self.url + path), timeout_s)  # noqa: S310 - our own address
+        return self._send(self._request(path), timeout_s)
 
     def post(self, path: str, body: Any) -> Any:
         """Send a body by POST; otherwise as :meth:`get`."""
-        request = urllib.request.Request(  # noqa: S310 - our own address
-            self.url + path, data=json.dumps(body).encode(), headers={"content-type": "application/json"}
-        )
-        return self._send(request, None)
+        return self._send(self._request(path, json.dumps(body).encode()), None)
 
     def _follow(self, path: str) -> None:
         """Wait until an event stream ends."""
-        request = urllib.request.Request(self.url + path)  # noqa: S310 - our own address
-        with self._translated_errors(), _opened(request, _SILENCE_S) as stream:
+        with self._translated_errors(), _opened(self._request(path), _SILENCE_S) as stream:
             while stream.read1():
                 pass
+
+    def _request(self, path: str, body: bytes | None = None, method: str | None = None) -> urllib.request.Request:
+        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        if body is not None:
+            headers["content-type"] = "application/json"
+        return urllib.request.Request(self.url + path, body, headers, method=method)  # noqa: S310 - our own address
 
     def _send(self, request: urllib.request.Request, timeout_s: float | None) -> Any:
         with self._translated_errors():

@@ -1,12 +1,17 @@
-"""Records that are over: those of the store, and the demos that ship with the program, which no one can change."""
+"""Records that are over: those of the store, and the demos that ship with the program, which no one can change.
+
+A run of a collection that is kept from whoever asks is none for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.errors import ReadOnlyRun
+from engine.errors import ReadOnlyRun, UnknownRun
 from engine.model.events import Event
 from engine.model.values import RunRecord
+from engine.people import acting
+from engine.people.reading import may_read
 from engine.records.store import RunStore
 from engine.samples.demos import demo_events, demo_record, is_demo
 
@@ -18,16 +23,28 @@ class Archive:
         self.store = store
 
     def record(self, run_id: str) -> RunRecord:
-        """Return the record of a demo; raises ``UnknownRun``."""
-        return demo_record(run_id) if is_demo(run_id) else self.store.load(run_id)
+        """Return the record of a run or a demo; raises ``UnknownRun``."""
+        record = demo_record(run_id) if is_demo(run_id) else self.store.load(run_id)
+        if not may_read(record):
+            raise UnknownRun(run=run_id)
+        return record
 
     def events(self, run_id: str, after: int) -> Sequence[Event]:
         """Return the events above a sequence number; raises ``UnknownRun``."""
+        self._require_readable(run_id)
         if is_demo(run_id):
             return [event for event in demo_events(run_id) if event.seq > after]
         return self.store.events(run_id, after)
 
     def require_own(self, run_id: str) -> None:
-        """Check that a run is no demo, which can be neither tagged nor deleted; raises ``ReadOnlyRun``."""
+        """Check that a run is no demo, which can be neither tagged nor deleted.
+
+        Raises ``ReadOnlyRun``, and ``UnknownRun`` for a run that is kept from whoever asks.
+        """
         if is_demo(run_id):
             raise ReadOnlyRun(run=run_id)
+        self._require_readable(run_id)
+
+    def _require_readable(self, run_id: str) -> None:
+        if not acting().reads_all:
+            self.record(run_id)

@@ -29,6 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in [name for name in os.environ if name.startswith("WORKBENCH_") and "_TEST_" not in name]:
         del os.environ[name]
     sizes = dataclasses.replace(Sizes(), repeats=options.repeats) if options.repeats else Sizes()
+    if options.sizes:
+        sizes = dataclasses.replace(sizes, growth=options.sizes, scale=options.sizes)
+    if options.questions:
+        sizes = dataclasses.replace(sizes, asked=options.questions, rated=options.questions)
     print(machine())
     for item in chosen:
         print(f"\n{item.name}: {item.about}", flush=True)
@@ -43,11 +47,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(sorted(int(part) for part in text.split(",")))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measure the workbench.")
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--all", action="store_true", help="run the slow ones too")
     parser.add_argument("--repeats", type=int, default=0, help="how often each timing is taken")
+    parser.add_argument(
+        "--sizes", type=_numbers, default=(), metavar="N,N", help="passages of the collections of growth and scale"
+    )
+    parser.add_argument("--questions", type=int, default=0, metavar="N", help="questions of cluster and team")
     parser.add_argument(
         "--data", type=Path, default=_ROOT.parent / "shared" / "data", help="folder with xquad-dev.{en,zh}.json"
     )

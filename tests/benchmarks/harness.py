@@ -51,6 +51,16 @@ class Sizes:
     """Runs that settings are tried on."""
     growth: tuple[int, ...] = (1_000, 10_000, 100_000)
     """Passages of a growing collection."""
+    scale: tuple[int, ...] = (10_000, 100_000)
+    """Passages of a collection of a server, with every index; a million take hours."""
+    teams: int = 20
+    """Teams that share a server."""
+    loaded: int = 20_000
+    """Passages that are put into a server with their vectors."""
+    asked: int = 2_000
+    """Questions of a team's batch."""
+    rated: int = 100
+    """Questions that a chat model grades on a cluster."""
     body: int = 25_000_000
     """Bytes of a request that means harm."""
 
@@ -66,6 +76,11 @@ TINY = Sizes(
     events=30,
     swept=8,
     growth=(60, 120),
+    scale=(60, 120),
+    teams=2,
+    loaded=100,
+    asked=200,
+    rated=100,
     body=100_000,
 )
 

@@ -118,4 +118,4 @@ def gathered_folder(folder: Path, count: int) -> None:
                 store.append(run_id, replace(event, run_id=run_id) if isinstance(event, RunStarted) else event)
             store.flush()
             engine.evaluation.begin_case(batch.id, case_id, run_id)
-            engine.evaluation.end_case(batch.id, case_id)
+            engine.evaluation.end_case(batch.id, case_id, run_id)

@@ -48,13 +48,22 @@ class App:
         """The JSON answer of the API."""
         return json.loads(self._get(path))
 
+    @property
+    def token(self) -> str:
+        """What lets command lines on this machine in where people sign in; empty elsewhere, and before the start."""
+        try:
+            return str(json.loads((self.log.parent / "app.json").read_text(encoding="utf-8")).get("token", ""))
+        except FileNotFoundError:
+            return ""
+
     def cpu_s(self) -> float:
         """Seconds of processor that the process has used, on Linux: unlike waiting, hardly a matter of other load."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _get(self, path: str) -> bytes:
-        return _opened(urllib.request.Request(self.url + path), timeout_s=_STOP_S)
+        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        return _opened(urllib.request.Request(self.url + path, headers=headers), timeout_s=_STOP_S)
 
     def _wait(self, answered: Callable[[], bool]) -> None:
         deadline = time.monotonic() + _START_S

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +73,7 @@ def test_a_file_of_settings_without_a_gate_keeps_the_pass_rate(kept: dict[str, A
 def test_stored_settings_without_a_gate_keep_the_pass_rate(tmp_path: Path) -> None:
     with EvaluationStore(tmp_path / "tune.db") as store:
         store.save_settings("of old", RunConfig(top_k=8, gate="pass_rate"))
-        with store._open() as connection, connection:
+        with closing(sqlite3.connect(tmp_path / "tune.db")) as connection, connection:
             connection.execute("UPDATE saved_settings SET config = ?", ('{"top_k": 8}',))
         assert store.settings() == {"of old": RunConfig(top_k=8, gate="pass_rate")}
 

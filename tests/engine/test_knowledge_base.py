@@ -56,6 +56,14 @@ def test_the_token_goes_to_the_server_of_the_settings_and_to_no_other(tmp_path: 
     assert knowledge._at(other)._token == ""
 
 
+def test_the_database_of_a_team_is_on_the_server_of_the_settings_and_no_other(tmp_path: Path) -> None:
+    ours, other = "http://127.0.0.1:19530", "http://127.0.0.1:19531"
+    settings = Settings.load(data_dir=tmp_path, milvus_uri=ours, milvus_addresses=(other,), milvus_database="team_a")
+    knowledge = KnowledgeBase(settings)
+    assert [knowledge._at(place).database for place in (ours, other)] == ["team_a", ""]
+    assert knowledge.memory()._database == "team_a"
+
+
 def test_a_collection_of_another_program_says_that_its_model_is_not_known(tmp_path: Path) -> None:
     theirs = CollectionInfo("theirs", "unknown", 4, "", "", "")
     with pytest.raises(ModelNotRecorded, match="'theirs' was made by another program") as caught:

@@ -117,6 +117,20 @@ def test_a_login_in_the_address_of_milvus_becomes_the_token_and_is_shown_nowhere
     assert "ret@1" not in repr(settings) and "of-its-own" not in repr(settings)
 
 
+def test_a_database_is_for_a_server_and_a_space_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was kept without one stays where it is."""
+    plain = Settings(milvus_uri="http://one:1")
+    team = Settings(milvus_uri="http://one:1", milvus_database="team_a")
+    assert (plain.store_space, team.store_space) == ("http://one:1", "http://one:1/team_a")
+    assert Settings(milvus_uri="http://one:1", milvus_database="default") == plain
+    assert Settings().store_space == ""
+    monkeypatch.setenv("WORKBENCH_MILVUS_DATABASE", "team_a")
+    assert "WORKBENCH_MILVUS_URI" in refused().fact
+    monkeypatch.setenv("WORKBENCH_MILVUS_URI", "http://one:1")
+    monkeypatch.setenv("WORKBENCH_MILVUS_DATABASE", "team a")
+    assert "WORKBENCH_MILVUS_DATABASE" in refused().fact
+
+
 def test_every_further_address_is_known_without_its_login_and_no_server_learns_that_of_another() -> None:
     settings = Settings(
         milvus_uri="http://one:1",

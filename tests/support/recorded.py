@@ -116,7 +116,7 @@ def recorded_run(
         started_at=started_at,
     )
     recording.add(started, after_ms=0.0)
-    recording.add(Prepared(manifest={"grader": f"{GRADER}@sha256:3f2a", "collection": "samples@9c41"}))
+    recording.add(Prepared(manifest={"grader": f"{GRADER}@sha256:3f2a", "collection": "samples"}))
     rounds: list[Round] = []
     decision: Decision | None = None
     for index in range(rewrites + 1):

@@ -52,6 +52,8 @@ class RunRecord:
     trial: bool = False
     """Whether it was run to see what settings do: it recalls nothing that runs of this very question left, and leaves
     nothing behind itself."""
+    author: str = ""
+    """Who asked, where people sign in."""
     rounds: tuple[Round, ...] = ()
     decisions: tuple[Decision, ...] = ()
     rewrites: tuple[Rewrite, ...] = ()
@@ -86,6 +88,11 @@ class RunRecord:
     @property
     def workflow(self) -> WorkflowName:
         return self.config.workflow
+
+    @property
+    def collection(self) -> str:
+        """The collection that was searched, by its own name: the settings may have an alias of it."""
+        return self.manifest.get("collection", self.config.collection)
 
     @property
     def tables(self) -> tuple[Attachment, ...]:

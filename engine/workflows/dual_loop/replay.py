@@ -6,7 +6,6 @@ from the same passages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +19,6 @@ from engine.model.values import (
     Decision,
     Draft,
     Evaluation,
-    Memory,
     Rewrite,
     Round,
     RouteChoice,
@@ -55,13 +53,12 @@ from engine.roles import (
 from engine.running.context import Retrieval, Roles, SectionRetrieval
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import (
-    MOST_RECALLED,
     WEB,
-    of_this_question,
     skips,
     untried,
     usable_strategies,
 )
+from engine.workflows.dual_loop.recorded_memory import RecordedMemory, own_memories
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.dual_loop.workflow import passes
 
@@ -106,7 +103,7 @@ class DualReplay(Replay):
                 router=_RecordedStrategyRouter(self),
                 direct=answers,
                 evaluator=answers,
-                memory=_RecordedMemory(self),
+                memory=RecordedMemory(self),
                 distiller=answers,
                 web=web,
             ),
@@ -323,44 +320,6 @@ def _failed(code: str) -> WorkbenchError:
     error = WorkbenchError.restored("The recorded search failed.", "")
     vars(error)["code"] = code
     return error
-
-
-class _RecordedMemory:
-    """Recalls what the run recalled."""
-
-    def __init__(self, replay: DualReplay) -> None:
-        self._replay = replay
-
-    async def recall(self, question: str, collection: str, limit: int) -> list[Memory]:
-        replay, recall = self._replay, self._replay.record.recall
-        routing = replay.evidence.prices.routing
-        if recall is None or replay.record.route is None:
-            raise Unrecorded("unrecorded", routing)
-        if not dual_options(replay.record.config).memory:
-            raise Unrecorded("memory", routing)
-        if own_memories(replay.record) and replay.driver.run.trial and not self._known(recall.memories):
-            # Where the own one took a place among the nearest, another one would have come up.
-            raise Unrecorded("memory", routing)
-        return [] if recall.failed else list(recall.memories)
-
-    def _known(self, memories: Sequence[Memory]) -> bool:
-        return len(memories) < MOST_RECALLED and self._replay.config.models.router.built_in
-
-    async def keep(self, memory: Memory) -> None:
-        """A replay remembers nothing."""
-
-    async def list(self) -> list[Memory]:
-        return []
-
-    async def forget(self, memory_id: str) -> bool:
-        return False
-
-
-def own_memories(record: RunRecord) -> tuple[Memory, ...]:
-    """Memories that answered the run and that its own question had left."""
-    if record.recall is None:
-        return ()
-    return tuple(item for item in record.recall.holding if of_this_question(item, record.question))
 
 
 class _RecordedStrategyRouter:

@@ -20,6 +20,7 @@ from engine.engine import Engine
 from engine.errors import InvalidConfig, TooManyAttachments
 from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig
 from engine.model.values import Attachment, Fault, RunRecord
+from engine.people.acting import carried
 
 _LIST = "attached"
 _UPLOADS = "attach_uploads"
@@ -220,7 +221,7 @@ def _begun(engine: Engine, config: RunConfig, name: str, data: bytes, question: 
         return Read(attachment, thumbnail(name, data) if attachment.kind == "image" else b"")
 
     def begin() -> Future[Read]:
-        return _pool.submit(read)
+        return _pool.submit(carried(read))
 
     return Attached(name, begin(), begin)
 

@@ -44,6 +44,7 @@ from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.marking import invitation
 from pages.parts.ask.remedy import remedy_panel
 from pages.parts.ask.what_if import map_of, replayed, tried, what_if_panel
+from pages.parts.common.rights import may
 
 _TAB_NAMES = {
     "passages": N_("Passages {n}"),
@@ -166,7 +167,7 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
     context_bar(record, words, key="context_bar")
     attached_card(record.attachments, record.cell_citations, words, key="attached_card")
     if record.error is not None:
-        again_button = (("again", words("Try again")),)
+        again_button = (("again", words("Try again")),) if may("editor") else ()
         pressed = fault_box(record.error, words, key="run_fault", actions=again_button, workflow=record.workflow)
         if pressed == "again":
             again(record)
@@ -222,7 +223,7 @@ def tabs(
             opened=cited,
             shows=lambda line: cited is not None or concerns(line, node, record),
             would=counterfactual_notes(record, found, words) if found is not None else None,
-            labels=None if record.active else own_labels(engine, record),
+            labels=own_labels(engine, record) if not record.active and may("editor") else None,
         )
         if given is not None:
             engine.evaluation.set_label(record.question, given.passage_id, given.relevant)

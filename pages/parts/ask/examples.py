@@ -10,6 +10,7 @@ from components.common.sample_questions import sample_buttons
 from engine.model.config import RunConfig
 from engine.model.values import SAMPLE_COLLECTION, RunId, RunRecord
 from pages.parts.ask.samples_shown import shown_samples
+from pages.parts.common.rights import may
 
 
 def examples(config: RunConfig, record: RunRecord | None, words: Words) -> tuple[str | None, RunId | None]:
@@ -18,7 +19,9 @@ def examples(config: RunConfig, record: RunRecord | None, words: Words) -> tuple
     # Of what else holds, no one knows a question; those to try would find nothing there.
     if config.collection == SAMPLE_COLLECTION:
         active = record is not None and record.active
-        asked = sample_buttons(shown_samples(config.workflow, words.language), words, disabled=active)
+        asked = sample_buttons(
+            shown_samples(config.workflow, words.language), words, disabled=active or not may("editor")
+        )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="demos"):
         st.caption(words("Recorded demos:"), width="content")
         opened = demo_buttons(words, current=record.id if record else "")

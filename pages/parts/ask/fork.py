@@ -28,6 +28,7 @@ from engine.replay.difference import difference
 from engine.replay.fork import fork_price, takes_query, visit_of
 from pages.parts.ask.what_if import tried
 from pages.parts.common.presses import attempt
+from pages.parts.common.rights import may
 
 _COMPLETE = ("answered", "answered_forced", "answered_unverified", "abstained", "fallback")
 
@@ -46,7 +47,7 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
     """Draw what a run branched off from, and what can be branched off it; ``config`` is what the sliders say."""
     if record.fork is not None:
         _where_from(engine, record, words)
-    if record.active or not record.rounds:
+    if record.active or not record.rounds or not may("editor"):
         return
     st.markdown(f"**{words('Branch off')}**")
     st.caption(

@@ -18,6 +18,7 @@ from engine.model.values import RunId, RunRecord
 from engine.replay.difference import difference
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.rights import may
 from pages.parts.runs.compare_choices import RunChoice, run_choices
 from pages.parts.runs.compare_new import Side, Wanted, second_run
 
@@ -46,7 +47,8 @@ def compare_view(engine: Engine, words: Words) -> None:
             words("Choose a second run, or make one below: the same question with another grader or other settings."),
             icon=":material/compare_arrows:",
         )
-    second_run(engine, a, b, words, partial(begun, engine))
+    if may("editor"):
+        second_run(engine, a, b, words, partial(begun, engine))
     if a is not None and b is not None:
         if a.active or b.active:
             progress(engine, words, a.id, b.id)

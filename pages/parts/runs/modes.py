@@ -15,6 +15,7 @@ from engine.model.values import RunRecord
 from engine.running.mode_race import MODES, mode_race
 from engine.samples import multi_hop_questions
 from pages.parts.common.remembered import remembered
+from pages.parts.common.rights import may
 from pages.parts.knowledge.state import aim_at
 from pages.parts.runs.together import Together, together_view
 from pages.parts.system.hint import models_played
@@ -93,7 +94,9 @@ def _about_graph(engine: Engine, collection: str, words: Words) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", key="race_no_graph"):
         st.caption(f":material/warning: {lacking}", width="content")
-        if st.button(words("Build its graph"), type="tertiary", icon=":material/hub:", key="race_build"):
+        if may("editor") and st.button(
+            words("Build its graph"), type="tertiary", icon=":material/hub:", key="race_build"
+        ):
             aim_at("graph", collection)
             st.switch_page("knowledge.py")
 

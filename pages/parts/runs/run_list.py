@@ -23,16 +23,20 @@ from engine.errors import RecordError, WorkbenchError
 from engine.messages import NC_, NN_
 from engine.model.config import WORKFLOWS, RunConfig
 from engine.model.values import Outcome, RunId
+from engine.people import acting, signing_in
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
 from engine.samples.demos import all_demos, demo_events
 from pages.parts.common.following import redraw_when
 from pages.parts.common.presses import answer_buttons, attempt, note_deleted, retry_box, say_last_press
+from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at
 from pages.parts.runs.compare import choose_pair
 
 _A_PAGE = 50
+_AUTHORS_OF = 300
+"""Newest runs whose authors can be chosen."""
 _WATCH_S = 1.5
 _NAMED_IN_DIALOG = 5
 _UNSEARCHED = ("bypass", "simple", "tables_only")
@@ -60,7 +64,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
     """The filters, which the address holds too."""
     counts = engine.tags()
     if st.session_state.pop("runs_clear", False):
-        for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", ""), (_COLLECTION, "")):
+        for name, value in (("q", ""), ("outcome", ""), ("loop", ""), ("tag", ""), ("author", ""), (_COLLECTION, "")):
             st.session_state[name] = value
     outcomes = {"": words("Any outcome"), **{name: outcome_text(name, words) for name in get_args(Outcome)}}
     loops = {"": words("Any workflow"), **{name: workflow_text(name, words) for name in WORKFLOWS}}
@@ -80,6 +84,7 @@ def narrowed(engine: Engine, words: Words) -> Filters:
             key=_COLLECTION,
             width=165,
         )
+        author = author_choice(engine, words) if signing_in() else ""
         batches = bool(counts.get(BATCH)) and st.toggle(
             words("Show runs of batches"),
             key="batches",
@@ -93,8 +98,17 @@ def narrowed(engine: Engine, words: Words) -> Filters:
         workflow=loop or None,
         tag=tag or None,
         collection=collection or None,
+        author=author or None,
         without_tag=None if batches else BATCH,
     )
+
+
+def author_choice(engine: Engine, words: Words) -> str:
+    """Whose runs are shown: anybody's, one's own, or those of somebody who asked lately."""
+    me = acting().author
+    lately = sorted({item.author for item in engine.runs(_AUTHORS_OF)} - {me, ""})
+    shown = {"": words("Anybody"), me: words("My own"), **{name: name for name in lately}}
+    return listed("author", words("Author"), shown, width=165)
 
 
 def collections_of(engine: Engine, chosen: str) -> list[str]:
@@ -118,7 +132,7 @@ def stored(engine: Engine, words: Words, filters: Filters) -> None:
     configs = engine.run_configs([item.id for item in shown])
     differing = distinguishing_settings([(item.id, item.question) for item in shown], configs, words)
     lines = [line(item, settings=differing.get(item.id, "")) for item in shown]
-    event = run_list(lines, words, key="run_list", base=base_path())
+    event = run_list(lines, words, key="run_list", base=base_path(), tags=may("editor"))
     with bar:
         act(engine, words, shown, [item for item in shown if item.id in event.selected], more=len(found) > limit)
     if len(found) > limit and st.button(words("Show more"), icon=":material/expand_more:", key="runs_more"):
@@ -149,12 +163,20 @@ def line(item: RunSummary, note: str = "", settings: str = "") -> RunLine:
         damaged=item.damaged,
         settings=settings,
         collection=item.collection if item.collection != RunConfig().collection else "",
+        author=item.author,
     )
 
 
 def nothing(engine: Engine, words: Words, filters: Filters) -> None:
     """No run to show: what to do next."""
-    if filters["text"] or filters["outcome"] or filters["workflow"] or filters["tag"] or filters["collection"]:
+    if (
+        filters["text"]
+        or filters["outcome"]
+        or filters["workflow"]
+        or filters["tag"]
+        or filters["collection"]
+        or filters["author"]
+    ):
         st.info(words("No run matches these filters."))
         if st.button(words("Clear the filters"), icon=":material/filter_alt_off:", key="runs_clear_filters"):
             st.session_state["runs_clear"] = True
@@ -181,7 +203,8 @@ def act(
         count = words("{n} selected", n=len(selected))
     st.caption(count, width="content")
     # Always there, so that nothing moves when the first run is selected.
-    tag_box(engine, words, selected)
+    if may("editor"):
+        tag_box(engine, words, selected)
     compare = st.button(
         words("Compare"),
         icon=":material/compare_arrows:",
@@ -207,6 +230,8 @@ def act(
         key="runs_export",
         disabled=idle,
     )
+    if not may("admin"):
+        return
     if st.button(words("Delete"), icon=":material/delete:", key="runs_delete", disabled=idle):
         st.dialog(words("Delete runs"))(confirm)(engine, words, tuple(selected))
 

@@ -16,6 +16,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig
 from engine.model.values import Fault, RunId, RunRecord
+from pages.parts.common.rights import may
 from pages.parts.runs.searched import searched_collection
 
 _WATCH_S = 0.6
@@ -112,13 +113,17 @@ def _ask(engine: Engine, words: Words, view: Together[_Kind], records: list[RunR
                 format_func=lambda name: view.offered[name],
                 key=choice_key,
             )
-            pressed = st.form_submit_button(run, type="primary", icon=icon, disabled=active)
-    if active and st.button(words("Stop all"), icon=":material/stop:", shortcut="Esc", key=f"{view.key}_stop"):
+            pressed = st.form_submit_button(run, type="primary", icon=icon, disabled=active or not may("editor"))
+    if (
+        active
+        and may("editor")
+        and st.button(words("Stop all"), icon=":material/stop:", shortcut="Esc", key=f"{view.key}_stop")
+    ):
         for record in records:
             engine.cancel(record.id)
         st.rerun()
     view.about(collection)
-    picked = sample_buttons(view.samples, words, disabled=active)
+    picked = sample_buttons(view.samples, words, disabled=active or not may("editor"))
     asked = picked or ((question or "").strip() if pressed else "")
     if pressed and not chosen:
         st.warning(view.none_chosen, icon=":material/checklist:")
