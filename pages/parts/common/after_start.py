@@ -48,6 +48,7 @@ IMPORTED_BY_PAGES = (
         "components.tune.question_changes",
         "engine.evaluation.question_changes",
         "pages.parts.tune.bench",
+        "pages.parts.tune.certificate",
         "pages.parts.tune.query_set",
         "pages.parts.tune.sweep",
         "pages.parts.tune.tried",
