@@ -98,7 +98,7 @@ def page() -> None:
         all_unknown(config, gathered)
     so_far = drawn_so_far(shown, gathering)
     tune_figures(evaluation, words, key="tune_figures", so_far=so_far)
-    if told := basis_text(shown.evidence.cases, words):
+    if told := basis_text(evaluation, words):
         st.caption(told)
     left, right = st.columns([3, 2], gap="small")
     with left, st.container(border=True, height="stretch", key="tune_map_card"):

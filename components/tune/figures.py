@@ -13,17 +13,17 @@ from components.common.i18n import Words
 from components.common.markup import draw, figure, node
 from components.common.phrases import duration_text
 from components.labels.tuning import MEASURE_NAMES
-from engine.evaluation.answers import Basis, basis_of
+from engine.evaluation.answers import BASES, Basis
 from engine.evaluation.anytime import Drawn, anytime_of
-from engine.evaluation.cases import Case
 from engine.evaluation.figures import MEASURES, Evaluation, Measure
 from engine.evaluation.statistics import Interval, PairedTest
 from engine.messages import N_, NC_
 
 _MEASURE_HELP = {
     "answered_right": N_(
-        "By the answer, where the run has it: it contains a gold answer; without gold answers, an expected passage was "
-        "in the context. Unanswerable: refused. An answer that says that it cannot tell counts as refused."
+        "By the answer, where the run has it: it contains a gold answer; without gold answers, what people judged of "
+        "exactly this answer; else an expected passage was in the context. Unanswerable: refused. An answer that says "
+        "that it cannot tell counts as refused. What a model judged never counts."
     ),
     "wrong_given": N_("Of the answers given, the share that are not right by the same rule."),
     "exact_match": N_("The answer is a gold answer, word for word; case and punctuation aside. Refused: 0."),
@@ -76,6 +76,7 @@ _CARD = {
 
 _BASES: dict[Basis | None, str] = {
     "gold": N_("by gold answers for {n} questions"),
+    "judgement": N_("by your judgements of the answer for {n}"),
     "passage": N_("by the passages given for {n}"),
     "refusal": N_("by refusing for {n} that cannot be answered"),
     None: N_("not at all for {n} without a label"),
@@ -126,13 +127,26 @@ def cards_of(evaluation: Evaluation, words: Words, so_far: Drawn | None = None) 
     return tuple(_card(evaluation, measure, words, so_far) for measure in chosen)
 
 
-def basis_text(cases: Sequence[Case], words: Words) -> str:
-    """By what *answered right* is told, and of how many questions; empty where no question has a gold answer."""
-    counts = Counter(map(basis_of, cases))
-    if not counts["gold"]:
+def basis_text(evaluation: Evaluation, words: Words) -> str:
+    """By what *answered right* is told under the settings under test, and of how many questions.
+
+    Empty where neither a gold answer nor a judgement of an answer tells anything.
+    """
+    by = evaluation.right_by
+    recorded, codes = by.recorded[:, AFTER], by.basis[:, AFTER]
+    counts: Counter[Basis | None] = Counter(BASES[code] if code >= 0 else None for code in codes[recorded])
+    if not counts["gold"] + counts["judgement"]:
         return ""
     told = [words(_BASES[basis], n=counts[basis]) for basis in _BASES if counts[basis]]
-    return words("Answered right is told {by}.", by=words(", ").join(told))
+    said = words("Answered right is told {by}.", by=words(", ").join(told))
+    if not (missing := int((~recorded).sum())):
+        return said
+    more = words.count(
+        "Of 1 question no answer is recorded under these settings.",
+        "Of {n} questions no answer is recorded under these settings.",
+        missing,
+    )
+    return words.joined([said, more])
 
 
 def test_of(evaluation: Evaluation, measure: Measure) -> PairedTest:

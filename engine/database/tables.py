@@ -135,6 +135,26 @@ LABELS = _table(
     _number("relevant"),
     _text("labelled_at"),
     _text("author", server_default=""),
+    _text("explanation", server_default=""),
+    _text("drawn", server_default=""),
+    Column("judge", TEXT, primary_key=True, nullable=False, server_default=""),
+)
+ANSWER_JUDGEMENTS = _table(
+    "evaluation",
+    "answer_judgements",
+    # A digest of question and answer: a whole answer is too long for an index.
+    _key("pair"),
+    _key("kind"),
+    _key("judge"),
+    _key("shown"),
+    _text("question"),
+    _text("answer"),
+    _text("verdict"),
+    _text("explanation"),
+    _text("drawn"),
+    _text("claims"),
+    _text("judged_at"),
+    _text("author"),
 )
 SAVED_SETTINGS = _table("evaluation", "saved_settings", _key("name"), _text("config"), _text("saved_at"))
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.evaluation.answers import basis_of
+from engine.evaluation.answers import BASES, Basis, basis_of
 from engine.evaluation.evidence import Evidence, Gathered, Told
-from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured, ratio
+from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured, RightBy, ratio
 from engine.evaluation.kept import Kept, kept_under
 from engine.evaluation.scores import MAX_CUTOFF
 from engine.model.config import RoleModel, RunConfig
@@ -131,6 +131,9 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
         raise ValueError(f"cutoff must be from 1 to {MAX_CUTOFF}")
     replayed = replay_all(evidence, configs)
     reached = np.where(replayed.path_known, replayed.round, -1)
+    measures = _Measures(
+        evidence, replayed, kept_under(evidence, configs, reached, cutoff), _same_grader(evidence, configs)
+    )
     return Evaluation(
         configs=tuple(configs),
         case_ids=tuple(item.case.id for item in evidence.gathered),
@@ -138,9 +141,8 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
         cutoff=cutoff,
         outcomes=replayed.outcome,
         path_known=replayed.path_known,
-        measures=_Measures(
-            evidence, replayed, kept_under(evidence, configs, reached, cutoff), _same_grader(evidence, configs)
-        ).all(),
+        measures=measures.all(),
+        right_by=measures.right_by,
     )
 
 
@@ -162,6 +164,7 @@ class _Measures:
         self.refused = replayed.outcome == _ABSTAINED
         self.read = (replayed.answer >= 0) & np.isin(replayed.told_outcome, [*_ANSWERED, _ABSTAINED])
         """An answer, or a refusal, is recorded."""
+        self.right_by = self._right_by()
 
     def all(self) -> Mapping[Measure, Measured]:
         return {
@@ -174,19 +177,36 @@ class _Measures:
             **self._grader(),
         }
 
-    def _answers(self) -> dict[Measure, Measured]:
-        replayed, gathered = self.replayed, self.evidence.gathered
+    def _right_by(self) -> RightBy:
+        replayed, cases = self.replayed, self.evidence.cases
         refused = np.where(replayed.answer >= 0, replayed.told_outcome == _ABSTAINED, self.refused)
-        ended = self.read | (self.counted & self.refused)
         cannot_tell = self._by_answer(lambda told: told.cannot_tell) > 0
         given = self.read & ~refused & ~cannot_tell
-        bases = [basis_of(item.case) for item in gathered]
-        by_gold = _column((basis == "gold" for basis in bases), bool)
-        gold = _column((bool(item.case.gold_answers) for item in gathered), bool)
+        judged = given & (self._by_answer(lambda told: told.judged is not None) > 0)
+        codes = (_column((_code(basis_of(case, judged=said)) for case in cases), int) for said in (True, False))
+        basis = np.where(judged, *codes)
+        return RightBy(
+            basis=basis,
+            recorded=self.read | (self.counted & self.refused),
+            given=given,
+            otherwise=_column((basis_of(case) is not None for case in cases), bool) & np.ones_like(given),
+            at_random=judged & (self._by_answer(lambda told: told.judged is not None and told.judged.at_random) > 0),
+        )
+
+    def _answers(self) -> dict[Measure, Measured]:
+        by, given = self.right_by, self.right_by.given
+        gold = _column((bool(case.gold_answers) for case in self.evidence.cases), bool)
         exact, f1, contained = (self._by_answer(_figure("match", name)) for name in ("exact", "f1", "contained"))
-        says_right = np.where(by_gold, contained > 0, replayed.told_given) & ~self.unanswerable
+        judged_right = self._by_answer(lambda told: told.judged is not None and told.judged.right) > 0
+        ways: dict[Basis, BoolArray] = {
+            "gold": contained > 0,
+            "judgement": judged_right,
+            "passage": self.replayed.told_given,
+            "refusal": np.zeros_like(given),
+        }
+        says_right = np.select([by.basis == BASES.index(basis) for basis in ways], list(ways.values()), default=False)
         right = np.where(given, says_right, self.unanswerable)
-        tells = ended & _column((basis is not None for basis in bases), bool)
+        ended, tells = by.recorded, by.tells
         return {
             "answered_right": _mean(right, tells),
             "wrong_given": _mean(~right, tells & given),
@@ -278,6 +298,10 @@ def _same_grader(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:
     recorded = [numbers.setdefault(item.table.config.models.grader, len(numbers)) for item in evidence.gathered]
     wanted = [numbers.setdefault(config.models.grader, len(numbers)) for config in configs]
     return np.equal(np.array(recorded, dtype=np.int64).reshape(-1, 1), np.array(wanted, dtype=np.int64))
+
+
+def _code(basis: Basis | None) -> int:
+    return -1 if basis is None else BASES.index(basis)
 
 
 def _figure(part: Literal["match", "cited"], name: str) -> Callable[[Told], float]:

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from engine.builtin.answer_reading import Shown, statements
 from engine.builtin.direct import without_markers
@@ -21,9 +21,10 @@ _HAN = re.compile(r"([\u4e00-\u9fa5])")
 _ASCII = frozenset(string.punctuation)
 
 
-Basis = Literal["gold", "passage", "refusal"]
-"""What tells whether a question ended right: a gold answer that the answer contains, an expected passage in the
-context, or, where it cannot be answered, that it was refused."""
+Basis = Literal["gold", "judgement", "passage", "refusal"]
+"""What tells whether a question ended right: a gold answer that the answer contains, what people said of exactly this
+answer, an expected passage in the context, or, where it cannot be answered, that it was refused."""
+BASES: tuple[Basis, ...] = get_args(Basis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,18 @@ class Cited:
     """Of these, how many are borne out by a passage that they cite."""
 
 
-def basis_of(case: Case) -> Basis | None:
-    """What tells whether a question ended right; None where nothing does."""
+def basis_of(case: Case, *, judged: bool = False) -> Basis | None:
+    """What tells whether a question ended right; None where nothing does.
+
+    ``judged``: people judged the very answer that it ended with.
+    """
+    if case.gold_answers and case.answerable is not False:
+        return "gold"
+    if judged:
+        return "judgement"
     if case.answerable is False:
         return "refusal"
-    return "gold" if case.gold_answers else "passage" if case.expected else None
+    return "passage" if case.expected else None
 
 
 def tokens(text: str, language: str) -> list[str]:

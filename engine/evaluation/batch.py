@@ -31,6 +31,7 @@ from engine.errors import (
 from engine.evaluation.anytime import run_order
 from engine.evaluation.case_runs import CASES_A_BLOCK, REPEATED, CaseEngine, CaseRuns, blocks_of, recipe_of
 from engine.evaluation.cases import Case
+from engine.evaluation.judgements import Judged, judged_answers
 from engine.evaluation.record_cache import RecordCache, stored_outcomes
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Batch, BatchProgress
@@ -93,7 +94,7 @@ class BatchRunner:
         self._faults: dict[str, Fault] = {}
         self._runs_db = engine.databases.runs
         self._cache = RecordCache(self._runs_db, engine.record)
-        self._evidence: tuple[tuple[str, tuple[RunId, ...]], Evidence] | None = None
+        self._evidence: tuple[tuple[str, tuple[RunId, ...], dict[str, Judged]], Evidence] | None = None
         self._runs_db.signals.listen(self._heard)
 
     def start(
@@ -233,11 +234,14 @@ class BatchRunner:
         from engine.evaluation.evidence import gather
 
         found = self.results(batch_id)
-        key = (batch_id, tuple(record.id for _, record in found))
+        answers = ((case.question, record.answer) for case, record in found if record.answer)
+        judged = judged_answers(self._store.answer_judgements(*answers))
+        key = (batch_id, tuple(record.id for _, record in found), judged)
         with self._guard:
             if self._evidence is not None and self._evidence[0] == key:
                 return self._evidence[1]
-        evidence = gather(self._store.batch_cases(batch_id), {case.id: record for case, record in found})
+        records = {case.id: record for case, record in found}
+        evidence = gather(self._store.batch_cases(batch_id), records, judged=judged)
         with self._guard:
             self._evidence = (key, evidence)
         return evidence

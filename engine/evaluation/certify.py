@@ -17,9 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from engine.evaluation.answers import basis_of
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import Evaluation
+from engine.evaluation.figures import Evaluation, RightBy
 from engine.model.config import RunConfig
 from engine.replay.masks import BoolArray, FloatArray, IntArray
 
@@ -65,25 +64,25 @@ class Certificates:
 
 
 def certify(
-    evidence: Evidence,
     evaluation: Evaluation,
     *,
     risk: Risk = "wrong_given",
     bound: float = 0.1,
     confidence: float = 0.95,
 ) -> Certificates:
-    """Certify the settings of an evaluation of ``evidence``; raises ``ValueError`` for a bound outside of (0, 1).
+    """Certify the settings of an evaluation; raises ``ValueError`` for a bound outside of (0, 1).
 
     Settings with too few trials to be certified at all are passed over in the sequence: they give fewer answers, which
     says nothing of how many are wrong.
     """
     if not (0 < bound < 1 and 0 < confidence < 1):
         raise ValueError("a bound and a confidence lie between 0 and 1")
-    measured = evaluation.measures[risk]
-    trials = measured.weight.sum(axis=0).astype(np.int64)
-    failures = measured.total.sum(axis=0).astype(np.int64)
-    labelled = sum(basis_of(case) is not None for case in evidence.cases)
-    unrecorded = labelled - evaluation.n("answered_right")
+    measured, by = evaluation.measures[risk], evaluation.right_by
+    counted, unrecorded = _population(by)
+    if risk == "refused_answerable":
+        counted = np.ones_like(counted)
+    trials = (measured.weight * counted).sum(axis=0).astype(np.int64)
+    failures = (measured.total * counted).sum(axis=0).astype(np.int64)
     pairs = zip(failures.tolist(), trials.tolist(), strict=True)
     p = np.array([p_value(k, n, bound) for k, n in pairs], dtype=np.float64)
     certified = np.zeros(len(p), dtype=np.bool_)
@@ -94,7 +93,21 @@ def certify(
         if p[place] > 1 - confidence:
             break
         certified[place] = True
-    return Certificates(risk, bound, confidence, trials, failures, np.asarray(unrecorded, np.int64), p, certified)
+    return Certificates(risk, bound, confidence, trials, failures, unrecorded, p, certified)
+
+
+def _population(by: RightBy) -> tuple[BoolArray, IntArray]:
+    """Which answers count [N, S], and how many questions that should are not recorded [S].
+
+    Where only a judgement of the answer can tell, those that somebody chose to judge say nothing of the others: they
+    count where every such question is recorded and judged, else only those drawn at random do.
+    """
+    alone = ~by.otherwise
+    judged = alone & by.given & (by.basis >= 0)
+    open_ = alone & (~by.recorded | (by.given & ~judged))
+    counted = ~alone | (judged & (by.at_random | ~open_.any(axis=0)))
+    missing = ~by.recorded & (by.otherwise | (counted & judged).any(axis=0))
+    return counted, np.asarray(missing.sum(axis=0), np.int64)
 
 
 @lru_cache(maxsize=65_536)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeGuard
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from engine.evaluation.answers import Cited, Match, cited_of, match_of
 from engine.evaluation.cases import Case
+from engine.evaluation.judgements import Judged, pair_id
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import MAX_CUTOFF
 from engine.model.values import AnswerNote, Outcome, RunId, RunRecord
@@ -34,6 +36,8 @@ class Told:
     """None without an answer."""
     cannot_tell: bool = False
     """The answer says itself that the sources do not answer the question."""
+    judged: Judged | None = None
+    """What people said of this answer; None where none did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +98,15 @@ class Evidence:
 
 
 def gather(
-    cases: Iterable[Case], records: Mapping[str, RunRecord], others: Sequence[Mapping[str, RunRecord]] = ()
+    cases: Iterable[Case],
+    records: Mapping[str, RunRecord],
+    others: Sequence[Mapping[str, RunRecord]] = (),
+    judged: Mapping[str, Judged] = MappingProxyType({}),
 ) -> Evidence:
     """Evidence of ``cases`` from their runs, by case id; a run that did not end by itself counts as failed.
 
     ``others`` are runs of the same questions under other settings: where a setting leads to what one of them was given,
-    its answer stands.
+    its answer stands. ``judged`` is what people said of answers (:func:`judgements.judged_answers`).
     """
     gathered: list[Gathered] = []
     failed: list[str] = []
@@ -109,8 +116,8 @@ def gather(
         if not _usable(record):
             failed.append(case.id)
         else:
-            more = (_told(case, found) for other in others if _usable(found := other.get(case.id)))
-            gathered.append(Gathered(case, _told(case, record), tuple(more)))
+            more = (_told(case, found, judged) for other in others if _usable(found := other.get(case.id)))
+            gathered.append(Gathered(case, _told(case, record, judged), tuple(more)))
             notes.update([record.answer_note] if record.answer_note else [])
     return Evidence(tuple(gathered), tuple(failed), _places([item.table for item in gathered]), notes)
 
@@ -119,12 +126,13 @@ def _usable(record: RunRecord | None) -> TypeGuard[RunRecord]:
     return record is not None and record.outcome in _USABLE and bool(record.rounds)
 
 
-def _told(case: Case, record: RunRecord) -> Told:
+def _told(case: Case, record: RunRecord, judged: Mapping[str, Judged]) -> Told:
     table = run_table(record, met_map(case, record), expectations=len(case.expected))
     if not record.answer or record.outcome == "abstained":
         return Told(table)
     match = match_of(record.answer, case.gold_answers, case.language) if case.gold_answers else None
-    return Told(table, match, cited_of(record), record.answer_note == "cannot_tell")
+    said = judged.get(pair_id(case.question, record.answer)) if judged else None
+    return Told(table, match, cited_of(record), record.answer_note == "cannot_tell", said)
 
 
 def _places(tables: list[RunTable]) -> Places:

@@ -50,7 +50,8 @@ Measure = Literal[
 An answer is read where the run has it under the setting: never where it would have to be generated. One that says
 that the sources do not answer the question counts as refused in the first five.
 ``answered_right``: by what the question has. Gold answers: the answer contains one (:func:`answers.match_of`).
-Else expectations: as ``quality``. Unanswerable: refused. Without any of these the question does not tell.
+Else what people said of exactly this answer (:func:`judgements.judged_answers`). Else expectations: as ``quality``.
+Unanswerable: refused. Without any of these the question does not tell. What models say is never taken for it.
 ``wrong_given``: of the answers given, the share that are not right by the same rule.
 ``exact_match``, ``f1``, ``containment``: against the gold answers; a refused question counts 0.
 ``citation_precision``: of all pairs of a sentence and a passage that it cites, the share whose passage bears the
@@ -170,6 +171,27 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class RightBy:
+    """By what is told whether N questions ended right under S settings; all [N, S]."""
+
+    basis: IntArray
+    """Index into ``answers.BASES``; -1 where nothing could tell."""
+    recorded: NDArray[np.bool_]
+    """An answer, or a refusal, is recorded."""
+    given: NDArray[np.bool_]
+    """Of these, answers that do not say that they cannot tell."""
+    otherwise: NDArray[np.bool_]
+    """The question has something that tells beside what people said of the answer."""
+    at_random: NDArray[np.bool_]
+    """People judged the answer, and it was drawn for that by chance."""
+
+    @property
+    def tells(self) -> NDArray[np.bool_]:
+        """It is known whether the question ended right."""
+        return self.recorded & (self.basis >= 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """Figures of N gathered questions under S settings; what is not known is left out and counted, never guessed."""
 
@@ -186,6 +208,7 @@ class Evaluation:
     path_known: NDArray[np.bool_]
     """[N, S]"""
     measures: Mapping[Measure, Measured]
+    right_by: RightBy
 
     @property
     def known_n(self) -> IntArray:

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from engine.evaluation.cases import Case
+from engine.evaluation.judgements import settled
 from engine.evaluation.matching import met_by
 from engine.evaluation.statistics import sign_test
 from engine.evaluation.values import Label
@@ -61,10 +62,11 @@ def pairs(
     """One pair for every passage that a case's run judged, by case and first judgement.
 
     ``records`` go by case id. A passage judged more than once counts with its first readable verdict; verdicts that a
-    reader set in a branch are not the grader's. Thumbs win over the data set. ``only_labelled`` leaves out the pairs
+    reader set in a branch are not the grader's. Thumbs win over the data set, of several judges what most of them say
+    (:func:`judgements.settled`). ``only_labelled`` leaves out the pairs
     whose label is assumed or not known. Unlabelled pairs are kept otherwise: two graders can be compared on them.
     """
-    thumbs = {(item.question.strip(), item.passage_id): item.relevant for item in labels}
+    thumbs = settled(labels)
     found: list[Pair] = []
     for case in cases:
         record = records.get(case.id)

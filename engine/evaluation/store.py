@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
-from datetime import UTC, datetime
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Delete,
     Row,
-    Select,
     Update,
     and_,
     delete,
@@ -28,14 +23,13 @@ from sqlalchemy import (
     update,
 )
 
-from engine.database.base import Database, among, clean, put
-from engine.database.faults import UNUSABLE, cause_of, is_damage
-from engine.database.sqlite import SqliteFile
-from engine.database.tables import BATCH_CASES, BATCHES, CASES, LABELS, QUERY_SETS, SAVED_SETTINGS
-from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
+from engine.database.base import among, clean, put
+from engine.database.tables import BATCH_CASES, BATCHES, CASES, QUERY_SETS, SAVED_SETTINGS
+from engine.errors import EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
+from engine.evaluation import judgements
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
-from engine.evaluation.values import NOTHING_SPENT, Batch, Label, Spent
-from engine.messages import N_
+from engine.evaluation.opened import OpenedStore, now
+from engine.evaluation.values import NOTHING_SPENT, AnswerJudgement, Batch, Drawing, Label, Spent
 from engine.model.config import RunConfig, config_from_stored
 from engine.model.values import Fault, PassageId, RunId
 from engine.people import acting
@@ -44,52 +38,16 @@ from engine.people.doors import guarded
 LONGEST_NAME = 120
 _CASE_COLUMNS = [BATCH_CASES.c[name] for name in ("case_id", "run_id", "ended", "fault", "calls", "tokens", "ended_at")]
 """What a batch knows of its cases: all but the cases themselves."""
-_DAMAGED = (N_("it is damaged"), N_("Restore it from a backup, or move it away to begin a new one"))
 
 
 @guarded
-class EvaluationStore:
+class EvaluationStore(OpenedStore):
     """Several processes may use it at once; safe from any thread.
 
     Everything written is in the database when the call returns. Every method raises ``EvaluationError`` where the
     database cannot be used, and ``EngineClosed`` after :meth:`close`. The samples are a query set of their own, which
     cannot be changed. A damaged file is left as it is, because labels and query sets are work of the user.
     """
-
-    def __init__(
-        self, database: Database | Path, groups_of: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    ) -> None:
-        """``database`` is a path where the store has an SQLite file of its own; opens it, or raises what is wrong.
-
-        ``groups_of`` says which groups a collection is limited to.
-        """
-        self._groups_of = groups_of
-        self._own_file = isinstance(database, Path)
-        if isinstance(database, Path):
-            database = SqliteFile(database, "evaluation", durable=True, busy_s=10.0)
-        self._database = database
-        self._closed = False
-        with self._writing():
-            pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let the database go; a second call does nothing."""
-        self._closed = True
-        if self._own_file:
-            self._database.close()
-
-    def state(self) -> tuple[int, ...]:
-        """Something that changes whenever anything is written here, by any process."""
-        with self._translated():
-            return self._database.state("evaluation")
 
     # -- query sets ---------------------------------------------------------------------------------------------
 
@@ -270,7 +228,7 @@ class EvaluationStore:
         ours = and_(BATCH_CASES.c.run_id == clean(run_id), BATCH_CASES.c.ended == 0)
         stored = None if fault is None else _json(asdict(fault))
         return self._set_case(
-            batch_id, case_id, ours, ended=1, fault=stored, calls=spent.calls, tokens=spent.tokens, ended_at=_now()
+            batch_id, case_id, ours, ended=1, fault=stored, calls=spent.calls, tokens=spent.tokens, ended_at=now()
         )
 
     def run_of(self, batch_id: str, case_id: str) -> RunId | None:
@@ -330,33 +288,62 @@ class EvaluationStore:
 
     # -- labels -------------------------------------------------------------------------------------------------
 
-    def set_label(self, question: str, passage_id: str, relevant: bool | None) -> None:
-        """Say whether a passage helps to answer a question; None takes it back."""
-        key = {"question": clean(question.strip()), "passage_id": clean(passage_id)}
-        author = clean(acting().author)
+    def set_label(
+        self,
+        question: str,
+        passage_id: str,
+        relevant: bool | None,
+        *,
+        explanation: str = "",
+        drawn: Drawing = "",
+        judge: str = "",
+    ) -> None:
+        """Say whether a passage helps to answer a question; None takes back what this judge said.
+
+        Each ``judge``, a name that people give themselves, has a judgement of their own. For ``drawn`` see ``Label``.
+        """
+        label = Label(
+            question, PassageId(passage_id), bool(relevant), now(), acting().author, explanation, drawn, judge
+        )
         with self._writing() as connection:
-            if relevant is None:
-                this = and_(*(LABELS.c[name] == value for name, value in key.items()))
-                connection.execute(delete(LABELS).where(this))
-            else:
-                put(connection, LABELS, {**key, "relevant": int(relevant), "labelled_at": _now(), "author": author})
+            judgements.take_label(connection, label) if relevant is None else judgements.put_label(connection, label)
 
     def labels(self, *questions: str) -> tuple[Label, ...]:
-        """Labels of these questions, by question and passage.
+        """Labels of these questions, by question, passage and judge.
 
         Not of all: which questions were asked of a collection is not for everybody, and a label names no collection.
         """
-        wanted = {clean(question.strip()) for question in questions}
-        query = select(LABELS).order_by(LABELS.c.question, LABELS.c.passage_id)
         with self._reading() as connection:
-            rows = connection.execute(query.where(among(connection, LABELS.c.question, wanted))).all()
-        return tuple(Label(str(row[0]), PassageId(row[1]), bool(row[2]), str(row[3]), str(row[4])) for row in rows)
+            return judgements.labels(connection, questions)
+
+    def judge_answer(self, judgement: AnswerJudgement) -> AnswerJudgement:
+        """Keep what a person or a model says of an answer, in the place of what the same one said of it before.
+
+        Returns it with the present time, and the author where people sign in.
+        """
+        kept = replace(judgement, judged_at=now(), author=acting().author)
+        with self._writing() as connection:
+            judgements.put_answer(connection, kept)
+        return kept
+
+    def answer_judgements(self, *answers: tuple[str, str]) -> tuple[AnswerJudgement, ...]:
+        """What was said of these pairs of question and answer, by pair, kind and judge.
+
+        Not of all: an answer says what stands in a collection, and only who has it may read what was said of it.
+        """
+        with self._reading() as connection:
+            return judgements.answers(connection, answers, self._damaged_entry)
+
+    def remove_answer_judgement(self, judgement: AnswerJudgement) -> None:
+        """Take back what one judge said of an answer; nothing happens where there is no such judgement."""
+        with self._writing() as connection:
+            judgements.take_answer(connection, judgement)
 
     # -- saved settings -----------------------------------------------------------------------------------------
 
     def save_settings(self, name: str, config: RunConfig) -> None:
         """Keep settings under a name; those of the same name are replaced. Raises ``InvalidQuerySet`` for the name."""
-        row = {"name": _visible(name), "config": _json(asdict(config)), "saved_at": _now()}
+        row = {"name": _visible(name), "config": _json(asdict(config)), "saved_at": now()}
         with self._writing() as connection:
             put(connection, SAVED_SETTINGS, row)
 
@@ -382,32 +369,6 @@ class EvaluationStore:
             connection.execute(delete(SAVED_SETTINGS).where(SAVED_SETTINGS.c.name == clean(name)))
 
     # -- the database -------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        if self._closed:
-            raise EngineClosed()
-        try:
-            yield
-        except UNUSABLE as error:
-            raise self._unusable(*(_DAMAGED if is_damage(error) else cause_of(error))) from None
-
-    def _unusable(self, cause: str, advice: str) -> EvaluationError:
-        return EvaluationError.unusable(path=self._database.place, cause=cause, advice=advice)
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with self._translated(), self._database.reading() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self._translated(), self._database.writing() as connection:
-            yield connection
-
-    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
-        with self._reading() as connection:
-            return connection.execute(query).all()
 
     def _change_set(self, name: str, change: Update | Delete) -> None:
         if name == SAMPLE_SET:
@@ -448,8 +409,7 @@ class EvaluationStore:
         try:
             return read(json.loads(data))
         except (ValueError, TypeError, KeyError, WorkbenchError):
-            advice = N_("Restore it from a backup, or delete the set or batch that cannot be read")
-            raise self._unusable(N_("an entry is damaged"), advice) from None
+            raise self._damaged_entry() from None
 
 
 def _this_case(batch_id: str, case_id: str) -> tuple[ColumnElement[bool], ...]:
@@ -476,7 +436,7 @@ def _fault(plain: Any) -> Fault:
 
 def _set_row(name: str, collection: str, origin: str) -> dict[str, str]:
     made = {"name": name, "collection": clean(collection), "origin": clean(origin)}
-    return {**made, "saved_at": _now(), "author": clean(acting().author)}
+    return {**made, "saved_at": now(), "author": clean(acting().author)}
 
 
 def _case_row(set_name: str, place: int, case: Case) -> dict[str, str | int]:
@@ -485,7 +445,3 @@ def _case_row(set_name: str, place: int, case: Case) -> dict[str, str | int]:
 
 def _json(value: Any) -> str:
     return clean(json.dumps(value, ensure_ascii=False, default=dict))
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

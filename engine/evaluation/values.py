@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunId
@@ -87,6 +88,12 @@ class BatchProgress:
     """Processes of a cluster that are at work on it; None where threads of one process are."""
 
 
+Drawing = Literal["random", "chosen", ""]
+"""How a pair came to be judged: drawn at random among all, chosen because much hangs on it, or met by hand.
+
+Only those drawn at random stand for others, and so only they feed an interval."""
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """What somebody said about a passage for a question."""
@@ -98,3 +105,44 @@ class Label:
     """ISO 8601, UTC."""
     author: str = ""
     """Who said so, where people sign in."""
+    explanation: str = ""
+    drawn: Drawing = ""
+    judge: str = ""
+    """The name that a judge gave themselves; each has a judgement of their own. Empty: said in passing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing that a gold answer or an answer says, as a model read it."""
+
+    of: Literal["gold", "answer"]
+    """Said by a gold answer: does the answer say it too? By the answer: do the passages bear it out?"""
+    text: str
+    holds: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerJudgement:
+    """What a person or a model said about an answer to a question.
+
+    Answers are the same where their texts are, white space aside: a run that gives one again is judged already.
+    """
+
+    question: str
+    answer: str
+    right: Literal["yes", "in_part", "no", "unreadable"]
+    """``unreadable``: a model said nothing that can be read; never said by a person."""
+    explanation: str = ""
+    by: Literal["person", "model"] = "person"
+    judge: str = ""
+    """The name that a person gave themselves, or the model's."""
+    drawn: Drawing = ""
+    claims: tuple[Claim, ...] = ()
+    """What a model found in the answer and the gold answers; none from people."""
+    shown: str = ""
+    """Digest of what a model was shown beside question and answer; empty from people."""
+    judged_at: str = ""
+    """ISO 8601, UTC; filled in where it is kept."""
+    author: str = ""
+    """Who said so, or had the model say so, where people sign in; filled in where it is kept."""

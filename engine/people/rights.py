@@ -126,8 +126,9 @@ _HOST: Operations = {
     "unload": _manage(N_("Model dropped from memory")),
 }
 _EVALUATION: Operations = {
-    **dict.fromkeys(("close", "state", "owner_of", "orphans"), OWN),
-    **dict.fromkeys(("query_sets", "query_set", "batches", "batch", "batch_cases", "labels", "settings"), LOOK),
+    **dict.fromkeys(("owner_of", "orphans"), OWN),
+    **dict.fromkeys(("query_sets", "query_set", "batches", "batch", "batch_cases", "settings"), LOOK),
+    **dict.fromkeys(("labels", "answer_judgements"), LOOK),
     **dict.fromkeys(
         ("add_batch", "run_of", "begin_case", "end_case", "forget_cases", "claim_batch", "release_batch"), WORK
     ),
@@ -136,6 +137,8 @@ _EVALUATION: Operations = {
     "bind_query_set": _work(N_("Query set bound to a collection"), "name", "collection"),
     "delete_query_set": _manage(N_("Query set deleted")),
     "set_label": _work(N_("Passage judged"), "passage_id"),
+    "judge_answer": _work(N_("Answer judged"), "judgement.question"),
+    "remove_answer_judgement": _work(N_("Judgement of an answer taken back"), "judgement.question"),
     "save_settings": _work(N_("Settings saved")),
     "delete_settings": _work(N_("Saved settings deleted")),
 }

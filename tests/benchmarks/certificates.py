@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import QuerySet, sample_set
 from engine.evaluation.certify import certify
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.figures import Evaluation, Measured
+from engine.evaluation.figures import Evaluation, Measured, RightBy
 from engine.evaluation.importing import read_query_set
 from engine.evaluation.sweep import Axis, sweep
 from engine.model.config import RunConfig
@@ -63,7 +63,7 @@ def _broken(name: str, evidence: Evidence) -> Iterator[Row]:
     yield Row(f"{name}: questions", "", (float(len(evidence)),))
     yield Row(f"{name}: wrong among answers given, as gathered", "%", (_risk(evidence),))
     for bound in _BOUNDS:
-        found = [certify(*_part(evidence, whole, rows), bound=bound).certified for rows in drawn]
+        found = [certify(_part(whole, rows), bound=bound).certified for rows in drawn]
         broken = [bool((truth[certified] > bound).any()) for certified in found]
         yield Row(
             f"{name}, at most {bound:.0%}: splits that certify a setting",
@@ -74,10 +74,10 @@ def _broken(name: str, evidence: Evidence) -> Iterator[Row]:
                   budget="≤ 5 % + 2 % of chance")  # fmt: skip
 
 
-def _part(evidence: Evidence, whole: Evaluation, rows: Sequence[int]) -> tuple[Evidence, Evaluation]:
+def _part(whole: Evaluation, rows: Sequence[int]) -> Evaluation:
     measures = {name: Measured(item.total[rows], item.weight[rows]) for name, item in whole.measures.items()}
-    gathered = tuple(evidence.gathered[row] for row in rows)
-    return replace(evidence, gathered=gathered), replace(whole, measures=measures)
+    by = RightBy(*(getattr(whole.right_by, item.name)[rows] for item in fields(RightBy)))
+    return replace(whole, measures=measures, right_by=by)
 
 
 def _risk(evidence: Evidence) -> float:

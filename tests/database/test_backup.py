@@ -17,6 +17,7 @@ import pytest
 from engine.database.opening import Databases
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
+from engine.evaluation.values import AnswerJudgement, Claim
 from engine.knowledge.foreign_kept import kept_connections
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
@@ -68,6 +69,10 @@ def used(settings: Settings, meanwhile: Callable[[], None] = lambda: None) -> di
         engine.run("Who invented the bicycle?", OWN)
         engine.evaluation.save_query_set(QuerySet("trees", (Case("a", QUESTION),)))
         engine.evaluation.set_label(QUESTION, run.citations[0].passage_id, True)
+        claims = (Claim("answer", "Trees have roots.", True, "Passage 1 says so."),)
+        said = AnswerJudgement(QUESTION, run.answer, "yes", "As it stands there.", judge="Ada")
+        engine.evaluation.judge_answer(said)
+        engine.evaluation.judge_answer(replace(said, by="model", claims=claims, shown="d"))
         batch = engine.batches.start("trees", OWN)
         assert engine.batches.wait(batch, 60)
         engine.flush()
@@ -87,6 +92,7 @@ def state(engine: Engine) -> dict[str, Any]:
         "tags": engine.tags(),
         "sets": [store.query_set(name) for name in store.query_sets()],
         "labels": store.labels(QUESTION),
+        "judged": store.answer_judgements(*((run.question, engine.record(run.id).answer) for run in runs)),
         "batches": [store.batch(item.id) for item in store.batches()],
         "weak points": engine.weak_points.list("own"),
         "tokens": engine.team.tokens(),
@@ -102,6 +108,7 @@ def require_equal(settings: Settings, before: dict[str, Any]) -> None:
         after = state(engine)
         for name, value in before.items():
             assert after[name] == value, name
+        assert len(after["judged"]) == 2
         assert after["connections"] == ({"wiki": AWAY}, None)
         first, again = before["records"][-1], engine.run(QUESTION, OWN)
         assert first.question == QUESTION and first.passages

@@ -18,6 +18,7 @@ from engine.database.sqlite import SqliteFile
 from engine.database.tables import METADATA, PARTS, Part
 from engine.database.versions import HEAD, alembic_config, revision_name
 from engine.errors import DatabaseNewer
+from engine.evaluation.store import EvaluationStore
 
 FIRST = {
     "runs": """
@@ -184,6 +185,33 @@ def test_on_postgres_two_that_start_at_once_make_the_tables_once(postgres_url: s
     engine.dispose()
     for database in databases:
         database.close()
+
+
+def test_on_postgres_labels_of_a_former_version_are_kept_and_get_a_judge(postgres_url: str) -> None:
+    database = PostgresDatabase(postgres_url)
+    with database.writing() as connection:
+        for statement in (
+            "DROP TABLE answer_judgements",
+            "DROP TABLE labels",
+            'CREATE TABLE labels (question TEXT COLLATE "C" NOT NULL, passage_id TEXT COLLATE "C" NOT NULL, '
+            'relevant INTEGER NOT NULL, labelled_at TEXT COLLATE "C" NOT NULL, '
+            "author TEXT COLLATE \"C\" NOT NULL DEFAULT '', PRIMARY KEY (question, passage_id))",
+            "INSERT INTO labels VALUES ('Why?', 'p', 1, '2025', 'ada@example.org')",
+            "UPDATE alembic_version SET version_num = '0004'",
+        ):
+            connection.execute(text(statement))
+    database.close()
+    with closing(EvaluationStore(again := PostgresDatabase(postgres_url))) as store:
+        store.set_label("Why?", "p", False, judge="Bo")
+        assert [(item.judge, item.relevant, item.author) for item in store.labels("Why?")] == [
+            ("", True, "ada@example.org"),
+            ("Bo", False, ""),
+        ]
+        with again.reading() as connection:
+            assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+            key = inspect(connection).get_pk_constraint("labels")
+        assert (key["name"], key["constrained_columns"]) == ("labels_pkey", ["question", "passage_id", "judge"])
+    again.close()
 
 
 def test_the_newest_migration_is_the_one_that_the_program_knows() -> None:

@@ -16,6 +16,7 @@ from engine.evaluation.answers import Match, cited_of, match_of
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import gather
 from engine.evaluation.figures import MEASURES, OUTCOMES, Measure
+from engine.evaluation.judgements import Judged, pair_id
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import ranking_of, scores_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -29,10 +30,13 @@ Met = Mapping[PassageId, tuple[int, ...]]
 Pair = tuple[float, float]
 """What a question adds to the sum and to the weight of a measure."""
 NOTHING: Pair = (0.0, 0.0)
+NO_ONE: Mapping[str, Judged] = {}
 _NOTES: tuple[AnswerNote, ...] = ("", "", "cannot_tell")
 
 
-def plainly(case: Case, record: RunRecord, config: RunConfig, cutoff: int) -> dict[Measure, Pair]:
+def plainly(
+    case: Case, record: RunRecord, config: RunConfig, cutoff: int, judged: Mapping[str, Judged] = NO_ONE
+) -> dict[Measure, Pair]:
     """Every measure of one question under one setting, word by word as ``figures.Measure`` defines them."""
     found = what_if(record, config)
     if not found.path_known or found.outcome == "failed":
@@ -40,7 +44,7 @@ def plainly(case: Case, record: RunRecord, config: RunConfig, cutoff: int) -> di
     met = met_map(case, record)
     made = _costs(found)
     made.update(_context(case, found, met))
-    made.update(_answer(case, record, found, met))
+    made.update(_answer(case, record, found, met, judged.get(pair_id(case.question, record.answer))))
     if case.expected:
         made.update(_last_round(found, met, len(case.expected), cutoff))
         kept_expected = [any(met[passage.id] for passage in step.round.kept) for step in found.steps]
@@ -88,7 +92,7 @@ def _context(case: Case, found: WhatIf, met: Met) -> dict[Measure, Pair]:
     return made
 
 
-def _answer(case: Case, record: RunRecord, found: WhatIf, met: Met) -> dict[Measure, Pair]:
+def _answer(case: Case, record: RunRecord, found: WhatIf, met: Met, judged: Judged | None) -> dict[Measure, Pair]:
     if found.outcome is None or found.state != "known":
         return {}
     made: dict[Measure, Pair] = {}
@@ -107,10 +111,12 @@ def _answer(case: Case, record: RunRecord, found: WhatIf, met: Met) -> dict[Meas
             "f1": (match.f1, 1.0),
             "containment": (match.contained, 1.0),
         }
-    if case.answerable is False:
-        right = not given
-    elif case.gold_answers:
+    if case.gold_answers:
         right = bool(match.contained)
+    elif given and judged is not None:
+        right = judged.right
+    elif case.answerable is False:
+        right = not given
     elif case.expected:
         right = given and any(met[passage.id] for passage in found.passages)
     else:
@@ -148,6 +154,9 @@ def _readable(verdict: object) -> bool:
     return verdict is not None and getattr(verdict, "relevant", None) is not None
 
 
+_JUDGED = st.builds(Judged, right=st.booleans(), at_random=st.booleans())
+
+
 @st.composite
 def cases(draw: st.DrawFn, case_id: str) -> Case:
     names = draw(st.lists(st.integers(0, 13), unique=True, max_size=3))
@@ -167,13 +176,15 @@ def test_figures_are_those_of_replaying_every_question_one_by_one(data: st.DataO
     made = [data.draw(cases(f"case-{number}")) for number in range(3)]
     notes = st.sampled_from(_NOTES)
     records = {case.id: replace(run_in(data.draw(worlds()), config), answer_note=data.draw(notes)) for case in made}
-    evidence = gather(made, records)
+    said = {pair_id("?", record.answer) for record in records.values() if record.answer}
+    judged = data.draw(st.dictionaries(st.sampled_from(sorted(said)), _JUDGED)) if said else {}
+    evidence = gather(made, records, judged=judged)
     configs = [config, data.draw(variations(config)), data.draw(settings(config)), data.draw(settings(config))]
     evaluation = evaluate(evidence, configs, cutoff=cutoff)
     assert {*evaluation.case_ids, *evaluation.failed} == set(records)
     for setting, tried in enumerate(configs):
         for row, item in enumerate(evidence.gathered):
-            expected = plainly(item.case, records[item.case.id], tried, cutoff)
+            expected = plainly(item.case, records[item.case.id], tried, cutoff, judged)
             for measure in MEASURES:
                 measured = evaluation.measures[measure]
                 pair = (measured.total[row, setting], measured.weight[row, setting])

@@ -12,8 +12,9 @@ from scipy.stats import binom
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.certify import certify, further, p_value, similarity_cut, strictest_first
-from engine.evaluation.evidence import Evidence, Places, gather
-from engine.evaluation.figures import Evaluation, Measured
+from engine.evaluation.evidence import Places, gather
+from engine.evaluation.figures import Evaluation, Measured, RightBy
+from engine.evaluation.judgements import Judged, pair_id
 from engine.model.config import RunConfig
 from engine.replay.masks import BoolArray, IntArray
 from tests.evaluation.gathered import evidence_of, questions
@@ -52,7 +53,7 @@ def test_settings_are_tried_from_the_strictest_to_the_laxest() -> None:
     assert strictest_first(configs) == [1, 2, 3, 0]
 
 
-def certified(wrong: BoolArray, given: BoolArray, evidence: Evidence, evaluation: Evaluation) -> list[int]:
+def certified(wrong: BoolArray, given: BoolArray, evaluation: Evaluation) -> list[int]:
     """Certify a lattice whose answers [N, S] are given and wrong as said, none of them unrecorded."""
     everything = np.ones(wrong.shape)
     measures = {
@@ -60,7 +61,9 @@ def certified(wrong: BoolArray, given: BoolArray, evidence: Evidence, evaluation
         "wrong_given": Measured((wrong & given).astype(float), given.astype(float)),
         "answered_right": Measured(np.zeros(wrong.shape), everything),
     }
-    made = certify(evidence, replace(evaluation, measures=measures), bound=0.1)
+    every = np.ones(wrong.shape, dtype=np.bool_)
+    by = RightBy(np.zeros(wrong.shape, dtype=np.int64), every, given, every, ~every)
+    made = certify(replace(evaluation, measures=measures, right_by=by), bound=0.1)
     return [int(place) for place in np.flatnonzero(made.certified)]
 
 
@@ -75,7 +78,7 @@ def test_at_most_one_in_twenty_draws_certifies_a_setting_that_breaks_the_bound()
             # One question has the same luck under all settings: p-values depend on each other, as in life.
             luck = random.random((150, 1))
             given = random.random((150, 1)) < np.linspace(0.95, 0.3, 8)
-            found = certified(luck < np.array(risks), given, evidence, evaluation)
+            found = certified(luck < np.array(risks), given, evaluation)
             broken += any(risks[place] > 0.1 for place in found)
         # Three standard errors above 5 %.
         assert broken / 1000 <= 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5
@@ -86,13 +89,13 @@ def test_a_setting_without_errors_is_certified_and_one_too_many_ends_the_sequenc
     evaluation = evaluate(evidence, LATTICE)
     given = np.ones((60, 8), dtype=bool)
     wrong = np.zeros((60, 8), dtype=bool)
-    assert certified(wrong, given, evidence, evaluation) == list(range(8))
+    assert certified(wrong, given, evaluation) == list(range(8))
     # LATTICE[4] fails: what is laxer, LATTICE[3] and below, is never tried.
     wrong[:12, 4] = True
-    assert certified(wrong, given, evidence, evaluation) == [5, 6, 7]
+    assert certified(wrong, given, evaluation) == [5, 6, 7]
     # Too few answers say nothing of the risk, so that the sequence passes them over.
     given[20:, 7] = False
-    assert certified(wrong, given, evidence, evaluation) == [5, 6]
+    assert certified(wrong, given, evaluation) == [5, 6]
 
 
 def test_a_setting_whose_answers_are_not_recorded_is_not_certified_until_another_gathering_has_them() -> None:
@@ -101,11 +104,11 @@ def test_a_setting_whose_answers_are_not_recorded_is_not_certified_until_another
     other = RunConfig(min_confidence=0.9)
     _, there = questions(40, other)
     alone = gather(cases, records)
-    before = certify(alone, evaluate(alone, [RunConfig(), other]), bound=0.9)
+    before = certify(evaluate(alone, [RunConfig(), other]), bound=0.9)
     assert before.unrecorded[0] == 0 < before.unrecorded[1] and not before.certified[1]
     both = gather(cases, records, [there])
     evaluation = evaluate(both, [RunConfig(), other])
-    after = certify(both, evaluation, bound=0.9)
+    after = certify(evaluation, bound=0.9)
     assert after.unrecorded.tolist() == [0, 0]
     own = evaluate(gather(cases, there), [other])
     for measure in ("answered_right", "wrong_given", "citation_recall"):
@@ -116,14 +119,49 @@ def test_questions_without_a_label_take_no_part() -> None:
     cases, records = questions(12, RunConfig())
     bare = [Case(case.id, case.question) for case in cases]
     evidence = gather(bare, records)
-    made = certify(evidence, evaluate(evidence, [RunConfig()]))
+    made = certify(evaluate(evidence, [RunConfig()]))
     assert (made.trials[0], made.unrecorded[0], made.p[0], made.more(0)) == (0, 0, 1.0, 29)
+
+
+def test_answers_that_were_chosen_to_be_judged_stand_for_no_others() -> None:
+    """Without another label, those drawn at random count, and all of them do once every answer is judged."""
+    cases, records = questions(12, RunConfig())
+    bare = [Case(case.id, case.question) for case in cases]
+    answered = [name for name, record in records.items() if record.answer and record.outcome != "abstained"]
+    pairs = {name: pair_id(bare[int(name[5:])].question, records[name].answer) for name in answered}
+    assert len(answered) == len(set(pairs.values())) > 6
+
+    def trials(judged: dict[str, Judged]) -> tuple[int, int]:
+        evaluation = evaluate(gather(bare, records, judged=judged), [RunConfig()])
+        made = certify(evaluation)
+        return int(made.trials[0]), int(made.failures[0])
+
+    chosen = {pairs[name]: Judged(right=False, at_random=False) for name in answered[:4]}
+    drawn = {pairs[name]: Judged(right=True, at_random=True) for name in answered[4:6]}
+    assert trials(chosen) == (0, 0)
+    assert trials({**chosen, **drawn}) == (2, 0)
+    rest = {pairs[name]: Judged(right=True, at_random=False) for name in answered[6:]}
+    assert trials({**chosen, **drawn, **rest}) == (len(answered), 4)
+
+
+def test_where_judgements_count_alone_unrecorded_answers_are_missed() -> None:
+    cases, records = questions(40, RunConfig())
+    bare = [Case(case.id, case.question) for case in cases]
+    other = RunConfig(min_confidence=0.9)
+    judged = {
+        pair_id(case.question, records[case.id].answer): Judged(right=True, at_random=True)
+        for case in bare
+        if records[case.id].answer
+    }
+    made = certify(evaluate(gather(bare, records, judged=judged), [RunConfig(), other]), bound=0.5)
+    assert made.unrecorded[0] == 0 < made.unrecorded[1]
+    assert made.certified.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("bound", [0.0, 1.0, -0.1])
 def test_a_bound_is_a_share(bound: float) -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
-        certify(evidence_of(3), evaluate(evidence_of(3), [RunConfig()]), bound=bound)
+        certify(evaluate(evidence_of(3), [RunConfig()]), bound=bound)
 
 
 def test_the_cut_for_similarity_keeps_the_promised_share_of_new_questions() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -208,6 +210,10 @@ def test_pairs_take_their_labels_from_thumbs_first_and_the_data_set_next() -> No
     assert [item.passage_id for item in only] == ["p01", "p02"]
     against = Label(record.question, PassageId("p01"), False, "2025-03-01T00:00:00+00:00")
     assert pairs([case], {"a": record}, [against])[1].label is False
+    # Of several judges most decide; as many on either side decide nothing.
+    for_it = replace(against, relevant=True, judge="Ada")
+    assert pairs([case], {"a": record}, [against, replace(against, judge="Bo"), for_it])[1].label is False
+    assert pairs([case], {"a": record}, [against, for_it])[1].label_source == "dataset"
 
 
 def test_a_question_without_labels_has_pairs_without_labels_and_an_unanswerable_one_has_only_wrong_ones() -> None:

@@ -14,13 +14,14 @@ from sqlalchemy import delete, insert, text, update
 
 from engine.database.base import Database, put
 from engine.database.postgres import PostgresDatabase
+from engine.database.tables import ANSWER_JUDGEMENTS, QUERY_SETS, SAVED_SETTINGS, Part
 from engine.database.tables import CASES as CASES_TABLE
-from engine.database.tables import QUERY_SETS, SAVED_SETTINGS, Part
 from engine.database.versions import HEAD
 from engine.errors import DatabaseNewer, EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
+from engine.evaluation.judgements import Judged, judged_answers, pair_id, settled
 from engine.evaluation.store import EvaluationStore
-from engine.evaluation.values import Batch, Spent
+from engine.evaluation.values import AnswerJudgement, Batch, Claim, Spent
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Fault
 
@@ -182,6 +183,79 @@ def test_a_label_is_set_changed_and_taken_back(store: EvaluationStore) -> None:
     assert store.labels() == ()
     store.set_label("How hot?", "tea.md#1", None)
     assert [item.passage_id for item in store.labels("How hot?")] == ["tea.md#2"]
+
+
+def test_each_judge_has_a_label_of_their_own(store: EvaluationStore) -> None:
+    store.set_label("How hot?", "tea.md#1", True, explanation="It names 80 °C.", drawn="random", judge="Ada")
+    store.set_label("How hot?", "tea.md#1", False, judge="Bo")
+    store.set_label("How hot?", "tea.md#1", True)
+    assert [(item.judge, item.relevant, item.explanation, item.drawn) for item in store.labels("How hot?")] == [
+        ("", True, "", ""),
+        ("Ada", True, "It names 80 °C.", "random"),
+        ("Bo", False, "", ""),
+    ]
+    assert settled(store.labels("How hot?")) == {("How hot?", "tea.md#1"): True}
+    store.set_label("How hot?", "tea.md#1", None, judge="Ada")
+    assert [item.judge for item in store.labels("How hot?")] == ["", "Bo"]
+    assert settled(store.labels("How hot?")) == {}
+
+
+SAID = AnswerJudgement(" How hot? ", "At 80 °C.\n\nNot more [1].", "yes", "So it says.", drawn="random", judge="Ada")
+READ = AnswerJudgement(
+    "How hot?",
+    "At 80 °C. Not more [1].",
+    "no",
+    by="model",
+    judge="ollama:qwen3:8b",
+    claims=(Claim("gold", "80 °C", True, "It says so."), Claim("answer", "not more", False)),
+    shown="1a2b",
+)
+
+
+def test_an_answer_is_judged_by_people_and_models_and_known_by_its_text(store: EvaluationStore) -> None:
+    kept = store.judge_answer(SAID)
+    store.judge_answer(READ)
+    store.judge_answer(replace(SAID, right="in_part", judge="Bo", answer="At 80 °C. Not more [1]. "))
+    found = store.answer_judgements(("How hot?", "At 80 °C.  Not more [1]."))
+    assert [(item.by, item.judge, item.right, item.drawn) for item in found] == [
+        ("model", "ollama:qwen3:8b", "no", ""),
+        ("person", "Ada", "yes", "random"),
+        ("person", "Bo", "in_part", "random"),
+    ]
+    assert found[0] == replace(READ, judged_at=found[0].judged_at)
+    assert found[1] == replace(kept, question="How hot?")
+    assert found[1].judged_at
+    assert store.answer_judgements(("How hot?", "At 80 °C."), ("How cold?", READ.answer)) == ()
+    store.judge_answer(replace(SAID, right="no"))
+    store.remove_answer_judgement(replace(SAID, judge="Bo"))
+    again = store.answer_judgements((READ.question, READ.answer))
+    assert [(item.by, item.right) for item in again] == [("model", "no"), ("person", "no")]
+
+
+def test_an_answer_longer_than_an_index_takes_is_judged(store: EvaluationStore) -> None:
+    long = AnswerJudgement("How hot?", "".join(f"{number} " for number in range(20_000)), "yes")
+    store.judge_answer(long)
+    assert [item.right for item in store.answer_judgements((long.question, long.answer))] == ["yes"]
+
+
+def test_people_decide_over_an_answer_together_and_models_never_do() -> None:
+    pair = pair_id(SAID.question, SAID.answer)
+    assert pair == pair_id(READ.question, READ.answer)
+    assert judged_answers([READ]) == {}
+    assert judged_answers([SAID, READ]) == {pair: Judged(right=True, at_random=True)}
+    assert judged_answers([replace(SAID, drawn="chosen")]) == {pair: Judged(right=True, at_random=False)}
+    assert judged_answers([replace(SAID, right="in_part")]) == {pair: Judged(right=False, at_random=True)}
+    split = [SAID, replace(SAID, right="no", judge="Bo", drawn="")]
+    assert judged_answers(split) == {pair: Judged(right=False, at_random=True)}
+    assert judged_answers([*split, replace(SAID, judge="Cy")])[pair].right
+
+
+def test_a_judgement_that_cannot_be_read_is_said(store: EvaluationStore, database: Database) -> None:
+    store.judge_answer(READ)
+    with database.writing() as connection:
+        connection.execute(update(ANSWER_JUDGEMENTS).values(claims="[{}]"))
+    with pytest.raises(EvaluationError, match="an entry is damaged"):
+        store.answer_judgements((READ.question, READ.answer))
 
 
 def test_half_a_surrogate_pair_is_kept_as_something_that_can_be_read(store: EvaluationStore) -> None:

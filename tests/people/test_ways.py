@@ -183,8 +183,13 @@ NOTHING: dict[str, tuple[str, ...]] = {
     "ends in what `self_testing` says": ("Host.start_self_test", "Host.stop_self_test"),
     "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),
     "says nothing of what is there": ("Ingestions.check_graph", "WeakPoints.is_on", "BatchRunner.wait"),
-    "only adds": ("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.save_settings"),
+    "only adds": (
+        *("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.judge_answer"),
+        "EvaluationStore.save_settings",
+    ),
     "says what was judged of a question that the caller knows, by ids": ("EvaluationStore.labels",),
+    "says what was judged of answers that the caller has": ("EvaluationStore.answer_judgements",),
+    "takes back what was said of an answer that the caller has": ("EvaluationStore.remove_answer_judgement",),
     "takes away settings, which have no passages": ("EvaluationStore.delete_settings",),
 }
 """What brings nothing of a collection, and why."""

@@ -259,7 +259,8 @@ def narrowed_note(node: str, record: RunRecord, words: Words) -> None:
 def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | None:
     """The reader's own judgements for this question; None where they cannot be kept."""
     try:
-        return {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
+        found = engine.evaluation.labels(record.question)
+        return {item.passage_id: item.relevant for item in found if not item.judge}
     except WorkbenchError:
         return None
 

@@ -14,6 +14,7 @@ from components.common.panel import want_settings
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import sample_set
+from engine.evaluation.judgements import settled
 from engine.evaluation.matching import met_map
 from engine.model.values import PassageId, RunRecord
 from engine.replay.decision_boundaries import DecisionBoundary
@@ -50,7 +51,7 @@ def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
 def expected_of(engine: Engine, record: RunRecord) -> tuple[Met | None, bool | None]:
     """Which passages are right, by the reader's own judgement or else by the sample question that was asked."""
     try:
-        own = {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
+        own = {name: said for (_, name), said in settled(engine.evaluation.labels(record.question)).items()}
     except WorkbenchError:
         own = {}
     helpful: Met = {name: (0,) for name, relevant in own.items() if relevant}

@@ -18,6 +18,7 @@ from engine.evaluation.anytime import Drawn, drawn
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.grader_bench import Pair, pairs
+from engine.evaluation.judgements import Judged, judged_answers
 from engine.evaluation.values import Batch, BatchProgress
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
@@ -130,7 +131,9 @@ def evidence_of(engine: Engine, gathering: Gathering) -> Shown | None:
     runs = "" if gathering.running else _runs_of(engine, batch.id)
     others = tuple((other.id, len(other.done)) for other in gathering.others[:_OTHERS])
     state = (part, len(batch.failures), runs)
-    return _evidence(seen_by(engine), batch.id, state, others, _engine=engine)
+    judged = _judged(seen_by(engine), batch.id, others, runs, _state(engine), engine)
+    said = sha256(repr(sorted(judged.items())).encode()).hexdigest()[:16] if judged else ""
+    return _evidence(seen_by(engine), batch.id, state, others, said, judged, engine)
 
 
 def drawn_so_far(shown: Shown, gathering: Gathering) -> Drawn | None:
@@ -152,6 +155,8 @@ def _evidence(
     batch_id: str,
     state: tuple[int, int, str],
     others: tuple[tuple[str, int], ...],
+    said: str,
+    _judged: Mapping[str, Judged],
     _engine: Engine,
 ) -> Shown:
     results = _engine.batches.results(batch_id)
@@ -160,9 +165,24 @@ def _evidence(
     # Questions that have not run yet are no failures.
     cases = [case for case in _engine.evaluation.batch_cases(batch_id) if case.id in ended]
     more = [{case.id: record for case, record in _engine.batches.results(other)} for other, _ in others]
-    evidence = gather(cases, {case.id: record for case, record in results}, more)
-    name = f"{instance}/{batch_id}/{state}/{others}"
+    evidence = gather(cases, {case.id: record for case, record in results}, more, _judged)
+    name = f"{instance}/{batch_id}/{state}/{others}/{said}"
     return Shown(name, evidence, {case.id: case for case in cases})
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _judged(
+    instance: str,
+    batch_id: str,
+    others: tuple[tuple[str, int], ...],
+    runs: str,
+    state: tuple[int, ...],
+    _engine: Engine,
+) -> Mapping[str, Judged]:
+    """What people said of the answers of some gatherings."""
+    found = [_engine.batches.results(name) for name in (batch_id, *(name for name, _ in others))]
+    pairs_of = ((case.question, record.answer) for results in found for case, record in results if record.answer)
+    return judged_answers(_engine.evaluation.answer_judgements(*pairs_of))
 
 
 def judged_pairs(engine: Engine, batch: Batch, *, only_labelled: bool) -> tuple[Pair, ...]:

@@ -12,6 +12,7 @@ from components.knowledge.draw import quiet
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of
+from engine.evaluation.judgements import settled
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault
@@ -110,8 +111,8 @@ def add_form(engine: Engine, run_id: str, names: Sequence[str], words: Words) ->
         fault_box(Fault.of(error), words, key="tune_add_fault")
         return
     st.text(record.question)
-    labels = {item.passage_id: item.relevant for item in engine.evaluation.labels(record.question)}
-    marked = [passage_id for passage_id, relevant in labels.items() if relevant]
+    labels = settled(engine.evaluation.labels(record.question))
+    marked = [passage_id for (_, passage_id), relevant in labels.items() if relevant]
     case = case_of(record, marked)
     expected = len(case.expected)
     if marked:

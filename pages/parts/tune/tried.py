@@ -196,7 +196,7 @@ def certificates(
 ) -> Certificates:
     """Which settings of the sweep keep a risk below a bound."""
     made = _made(shown.name, _held(config, names), names, shown.evidence).sweep
-    return certify(shown.evidence, made.evaluation, risk=risk, bound=bound, confidence=confidence)
+    return certify(made.evaluation, risk=risk, bound=bound, confidence=confidence)
 
 
 def tried_rows(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> list[dict[str, AxisValue | None]]:

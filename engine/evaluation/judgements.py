@@ -1,0 +1,173 @@
+"""Judgements of passages and of answers as rows, and what several judges say together."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import Connection, Row, delete, select
+
+from engine.database.base import among, clean, put
+from engine.database.tables import ANSWER_JUDGEMENTS, LABELS
+from engine.evaluation.values import AnswerJudgement, Claim, Label
+from engine.model.values import PassageId
+
+Pair = tuple[str, str]
+"""A question and an answer to it."""
+_CLAIMS = TypeAdapter(tuple[Claim, ...])
+
+
+def pair_id(question: str, answer: str) -> str:
+    """What names an answer to a question, white space aside: 64 hexadecimal digits."""
+    parts = [clean(question.strip()), " ".join(clean(answer).split())]
+    return sha256(json.dumps(parts).encode()).hexdigest()
+
+
+# -- passages ----------------------------------------------------------------------------------------------------
+
+
+def put_label(connection: Connection, label: Label) -> None:
+    """Keep a label in the place of what the same judge said of the passage before."""
+    row = {
+        **_label_key(label),
+        "relevant": int(label.relevant),
+        "labelled_at": label.labelled_at,
+        "author": clean(label.author),
+        "explanation": clean(label.explanation),
+        "drawn": label.drawn,
+    }
+    put(connection, LABELS, row)
+
+
+def take_label(connection: Connection, label: Label) -> None:
+    """Remove what the judge of a label said of its passage."""
+    connection.execute(delete(LABELS).where(*(LABELS.c[name] == value for name, value in _label_key(label).items())))
+
+
+def labels(connection: Connection, questions: Iterable[str]) -> tuple[Label, ...]:
+    """The labels of some questions, by question, passage and judge."""
+    wanted = {question.strip() for question in questions}
+    query = select(LABELS).order_by(LABELS.c.question, LABELS.c.passage_id, LABELS.c.judge)
+    rows = connection.execute(query.where(among(connection, LABELS.c.question, wanted))).all()
+    return tuple(
+        Label(
+            question=row.question,
+            passage_id=PassageId(row.passage_id),
+            relevant=bool(row.relevant),
+            labelled_at=row.labelled_at,
+            author=row.author,
+            explanation=row.explanation,
+            drawn=row.drawn,
+            judge=row.judge,
+        )
+        for row in rows
+    )
+
+
+def settled(found: Iterable[Label]) -> dict[tuple[str, PassageId], bool]:
+    """What most judges say of each passage for a question; nothing where as many say yes as no."""
+    votes: defaultdict[tuple[str, PassageId], int] = defaultdict(int)
+    for label in found:
+        votes[label.question.strip(), label.passage_id] += 1 if label.relevant else -1
+    return {pair: vote > 0 for pair, vote in votes.items() if vote}
+
+
+def _label_key(label: Label) -> dict[str, str]:
+    return {
+        "question": clean(label.question.strip()),
+        "passage_id": clean(label.passage_id),
+        "judge": clean(label.judge),
+    }
+
+
+# -- answers -----------------------------------------------------------------------------------------------------
+
+
+def put_answer(connection: Connection, judgement: AnswerJudgement) -> None:
+    """Keep a judgement in the place of what the same judge said of the answer before."""
+    row = {
+        **_answer_key(judgement),
+        "question": clean(judgement.question.strip()),
+        "answer": clean(judgement.answer),
+        "verdict": judgement.right,
+        "explanation": clean(judgement.explanation),
+        "drawn": judgement.drawn,
+        "claims": clean(json.dumps([asdict(claim) for claim in judgement.claims], ensure_ascii=False)),
+        "judged_at": judgement.judged_at,
+        "author": clean(judgement.author),
+    }
+    put(connection, ANSWER_JUDGEMENTS, row)
+
+
+def take_answer(connection: Connection, judgement: AnswerJudgement) -> None:
+    """Remove what a judge said of an answer."""
+    this = (ANSWER_JUDGEMENTS.c[name] == value for name, value in _answer_key(judgement).items())
+    connection.execute(delete(ANSWER_JUDGEMENTS).where(*this))
+
+
+def answers(
+    connection: Connection, pairs: Iterable[Pair], damaged: Callable[[], Exception]
+) -> tuple[AnswerJudgement, ...]:
+    """What was said of some answers, by pair, kind and judge; raises ``damaged()`` for a row that cannot be read."""
+    table = ANSWER_JUDGEMENTS.c
+    query = select(ANSWER_JUDGEMENTS).order_by(table.pair, table.kind, table.judge, table.shown)
+    wanted = {pair_id(question, answer) for question, answer in pairs}
+    rows = connection.execute(query.where(among(connection, table.pair, wanted))).all()
+    try:
+        return tuple(map(_answer, rows))
+    except ValidationError:
+        raise damaged() from None
+
+
+def _answer(row: Row[tuple[str, ...]]) -> AnswerJudgement:
+    return AnswerJudgement(
+        question=row.question,
+        answer=row.answer,
+        right=row.verdict,
+        explanation=row.explanation,
+        by=row.kind,
+        judge=row.judge,
+        drawn=row.drawn,
+        claims=_CLAIMS.validate_json(row.claims),
+        shown=row.shown,
+        judged_at=row.judged_at,
+        author=row.author,
+    )
+
+
+def _answer_key(judgement: AnswerJudgement) -> dict[str, str]:
+    return {
+        "pair": pair_id(judgement.question, judgement.answer),
+        "kind": judgement.by,
+        "judge": clean(judgement.judge),
+        "shown": judgement.shown,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What people say of an answer together."""
+
+    right: bool
+    """Most of them say yes: *in part* is not right, and neither is an answer of which as many say no."""
+    at_random: bool
+    """One of them was given it by chance, so that it may stand for answers that no one judged."""
+
+
+def judged_answers(found: Iterable[AnswerJudgement]) -> dict[str, Judged]:
+    """What people say of answers, by :func:`pair_id`; what models say is left out."""
+    by_pair: defaultdict[str, list[AnswerJudgement]] = defaultdict(list)
+    for item in found:
+        if item.by == "person":
+            by_pair[pair_id(item.question, item.answer)].append(item)
+    return {
+        pair: Judged(
+            right=2 * sum(item.right == "yes" for item in said) > len(said),
+            at_random=any(item.drawn == "random" for item in said),
+        )
+        for pair, said in by_pair.items()
+    }
