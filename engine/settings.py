@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
@@ -97,22 +97,36 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr = Field(
         SecretStr(""), description=N_("Key for `openai:MODEL`; empty: `OPENAI_API_KEY` for OpenAI itself, else none.")
     )
+    rerank_url: str = Field(
+        "",
+        description=N_(
+            "Address of a server that speaks `/v1/rerank` (llama.cpp, Infinity, Text Embeddings Inference) for "
+            "`rerank:MODEL` as grader or reranker; empty: none."
+        ),
+    )
+    rerank_api_key: SecretStr = Field(SecretStr(""), description=N_("Key for `rerank:MODEL`; empty: none is sent."))
+    rerank_scores: Literal["share", "logit"] = Field(
+        "share",
+        description=N_(
+            "What the scores of that server are: `share`, between 0 and 1, or `logit`, without limits, as those of "
+            "llama.cpp."
+        ),
+    )
     embedding_model: str = Field(
         "builtin", description=N_("Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`.")
     )
     grader_model: str = Field(
         "",
         description=N_(
-            "Grader where a run names none: `builtin`, `ollama:MODEL` or `provider:model`; empty: built in."
+            "Grader where a run names none: `builtin`, `ollama:MODEL`, `provider:model`, `cross_encoder:NAME` or "
+            "`rerank:MODEL`; empty: built in."
         ),
     )
-    rewriter_model: str = Field("", description=N_("Rewriter where a run names none, written as the grader."))
-    generator_model: str = Field("", description=N_("Generator where a run names none, written as the grader."))
-    evaluator_model: str = Field("", description=N_("Evaluator where a run names none, written as the grader."))
-    router_model: str = Field("", description=N_("Router where a run names none, written as the grader."))
-    reranker_model: str = Field(
-        "", description=N_("Reranker where a run names none, written as the grader, or `cross_encoder:NAME`.")
-    )
+    rewriter_model: str = Field("", description=N_("Rewriter where a run names none: `builtin` or a chat model."))
+    generator_model: str = Field("", description=N_("Generator where a run names none: `builtin` or a chat model."))
+    evaluator_model: str = Field("", description=N_("Evaluator where a run names none: `builtin` or a chat model."))
+    router_model: str = Field("", description=N_("Router where a run names none: `builtin` or a chat model."))
+    reranker_model: str = Field("", description=N_("Reranker where a run names none, written as the grader."))
     extractor_model: str = Field("", description=N_("Extractor of knowledge graphs where none is named."))
     vision_model: str = Field("", description=N_("Reader of images where none is named; empty: text recognition."))
     searxng_url: str = Field(
@@ -325,7 +339,7 @@ class Settings(BaseSettings):
             )
         return address
 
-    @field_validator("searxng_url", "openai_url")
+    @field_validator("searxng_url", "openai_url", "rerank_url")
     @classmethod
     def _web_address(cls, value: str, info: ValidationInfo) -> str:
         address = value.strip().rstrip("/")

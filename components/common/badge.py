@@ -37,7 +37,7 @@ def badge_text(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) 
     built_in = [role for role in roles if getattr(models, role).built_in]
     if len(built_in) == len(roles):
         return words("No LLM in use")
-    if not built_in:
+    if all(getattr(models, role).chats for role in roles):
         return words("all chat models")
     return words("{n} of {all} built in", n=len(built_in), all=len(roles))
 

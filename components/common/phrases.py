@@ -220,6 +220,8 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
     """Why a verdict is what it is: built-in ones from their fields, a chat model's in its own words."""
     if verdict.grader == BY_HAND:
         return words("Set by hand")
+    if verdict.raw is not None:
+        return _score_text(verdict, words)
     if verdict.grader.split(":")[0] != _BUILT_IN:
         return verdict.reason
     parts = []
@@ -234,6 +236,14 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
         found = "found" if verdict.wanted_found else "not_found"
         parts.append(words(_WANTED[found], kind=words(WANTED[verdict.wanted])))
     return words("; ").join(parts) or verdict.reason
+
+
+def _score_text(verdict: Verdict, words: Words) -> str:
+    """The score of a model that gives scores, and how P(relevant) came of it."""
+    score = f"{verdict.raw:.3g}"
+    if verdict.raw == round(verdict.p_relevant, 12):
+        return words("score {score}, taken as P(relevant): not calibrated", score=score)
+    return words("score {score}, by the logistic function: not calibrated", score=score)
 
 
 def section_text(section: str, words: Words) -> str:

@@ -102,6 +102,8 @@ another language (:func:`message_of`).
     · ModelTimeout
     · ModelUnreachable
     · PromptTooLong
+    · RerankServerUnset
+    · RerankServerUnusable
     · TextTooLong
     · UnknownProvider
     · UnreadableReply

@@ -40,9 +40,9 @@ class InvalidConfig(WorkbenchError):
         N_("Leave milvus_address empty, or name an address of WORKBENCH_MILVUS_ADDRESSES."),
         field="milvus_address",
     )
-    only_reranks = Message(
-        N_("{only_reranks} can only rerank; it cannot be the {role}."),
-        N_("Choose it as the reranker, and `builtin`, `ollama:MODEL` or `provider:model` here."),
+    only_scores = Message(
+        N_("{only_scores} only gives scores; it cannot be the {role}."),
+        N_("Choose it as grader or reranker, and `builtin`, `ollama:MODEL` or `provider:model` here."),
         field="models",
     )
     model_not_text = Message(
@@ -61,7 +61,7 @@ class InvalidConfig(WorkbenchError):
         field="models",
     )
     nothing_to_measure = Message(
-        N_("The model {model} makes no calls, so there is nothing to measure."),
+        N_("The model {model} is no chat model, so there is nothing to measure."),
         N_("Choose `ollama:MODEL` or `provider:model`."),
         field="models",
     )

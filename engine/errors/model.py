@@ -61,6 +61,10 @@ class ModelUnreachable(ModelError):
         N_("The server of openai models at {address} does not answer."),
         N_("Start it, or correct WORKBENCH_OPENAI_URL; built-in models need no server."),
     )
+    rerank = Message(
+        N_("The rerank server at {address} does not answer."),
+        N_("Start it, or correct WORKBENCH_RERANK_URL; built-in models need no server."),
+    )
     provider = Message(
         N_("The server of the model provider {provider} does not answer."),
         N_("Check the network and the provider's own address setting; built-in models need no server."),
@@ -221,7 +225,7 @@ class CrossEncoderPackageMissing(ModelError):
     code = "WB341"
     for_model = Message(
         N_("{model} needs a package that is not installed here."),
-        N_("Run `pip install {package}` and start again, or choose `builtin` as the reranker."),
+        N_("Run `pip install {package}` and start again, or choose `builtin` in its place."),
         package="fastembed",
     )
 
@@ -229,7 +233,7 @@ class CrossEncoderPackageMissing(ModelError):
 class CrossEncoderMissing(ModelError):
     code = "WB342"
     fact = N_("The files of {model} are not in {folder}.")
-    remedy = N_("Run `{command}`, or choose `builtin` as the reranker.")
+    remedy = N_("Run `{command}`, or choose `builtin` in its place.")
 
 
 class CrossEncoderUnusable(ModelError):
@@ -242,3 +246,23 @@ class CrossEncoderMisnamed(ModelError):
     code = "WB344"
     fact = N_("{model!r} is not the name of a cross encoder.")
     remedy = N_("Write `cross_encoder:NAME` or `cross_encoder:OWNER/NAME`, as the model hub names it.")
+
+
+class RerankServerUnset(ModelError):
+    code = "WB345"
+    fact = N_("{model} is to be asked at an address, and none is set.")
+    remedy = N_("Set WORKBENCH_RERANK_URL to a server that speaks /v1/rerank, or choose `builtin` in its place.")
+
+
+class RerankServerUnusable(ModelError):
+    """A rerank server answered something that is no score of the passage."""
+
+    code = "WB346"
+    no_score = Message(
+        N_("The server of {model} at {address} gave no score for the passage."),
+        N_("Check that WORKBENCH_RERANK_URL is the address of a rerank server with a reranking model loaded."),
+    )
+    outside = Message(
+        N_("{model} gave the score {score}, which is no share between 0 and 1."),
+        N_("Set WORKBENCH_RERANK_SCORES to `logit` if its scores have no limits, as those of llama.cpp."),
+    )

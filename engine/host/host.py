@@ -38,6 +38,7 @@ from engine.people.doors import guarded
 from engine.roles import SILENT, CollectionInfo
 from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
+from engine.running.scorers import scorer_of
 
 _MODELS_KEPT_S = 10.0
 _TRIAL = "Reply with the one word: ready."
@@ -144,12 +145,19 @@ class Host:
             chosen = RoleModel(model)
             if chosen.built_in:
                 return ModelTrial(model, "", 0.0, 0, 0)
+            if chosen.scores:
+                return await self._try_scorer(chosen, began)
             chat = ChatModel(chosen, self._resources.settings, "generator", think=False, reply_tokens=_TRIAL_TOKENS)
             said = await chat.say((Message("user", _TRIAL),), SILENT, lambda _: None)
         except Exception as error:
             return ModelTrial(model, "", (time.perf_counter() - began) * 1000.0, fault=Fault.of(error))
         ms = (time.perf_counter() - began) * 1000.0
         return ModelTrial(model, said.text or said.thinking, ms, said.prompt_tokens, said.reply_tokens)
+
+    async def _try_scorer(self, model: RoleModel, began: float) -> ModelTrial:
+        """One score, as it comes."""
+        (score,) = await scorer_of(model, self._resources.settings).score(_TRIAL, [_TRIAL])
+        return ModelTrial(model.model, f"{score:.4g}", (time.perf_counter() - began) * 1000.0)
 
     # -- measured -----------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from engine.host.self_test import CASES, run_self_test
 from engine.host.values import Measuring, PullStatus, SelfTest, SelfTesting, TaskState
 from engine.llm.pull import checked_name, pull
 from engine.llm.speed import measure
-from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Fault, Passage
 from engine.people import acting
 from engine.roles import Grader
@@ -264,6 +264,6 @@ def chat_model(name: str) -> RoleModel:
     model = RoleModel(name.strip())
     if model.model.startswith("ollama:"):
         checked_name(model.model)
-    if model.built_in:
-        raise InvalidConfig.nothing_to_measure(model=BUILTIN)
+    if not model.chats:
+        raise InvalidConfig.nothing_to_measure(model=model.model)
     return model

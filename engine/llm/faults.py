@@ -22,6 +22,9 @@ from engine.errors import (
 )
 
 OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
+RERANK = "rerank"
+"""Stands before the name of a model of a rerank server."""
+RERANK_KEY = "WORKBENCH_RERANK_API_KEY"
 Kind = Literal["unreachable", "timeout", "interrupted", "garbled", "refused"]
 
 _STATUS_OF = {
@@ -112,6 +115,8 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
     match kind:
         case "unreachable" if provider == "ollama":
             return ModelUnreachable.ollama(address=address)
+        case "unreachable" if provider == RERANK:
+            return ModelUnreachable.rerank(address=address)
         case "unreachable":
             # Only the server of one's own has an address of the settings; providers know their own.
             return ModelUnreachable.openai(address=address) if address else ModelUnreachable.provider(provider=provider)
@@ -205,4 +210,6 @@ def known_provider(name: str) -> KnownProvider:
 
 def key_variable(provider: str, address: str = "") -> str:
     """Name the setting of a provider's key; a server at an ``address`` of one's own gets no key of the environment."""
+    if provider == RERANK:
+        return RERANK_KEY
     return OWN_KEY if provider == "openai" and address else known_provider(provider).variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
-from engine.model.config import CROSS_ENCODER, RoleName, RunConfig, declared
+from engine.model.config import RoleName, RunConfig, declared
 from engine.model.cost import Cost
 from engine.model.values import NodeExecution, RunRecord
 from engine.workflows import workflow
@@ -49,8 +49,7 @@ class CostModel:
 
     def reranking_of(self, passages: int, config: RunConfig) -> Cost:
         """Scoring so many passages, several a call."""
-        chat = not config.models.reranker.model.startswith(CROSS_ENCODER)
-        return self.reranking * -(-passages // (CHAT_BATCH if chat else BATCH))
+        return self.reranking * -(-passages // (CHAT_BATCH if config.models.reranker.chats else BATCH))
 
     def longest_run(self, config: RunConfig) -> Cost:
         """Return the cost of the longest possible run: every round and every answer."""
@@ -113,7 +112,7 @@ def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float 
         return Cost()
     model = config.models.of(role)
     seconds = measured_s if model == record.config.models.of(role) else None
-    return Cost(0, 1, seconds) if model.built_in else Cost(1, 0, seconds)
+    return Cost(0, 1, seconds) if model.in_process else Cost(1, 0, seconds)
 
 
 def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
@@ -122,8 +121,7 @@ def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
         return Cost()
     calls = sum(call.role == "reranker" and not call.cached for call in record.model_calls)
     measured = spent_ms / calls / 1000.0 if calls and model == record.config.models.reranker else None
-    # A cross encoder runs in this process.
-    return Cost(0, 1, measured) if model.model.startswith(CROSS_ENCODER) else Cost(1, 0, measured)
+    return Cost(0, 1, measured) if model.in_process else Cost(1, 0, measured)
 
 
 def _scoring_ms(record: RunRecord, visit: NodeExecution) -> float:

@@ -237,7 +237,7 @@ class _Sweep:
         agreed = np.ones(len(first), dtype=np.bool_)
         if (judged.unknown > 0).any():
             agreed = np.equal(first, self._reason(judged, judged.n_passed + judged.unknown, unread, otherwise))
-            if not self.base.models.grader.built_in:
+            if self.base.models.grader.chats:
                 agreed &= np.equal(first, self._reason(judged, judged.n_passed, unread + judged.unknown, otherwise))
         return first, agreed
 
@@ -313,7 +313,7 @@ class _Sweep:
         answered = np.where(reason == _PASSED, OUTCOMES.index("answered"), OUTCOMES.index("answered_forced"))
         bounded, settled = where & (judged.unknown > 0), where & (judged.unknown == 0)
         # With nothing known to pass, an answer and its absence are both possible.
-        sure = given | (self.grid.min_confidence <= 0) if self.base.models.grader.built_in else given
+        sure = given if self.base.models.grader.chats else given | (self.grid.min_confidence <= 0)
         np.copyto(out.outcome, np.where(sure, answered, -1), where=bounded)
         np.copyto(out.gap, GAPS.index("verdicts"), where=bounded)
         np.copyto(out.state, _GENERATION, where=bounded)
@@ -382,7 +382,7 @@ class _Sweep:
     def _finished(self) -> Paths:
         out, table, models = self.out, self.table, self.base.models
         parts = (
-            (out.gradings, models.grader.built_in, table.grading_s if self.same_grader else np.nan),
+            (out.gradings, models.grader.in_process, table.grading_s if self.same_grader else np.nan),
             (out.paid_rewrites, models.rewriter.built_in, table.rewrite_s if self.same_rewriter else np.nan),
             (out.generations, models.generator.built_in, table.generation_s if self.same_generator else np.nan),
         )

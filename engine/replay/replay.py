@@ -132,7 +132,7 @@ class Replay:
 
     def _suppositions(self) -> tuple[Verdict, ...]:
         """What a missing verdict may be: a "no" without doubt passes where even P(relevant) = 0 does."""
-        return (NO, YES) if self.config.models.grader.built_in else (NO, YES, UNREADABLE)
+        return (NO, YES, UNREADABLE) if self.config.models.grader.chats else (NO, YES)
 
     def compare(self, course: Course) -> None:
         """Whether the newest round is the recorded one: the same passages kept, judged as far as they were then."""

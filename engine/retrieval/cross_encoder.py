@@ -1,4 +1,4 @@
-"""A cross encoder as reranker: a small model that reads question and passage together, run here from files at hand."""
+"""A cross encoder: a small model that reads question and passage together, run here from files at hand."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ import math
 import re
 import shlex
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.builtin.rerank import BATCH, by_relevance, scored_verdict
+from engine.builtin.rerank import BATCH
 from engine.errors import (
     CrossEncoderMisnamed,
     CrossEncoderMissing,
     CrossEncoderPackageMissing,
     CrossEncoderUnusable,
 )
+from engine.llm.scoring import Scorer
 from engine.model.config import RoleModel
-from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
-from engine.roles import SILENT, Trace
 
 if TYPE_CHECKING:
     from fastembed.rerank.cross_encoder import TextCrossEncoder
@@ -41,98 +39,56 @@ Score = Callable[[str, Sequence[str]], Sequence[float]]
 """Logits of texts against a question; runs for as long as the model takes."""
 
 
-def cross_encoder(model: RoleModel, data_dir: Path) -> CrossEncoderReranker:
-    """A reranker on ``cross_encoder:NAME``, whose files are looked for when it is first asked.
+def cross_encoder(model: RoleModel, data_dir: Path) -> Scorer:
+    """A scorer on ``cross_encoder:NAME``, whose files are looked for when it is first asked.
 
     Raises ``CrossEncoderMisnamed`` for a name that could be no folder's.
     """
-    name = model.model.partition(":")[2].strip()
-    if not _NAME.fullmatch(name) or ".." in name:
-        raise CrossEncoderMisnamed(model=model.model)
-    folder = data_dir / FOLDER / name
+    return local_scorer(model.model, scores_of_folder(model, data_dir), str(_folder(model, data_dir)))
+
+
+def scores_of_folder(model: RoleModel, data_dir: Path) -> Score:
+    """The logits of ``cross_encoder:NAME``; raises as :func:`cross_encoder` does, and when asked ``ModelError``."""
+    folder = _folder(model, data_dir)
 
     def score(question: str, texts: Sequence[str]) -> Sequence[float]:
-        loaded = _loaded(model.model, name, folder)
+        loaded = _loaded(model.model, _name(model), folder)
         try:
             return [float(logit) for logit in loaded.rerank(question, texts, batch_size=BATCH)]
         except Exception as foreign:
             raise CrossEncoderUnusable(model=model.model, folder=str(folder), why=_why(foreign)) from foreign
 
-    return CrossEncoderReranker(model.model, score, str(folder))
+    return score
 
 
-class CrossEncoderReranker:
-    """Scores by a cross encoder (contract: :class:`engine.roles.Reranker`); a score is the sigmoid of its logit.
+def _folder(model: RoleModel, data_dir: Path) -> Path:
+    name = _name(model)
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise CrossEncoderMisnamed(model=model.model)
+    return data_dir / FOLDER / name
 
-    Its scores are no verdicts of the run's grader and are not reported as such. ``TimeoutError`` where the trace's
-    time runs out.
-    """
 
-    def __init__(self, name: str, score: Score, folder: str = "") -> None:
-        self._name = name
-        self._score = score
-        self._folder = folder
+def _name(model: RoleModel) -> str:
+    return model.model.partition(":")[2].strip()
 
-    async def rerank(
-        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
-    ) -> list[tuple[Passage, Verdict]]:
-        """Each passage with its score as a verdict, best first."""
-        verdicts: dict[PassageId, Verdict] = {}
-        for start in range(0, len(passages), BATCH):
-            verdicts.update(await self._scored(question, passages[start : start + BATCH], trace))
-        return [(passage, verdicts[passage.id]) for passage in by_relevance(passages, verdicts)]
 
-    async def _scored(self, question: str, batch: Sequence[Passage], trace: Trace) -> dict[PassageId, Verdict]:
-        start_ms, began = trace.now_ms(), time.perf_counter()
-        scores: list[float] = []
-        error = "interrupted"
-        try:
-            # The thread cannot be stopped, but no one waits for it: a batch is short.
-            async with asyncio.timeout(trace.time_left_s()):
-                logits = await asyncio.to_thread(self._score, question, [_text(item) for item in batch])
-            scores = self._chances(logits, len(batch))
-            error = ""
-        except CrossEncoderUnusable as failure:
-            error = f"{failure.code}: {failure.fact}"
-            raise
-        finally:
-            trace.call(
-                ModelCall(
-                    role="reranker",
-                    node="",
-                    round=0,
-                    model=self._name,
-                    messages=(Message("user", question), *(Message("user", _text(item)) for item in batch)),
-                    reply=" ".join(f"{score:.4f}" for score in scores),
-                    parsed={item.id: round(score, 4) for item, score in zip(batch, scores, strict=False)} or None,
-                    start_ms=start_ms,
-                    duration_ms=(time.perf_counter() - began) * 1000.0,
-                    # No server and no chat model: it costs what the other models of this process cost.
-                    built_in=True,
-                    error=error,
-                )
-            )
-        return {item.id: scored_verdict(score, self._name) for item, score in zip(batch, scores, strict=True)}
+def local_scorer(name: str, score: Score, folder: str = "") -> Scorer:
+    """A scorer on a function of this process, which is called in a thread; its scores are logits."""
 
-    def _chances(self, logits: Sequence[float], count: int) -> list[float]:
-        if len(logits) != count or not all(math.isfinite(logit) for logit in logits):
+    async def ask(question: str, texts: Sequence[str]) -> Sequence[float]:
+        # Tokenizers take no half of a surrogate pair.
+        asked, readable = (_utf8(question), [_utf8(text) for text in texts])
+        logits = await asyncio.to_thread(score, asked, readable)
+        if len(logits) != len(texts) or not all(math.isfinite(logit) for logit in logits):
             why = "its scores are not one finite number for each passage."
-            raise CrossEncoderUnusable(model=self._name, folder=self._folder, why=why)
-        return [sigmoid(logit) for logit in logits]
+            raise CrossEncoderUnusable(model=name, folder=folder, why=why)
+        return logits
+
+    return Scorer(name, ask)
 
 
-def sigmoid(logit: float) -> float:
-    """Return the logistic function in [0, 1], without overflow."""
-    if logit >= 0:
-        return 1.0 / (1.0 + math.exp(-logit))
-    grown = math.exp(logit)
-    return grown / (1.0 + grown)
-
-
-def _text(passage: Passage) -> str:
-    """Return the text of a passage with its heading, which often says what the passage is about."""
-    heading = passage.section or passage.title
-    return f"{heading}\n{passage.text}" if heading else passage.text
+def _utf8(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 @lru_cache(maxsize=2)

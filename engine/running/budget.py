@@ -53,4 +53,4 @@ def worst_case(prices: CostModel, config: RunConfig) -> Cost:
 
 
 def _unmeasured(config: RunConfig, role: RoleName) -> Cost:
-    return Cost(0, 1, None) if config.models.of(role).built_in else Cost(1, 0, None)
+    return Cost(0, 1, None) if config.models.of(role).in_process else Cost(1, 0, None)

@@ -21,13 +21,14 @@ from engine.host.notes import SpeedNotes
 from engine.knowledge.base import KnowledgeBase
 from engine.llm import turns
 from engine.llm.cache import VerdictCache
-from engine.llm.connection import shown_address
+from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, ollama_status
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
 from engine.llm.rewriter import ChatRewriter
+from engine.llm.scoring import ScoringGrader
 from engine.memory.weak_points import weak_point_of
-from engine.model.config import CROSS_ENCODER, USUAL, RoleModel, RoleName, RunConfig
+from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.model.version import __version__
 from engine.retrieval.graph_looks import GraphLooks
@@ -35,6 +36,7 @@ from engine.retrieval.search import CollectionRetriever
 from engine.roles import Generator, Grader
 from engine.running.context import Roles
 from engine.running.given import Given
+from engine.running.scorers import scorer_of
 from engine.settings import Settings
 from engine.workflows import compiled, workflow
 
@@ -121,7 +123,7 @@ class Resources:
             manifest["embedding_digest"] = digests[embedding]
         for role, model in models.items():
             manifest[role] = _with_digest(model.model, digests)
-            if not model.built_in and not model.model.startswith(CROSS_ENCODER):
+            if model.chats:
                 manifest[f"{role}_prompt"] = resolve_name(own.prompts.get(role, PROMPTS[role]))
         return roles, manifest
 
@@ -151,6 +153,8 @@ class Resources:
         if model.built_in:
             retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
             return BuiltinGrader(retriever.similarity_of)
+        if model.scores:
+            return ScoringGrader(scorer_of(model, self.settings))
         settings = await asyncio.to_thread(self._for_grader, model.model, await self._digests([model.model]))
         return ChatGrader(model, settings)
 
@@ -190,6 +194,8 @@ class Resources:
         model = config.models.grader
         if model.built_in:
             return BuiltinGrader(retriever.similarity_of)
+        if model.scores:
+            return ScoringGrader(scorer_of(model, self.settings))
         return ChatGrader(
             model,
             self._for_grader(model.model, digests),
@@ -211,7 +217,13 @@ class Resources:
     def _machine(self, grader: RoleModel, digests: Mapping[str, str]) -> dict[str, str]:
         """Settings of the machine that decide when a call is given up and how many go on side by side."""
         at_once = self._for_grader(grader.model, digests).grader_concurrency
-        return {name: f"{getattr(self.settings, name):g}" for name in _MACHINE} | {"grader_concurrency": str(at_once)}
+        found = {name: f"{getattr(self.settings, name):g}" for name in _MACHINE} | {"grader_concurrency": str(at_once)}
+        if grader.model.startswith(RERANK_SERVER):
+            found |= {
+                "rerank_url": without_userinfo(self.settings.rerank_url),
+                "rerank_scores": self.settings.rerank_scores,
+            }
+        return found
 
     async def _digests(self, models: Iterable[str]) -> dict[str, str]:
         """Digest of every Ollama model named, where Ollama answers; empty where none is of Ollama."""

@@ -60,8 +60,8 @@ def judged_a_round(config: RunConfig) -> int:
 
 
 def chat_calls(config: RunConfig, asked: Mapping[RoleName, int]) -> int:
-    """The calls among those to each role that go to a chat model."""
-    return sum(count for role, count in asked.items() if not config.models.of(role).built_in)
+    """The calls among those to each role that go to the server of a model."""
+    return sum(count for role, count in asked.items() if not config.models.of(role).in_process)
 
 
 def longest_run(prices: Any, config: RunConfig) -> Cost:

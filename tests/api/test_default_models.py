@@ -87,6 +87,7 @@ def test_every_role_has_a_setting_and_a_bad_one_is_named() -> None:
         assert Settings.load(**{f"{role}_model": ""}).models.of(role).built_in
     with pytest.raises(InvalidSettings, match="WORKBENCH_GRADER_MODEL"):
         Settings.load(grader_model="half")
-    with pytest.raises(InvalidSettings, match="WORKBENCH_GRADER_MODEL"):
-        Settings.load(grader_model="cross_encoder:x")
+    with pytest.raises(InvalidSettings, match="WORKBENCH_GENERATOR_MODEL"):
+        Settings.load(generator_model="cross_encoder:x")
     assert Settings.load(reranker_model="cross_encoder:x").models.reranker.model == "cross_encoder:x"
+    assert Settings.load(grader_model="rerank:x").models.grader.model == "rerank:x"

@@ -13,7 +13,9 @@ import pytest
 from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, Grader, Trace
 from tests.contracts.chat_models import ollama_grader, openai_grader
+from tests.contracts.scoring_models import server_grader, tiny_grader
 from tests.support.listening import Listening
+from tests.support.rerank_stand_in import KINDS
 
 QUESTION = "Where is rapid-acting insulin injected, and why there?"
 RIGHT = "Rapid-acting insulin is injected into the abdomen, where absorption is fastest."
@@ -58,6 +60,8 @@ GRADERS: Mapping[str, Callable[[], Grader]] = {
     "words": WordGrader,
     "ollama": ollama_grader,
     "openai": openai_grader,
+    "cross encoder": tiny_grader,
+    **{f"rerank server: {kind}": lambda kind=kind: server_grader(kind) for kind in KINDS},  # type: ignore[misc]
     **({"builtin": builtin_grader} if find_spec("engine.builtin.grader") else {}),
 }
 

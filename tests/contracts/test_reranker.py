@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
 from engine.builtin.rerank import GraderReranker, by_relevance, scores_of
-from engine.model.config import RoleModel
 from engine.model.values import Passage, PassageId, Verdict
-from engine.retrieval.cross_encoder import cross_encoder
 from engine.roles import SILENT, Reranker, Trace
 from tests.contracts.chat_models import ollama_reranker
+from tests.contracts.scoring_models import server_reranker, tiny_reranker
 from tests.contracts.test_grader import GRADERS
 from tests.support.listening import Listening
 from tests.support.loop_fakes import verdict
-from tests.support.tiny_cross_encoder import write_cross_encoder
+from tests.support.rerank_stand_in import KINDS
 
 QUESTION = "Where is rapid-acting insulin injected, and why there?"
 RIGHT = Passage(
@@ -32,21 +26,15 @@ WRONG = Passage(PassageId("wrong"), "b.md", "A tree with n vertices has exactly 
 ODD = Passage(PassageId("odd"), "c.md", "}{][ \x00", 0.05, 0.7)
 
 
-@cache
-def tiny_cross_encoder() -> Reranker:
-    """A model made here, in the folder where the program looks for it; loaded once for all tests."""
-    data_dir = Path(mkdtemp(prefix="reranker-"))
-    atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
-    name = "tiny/overlap"
-    write_cross_encoder(data_dir / "rerankers" / name, [QUESTION, RIGHT.text, WRONG.text])
-    return cross_encoder(RoleModel(f"cross_encoder:{name}"), data_dir)
-
-
 GRADING: Mapping[str, Callable[[], Reranker]] = {
     f"grader: {name}": lambda make=make: GraderReranker(make())  # type: ignore[misc]
     for name, make in GRADERS.items()
 }
-SCORING: Mapping[str, Callable[[], Reranker]] = {"cross encoder": tiny_cross_encoder, "ollama": ollama_reranker}
+SCORING: Mapping[str, Callable[[], Reranker]] = {
+    "cross encoder": tiny_reranker,
+    "ollama": ollama_reranker,
+    **{f"rerank server: {kind}": lambda kind=kind: server_reranker(kind) for kind in KINDS},  # type: ignore[misc]
+}
 """Whose scores are no verdicts of the run's grader."""
 RERANKERS = {**GRADING, **SCORING}
 

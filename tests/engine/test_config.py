@@ -157,9 +157,10 @@ def test_lists_are_read_from_comma_separated_variables(monkeypatch: pytest.Monke
     assert Settings.load().allowed_hosts == ("localhost", "box.example")
 
 
-@pytest.mark.parametrize("role", ["grader", "rewriter", "generator", "evaluator", "router", "extractor", "vision"])
-def test_a_cross_encoder_reranks_and_does_nothing_else(role: str) -> None:
+@pytest.mark.parametrize("role", ["rewriter", "generator", "evaluator", "router", "extractor", "vision"])
+@pytest.mark.parametrize("model", ["cross_encoder:owner/name", "rerank:name"])
+def test_a_model_that_gives_scores_grades_and_reranks_and_does_nothing_else(role: str, model: str) -> None:
     """GH-04"""
-    with pytest.raises(InvalidConfig, match="can only rerank"):
-        config_from_dict({"workflow": "graph_hybrid", "models": {role: "cross_encoder:owner/name"}})
-    assert config_from_dict({"workflow": "graph_hybrid", "models": {"reranker": "cross_encoder:owner/name"}})
+    with pytest.raises(InvalidConfig, match="only gives scores"):
+        config_from_dict({"workflow": "graph_hybrid", "models": {role: model}})
+    assert config_from_dict({"workflow": "graph_hybrid", "models": {"reranker": model, "grader": model}})

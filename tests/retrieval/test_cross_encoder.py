@@ -16,9 +16,10 @@ from engine.errors import (
     CrossEncoderUnusable,
     ModelError,
 )
+from engine.llm.scoring import Scorer, ScoringReranker, sigmoid
 from engine.model.config import RoleModel
 from engine.model.values import Passage, PassageId, Verdict
-from engine.retrieval.cross_encoder import CrossEncoderReranker, Score, cross_encoder, sigmoid
+from engine.retrieval.cross_encoder import Score, cross_encoder, local_scorer
 from tests.support.listening import Listening
 from tests.support.tiny_cross_encoder import write_cross_encoder
 
@@ -31,8 +32,8 @@ def passage(name: str, text: str = STATED, section: str = "") -> Passage:
     return Passage(PassageId(name), "a.md", text, 0.5, 0.5, section=section)
 
 
-def rerank(reranker: CrossEncoderReranker, *passages: Passage) -> list[tuple[Passage, Verdict]]:
-    return asyncio.run(reranker.rerank(ASKED, passages, Listening()))
+def rerank(scorer: Scorer, *passages: Passage) -> list[tuple[Passage, Verdict]]:
+    return asyncio.run(ScoringReranker(scorer).rerank(ASKED, passages, Listening()))
 
 
 @pytest.mark.parametrize("name", ["../up", "a/../b", "/etc", "a/b/c", ".hidden", "a b", "", "a/.b", "a\\b", "ü"])
@@ -67,7 +68,7 @@ def test_files_that_are_damaged_are_said_to_be_so(tmp_path: Path) -> None:
     (folder / "onnx" / "model.onnx").write_bytes(b"not a model")
     trace = Listening()
     with pytest.raises(CrossEncoderUnusable):
-        asyncio.run(cross_encoder(MODEL, tmp_path).rerank(ASKED, [passage("a")], trace))
+        asyncio.run(ScoringReranker(cross_encoder(MODEL, tmp_path)).rerank(ASKED, [passage("a")], trace))
     assert trace.calls[0].error.startswith("WB343") and trace.calls[0].parsed is None
 
 
@@ -90,7 +91,7 @@ def test_a_heading_is_read_with_its_passage(tmp_path: Path) -> None:
         seen.extend(texts)
         return [0.0] * len(texts)
 
-    rerank(CrossEncoderReranker("cross_encoder:x", score), passage("a", "It is.", "Sites"), passage("b", "It was."))
+    rerank(local_scorer("cross_encoder:x", score), passage("a", "It is.", "Sites"), passage("b", "It was."))
     assert seen == ["Sites\nIt is.", "It was."]
 
 
@@ -99,7 +100,7 @@ def test_scores_that_are_none_are_no_order(logits: list[float]) -> None:
     """GH-04"""
     score: Score = lambda question, texts: logits  # noqa: E731 - one line says it
     with pytest.raises(CrossEncoderUnusable):
-        rerank(CrossEncoderReranker("cross_encoder:x", score), passage("a"))
+        rerank(local_scorer("cross_encoder:x", score), passage("a"))
 
 
 def test_when_the_time_is_over_nobody_waits_for_the_model() -> None:
@@ -111,7 +112,7 @@ def test_when_the_time_is_over_nobody_waits_for_the_model() -> None:
 
     trace, score = Late(), lambda question, texts: [0.0]
     with pytest.raises(TimeoutError):
-        asyncio.run(CrossEncoderReranker("cross_encoder:x", score).rerank(ASKED, [passage("a")], trace))
+        asyncio.run(ScoringReranker(local_scorer("cross_encoder:x", score)).rerank(ASKED, [passage("a")], trace))
     assert trace.calls[0].error == "interrupted"
 
 

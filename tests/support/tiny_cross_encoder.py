@@ -10,10 +10,12 @@ from typing import Any
 
 import onnx
 from onnx import TensorProto, helper
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 _WEIGHT, _BIAS = 1.5, -4.0
+_WORDS = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
+"""Words, and every Chinese character; marks are no words."""
 
 
 def write_cross_encoder(folder: Path, texts: Iterable[str], model_file: str = "onnx/model.onnx") -> None:
@@ -28,11 +30,12 @@ def write_cross_encoder(folder: Path, texts: Iterable[str], model_file: str = "o
 
 
 def _tokenizer(texts: Iterable[str]) -> Tokenizer:
-    words = sorted({word for text in texts for word in re.findall(r"\w+|[^\w\s]+", text.lower())})
+    words = sorted({word for text in texts for word in _WORDS.findall(text.lower())})
     vocabulary = {word: place for place, word in enumerate((*SPECIAL, *words))}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    han = pre_tokenizers.Split(Regex("[\u4e00-\u9fff]"), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([han, pre_tokenizers.Whitespace()])
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",

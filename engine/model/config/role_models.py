@@ -13,12 +13,19 @@ from engine.model.config.parameters import BUILTIN, MODEL_PARAMETERS, RoleName
 from engine.model.config.setting import checked
 
 CROSS_ENCODER = "cross_encoder:"
-"""What the name of a model begins with that reads question and passage together, and does nothing but rerank."""
+"""Begins the name of a model of this process that reads question and passage together and gives a score."""
+RERANK_SERVER = "rerank:"
+"""Begins the name of such a model behind ``WORKBENCH_RERANK_URL``."""
+_SCORING = frozenset({"grader", "reranker"})
+"""Roles that a model can play which gives scores and writes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleModel:
-    """Which model plays a role: ``builtin``, ``ollama:MODEL`` or any ``provider:model`` of LangChain."""
+    """Which model plays a role: ``builtin``, ``ollama:MODEL`` or any ``provider:model`` of LangChain.
+
+    ``cross_encoder:NAME`` and ``rerank:MODEL`` give scores, see :attr:`scores`.
+    """
 
     model: str = BUILTIN
     temperature: float = 0.0
@@ -42,6 +49,21 @@ class RoleModel:
     def built_in(self) -> bool:
         return self.model == BUILTIN
 
+    @property
+    def scores(self) -> bool:
+        """Whether it gives a score for question and passage, and writes nothing."""
+        return self.model.startswith((CROSS_ENCODER, RERANK_SERVER))
+
+    @property
+    def in_process(self) -> bool:
+        """Whether it runs in this process: what it does is no call of a model server."""
+        return self.built_in or self.model.startswith(CROSS_ENCODER)
+
+    @property
+    def chats(self) -> bool:
+        """Whether it is a chat model, which is asked with a prompt."""
+        return not self.built_in and not self.scores
+
 
 def _role(name: str) -> Any:
     """Declare a role by the message that names it."""
@@ -58,15 +80,15 @@ class RoleModels:
     evaluator: RoleModel = _role(N_("evaluator"))
     router: RoleModel = _role(N_("router"))
     reranker: RoleModel = _role(N_("reranker"))
-    """Built in: the calibrated grader; ``cross_encoder:NAME`` where its package is installed; or a chat model."""
+    """Built in: the run's grader; or a model of its own."""
     extractor: RoleModel = _role(N_("extractor"))
     vision: RoleModel = _role(N_("image reader"))
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            model = getattr(self, item.name).model
-            if item.name != "reranker" and model.startswith(CROSS_ENCODER):
-                raise InvalidConfig.only_reranks(only_reranks=model[:80], role=item.name)
+            model: RoleModel = getattr(self, item.name)
+            if model.scores and item.name not in _SCORING:
+                raise InvalidConfig.only_scores(only_scores=model.model[:80], role=item.name)
 
     def of(self, role: RoleName) -> RoleModel:
         model: RoleModel = getattr(self, role)

@@ -114,6 +114,8 @@ class Verdict:
     grader: str = "builtin"
     policy: int = VERDICT_POLICY
     """Which rule it passes by; see :data:`VERDICT_POLICY`."""
+    raw: float | None = None
+    """Score of a model that gives scores, as it came; None for any other grader."""
 
     @property
     def p_relevant(self) -> float:

@@ -59,7 +59,7 @@ def most_calls(config: RunConfig) -> int:
     searches = len(STRATEGIES) if options.web_search else len(STRATEGIES) - 1
     calls = 0 if models.router.built_in else 1
     calls += 0 if models.rewriter.built_in else 1 + 2 * options.max_corrections
-    calls += 0 if models.grader.built_in else judged_a_round(config) * searches * passes
+    calls += 0 if models.grader.in_process else judged_a_round(config) * searches * passes
     # One more puts into words what is remembered.
     calls += 0 if models.generator.built_in else passes + options.memory
     return calls + (0 if models.evaluator.built_in else passes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.model.config import CROSS_ENCODER
 from engine.roles import Grader, Reranker
 from engine.running.context import Roles
 from engine.running.given import Given
@@ -35,19 +34,20 @@ async def graph_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, s
 
 
 def reranker_of(given: Given, grader: Grader) -> Reranker:
-    """The run's grader, a cross encoder, or a chat model (GH-04).
+    """The run's grader, a model that gives scores, or a chat model (GH-04).
 
-    Raises ``CrossEncoderMisnamed`` for a name that no cross encoder can have.
+    Raises ``CrossEncoderMisnamed`` for a name that no cross encoder can have, ``RerankServerUnset``.
     """
     model = given.config.models.reranker
     if model.built_in:
         from engine.builtin.rerank import GraderReranker
 
         return GraderReranker(grader)
-    if model.model.startswith(CROSS_ENCODER):
-        from engine.retrieval.cross_encoder import cross_encoder
+    if model.scores:
+        from engine.llm.scoring import ScoringReranker
+        from engine.running.scorers import scorer_of
 
-        return cross_encoder(model, given.settings.data_dir)
+        return ScoringReranker(scorer_of(model, given.settings))
     from engine.llm.reranker import ChatReranker
 
     return ChatReranker(model, given.settings)

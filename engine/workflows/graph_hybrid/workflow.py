@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.messages import N_
-from engine.model.config import CROSS_ENCODER, RunConfig
+from engine.model.config import RunConfig
 from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
 from engine.retrieval.ordering import reranks
 from engine.workflows.declaration import Workflow, chat_calls, later
@@ -31,7 +31,7 @@ def most_calls(config: RunConfig) -> int:
     if config.models.reranker.built_in and options.rerank != "never":
         # The grader scores the rerank window, and what it judged there it does not judge again.
         graded = max(graded, min(options.rerank_k, _probed(config)))
-    by_chat = options.rerank != "never" and not config.models.reranker.model.startswith(CROSS_ENCODER)
+    by_chat = options.rerank != "never" and not config.models.reranker.in_process
     return chat_calls(
         config,
         {

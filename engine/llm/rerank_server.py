@@ -1,0 +1,140 @@
+"""A server that gives scores for question and passage: llama.cpp, Infinity, Text Embeddings Inference."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.errors import RerankServerUnset, RerankServerUnusable
+from engine.llm.connection import PerLoop, http_options, lane, without_userinfo
+from engine.llm.faults import translate
+from engine.llm.scoring import Scorer
+from engine.llm.turns import turns_of
+from engine.model.config import RoleModel
+from engine.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx
+
+_ELSEWHERE: Final = frozenset({400, 404, 405, 422})
+"""Answers of a server that has another path, or wants the texts under another name."""
+Way = tuple[str, str]
+"""An address, and the field of the body that holds the texts."""
+
+
+def server_scorer(model: RoleModel, settings: Settings) -> Scorer:
+    """A scorer on ``rerank:MODEL``; raises ``RerankServerUnset`` where no address is set."""
+    if not settings.rerank_url:
+        raise RerankServerUnset(model=model.model)
+    server = RerankServer(model.model, settings)
+    return Scorer(model.model, server.scores, settings.rerank_scores, in_process=False, place=server.turn)
+
+
+class RerankServer:
+    """Asks the server at ``WORKBENCH_RERANK_URL``.
+
+    Servers differ in path and form: llama.cpp has ``/v1/rerank`` and Infinity ``/rerank``, both with ``documents`` and
+    ``results`` of ``relevance_score``; Text Embeddings Inference has ``/rerank`` with ``texts`` and a bare list of
+    ``score``. What a server takes is found at the first call and kept. Results come best first, so that each names the
+    place of its text.
+    """
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name = name
+        self._settings = settings
+        self.address = without_userinfo(settings.rerank_url)
+        self._clients: PerLoop[httpx.AsyncClient] = PerLoop()
+        self._way: Way | None = None
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """A place among the calls that this process, and all that share its database, give the server."""
+        async with AsyncExitStack() as held:
+            await held.enter_async_context(lane(self._settings, self.name))
+            turns = turns_of(self._settings)
+            if turns is not None:
+                await held.enter_async_context(turns.turn(self.address))
+            yield
+
+    async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """The score of each text; raises ``ModelError``."""
+        limit_s = self._settings.call_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                answer = await self._answer(_utf8(question), [_utf8(text) for text in texts])
+        except Exception as foreign:
+            raise await asyncio.to_thread(
+                translate, foreign, self.name, address=self.address, seconds=limit_s
+            ) from foreign
+        found = _read(answer, len(texts))
+        if found is None:
+            raise RerankServerUnusable.no_score(model=self.name, address=self.address)
+        return found
+
+    async def _answer(self, question: str, texts: Sequence[str]) -> Any:
+        client = await self._client()
+        refused: httpx.Response | None = None
+        for address, field in (self._way,) if self._way else ways(self._settings.rerank_url):
+            body = {"model": self.name.partition(":")[2], "query": question, field: texts}
+            response = await client.post(address, json=body)
+            if response.status_code not in _ELSEWHERE:
+                response.raise_for_status()
+                self._way = (address, field)
+                return _json(response)
+            # What a server says that knows the path tells more than that another path is not there.
+            if refused is None or refused.status_code in (404, 405):
+                refused = response
+        assert refused is not None
+        refused.raise_for_status()
+        return None
+
+    async def _client(self) -> httpx.AsyncClient:
+        import httpx
+
+        known = self._clients.find()
+        if known is not None:
+            return known
+        key = self._settings.rerank_api_key.get_secret_value()
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        options = http_options(self.address, timeout_s=self._settings.call_timeout_s)
+        return self._clients.keep(await asyncio.to_thread(lambda: httpx.AsyncClient(headers=headers, **options)))
+
+
+def ways(address: str) -> tuple[Way, ...]:
+    """What is tried at an address, in this order; one that ends with ``/rerank`` is taken as it is."""
+    if address.endswith("/rerank"):
+        return (address, "documents"), (address, "texts")
+    if address.endswith("/v1"):
+        return ((f"{address}/rerank", "documents"),)
+    plain = f"{address}/rerank"
+    return (f"{address}/v1/rerank", "documents"), (plain, "documents"), (plain, "texts")
+
+
+def _read(answer: Any, count: int) -> list[float] | None:
+    """The scores in the order of the texts; None where not every text has one finite number."""
+    entries = answer.get("results") if isinstance(answer, Mapping) else answer
+    if not isinstance(entries, list):
+        return None
+    found: dict[int, float] = {}
+    for entry in entries:
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("index"), int):
+            return None
+        score = entry.get("relevance_score", entry.get("score"))
+        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+            return None
+        found[entry["index"]] = float(score)
+    return [found[place] for place in range(count)] if found.keys() == set(range(count)) else None
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        return None
+
+
+def _utf8(text: str) -> str:
+    return text.encode(errors="replace").decode()

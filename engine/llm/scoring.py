@@ -1,0 +1,171 @@
+"""Models that read question and passage together and give a score: as reranker, and as the run's grader."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from engine.builtin.rerank import BATCH, by_relevance, scored_verdict
+from engine.errors import ModelError, RerankServerUnusable
+from engine.llm.role import together
+from engine.model.config import RoleName
+from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
+from engine.roles import SILENT, Trace
+
+Scale = Literal["logit", "share"]
+"""What scores are: without limits, 0 for even chances; or between 0 and 1."""
+SCALES: tuple[Scale, ...] = ("share", "logit")
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """A model that scores texts against a question."""
+
+    name: str
+    """As a config names it."""
+    score: Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
+    """One finite number for each text; raises ``ModelError``."""
+    scale: Scale = "logit"
+    in_process: bool = True
+    """False where a server is asked."""
+    place: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext
+    """A place among the calls that its server is given at the same time."""
+
+    def chance(self, raw: float) -> float:
+        """P(relevant) that a score stands for as long as nobody has calibrated it: a share as it is, else its sigmoid.
+
+        Raises ``RerankServerUnusable`` for a share outside of [0, 1].
+        """
+        if self.scale == "logit":
+            return sigmoid(raw)
+        if not 0.0 <= raw <= 1.0:
+            raise RerankServerUnusable.outside(model=self.name, score=f"{raw:.4g}")
+        return raw
+
+
+class ScoringReranker:
+    """Reranks by scores (contract: :class:`engine.roles.Reranker`).
+
+    They are no verdicts of the run's grader and are not reported as such. ``TimeoutError`` where the trace's time
+    runs out.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+
+    async def rerank(
+        self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
+    ) -> list[tuple[Passage, Verdict]]:
+        """Each passage with its score as a verdict, best first."""
+        verdicts: dict[PassageId, Verdict] = {}
+        for start in range(0, len(passages), BATCH):
+            batch = passages[start : start + BATCH]
+            asking = _Asking(self._scorer, "reranker", question, batch, trace)
+            for item, (_, chance) in zip(batch, await asking.answers(), strict=True):
+                verdicts[item.id] = scored_verdict(chance, self._scorer.name)
+        return [(passage, verdicts[passage.id]) for passage in by_relevance(passages, verdicts)]
+
+
+class ScoringGrader:
+    """Grades by scores (contract: :class:`engine.roles.Grader`), one passage a call so that none bears on another.
+
+    A verdict carries the raw score beside P(relevant). Raises the ``ModelError`` of the first passage that has no
+    score, ``TimeoutError`` where the trace's time runs out.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+
+    async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
+        """One verdict for each passage, in their order; reported to the trace as they come."""
+        if self._scorer.in_process:
+            return [await self._judge(question, item, trace) for item in passages]
+        return await together(self._judge(question, item, trace) for item in passages)
+
+    async def _judge(self, question: str, passage: Passage, trace: Trace) -> Verdict:
+        async with self._scorer.place():
+            ((raw, chance),) = await _Asking(self._scorer, "grader", question, [passage], trace).answers()
+        verdict = self._verdict(raw, chance)
+        trace.verdict(passage.id, verdict)
+        return verdict
+
+    def _verdict(self, raw: float, chance: float) -> Verdict:
+        relevant = chance >= 0.5
+        return Verdict(
+            relevant=relevant,
+            confidence=chance if relevant else 1.0 - chance,
+            reason=f"Score {raw:.4g}, not calibrated.",
+            grader=self._scorer.name,
+            raw=raw,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One call for the scores of some passages, reported to the trace no matter how it ends."""
+
+    scorer: Scorer
+    role: RoleName
+    question: str
+    passages: Sequence[Passage]
+    trace: Trace
+
+    async def answers(self) -> list[tuple[float, float]]:
+        """The score of each passage with the chance it stands for."""
+        start_ms, began = self.trace.now_ms(), time.perf_counter()
+        self.trace.calling()
+        found: list[tuple[float, float]] = []
+        error = "interrupted"
+        try:
+            # A thread cannot be stopped, but no one waits for it: a batch is short.
+            async with asyncio.timeout(self.trace.time_left_s()):
+                raw = await self.scorer.score(self.question, [shown(item) for item in self.passages])
+            found = [(score, self.scorer.chance(score)) for score in raw]
+            error = ""
+        except ModelError as failure:
+            error = f"{failure.code}: {failure.fact}"
+            raise
+        finally:
+            self.trace.call(self._call(found, start_ms, (time.perf_counter() - began) * 1000.0, error))
+        return found
+
+    def _call(self, found: Sequence[tuple[float, float]], start_ms: float, duration_ms: float, error: str) -> ModelCall:
+        parsed: dict[str, Any] = {}
+        if self.role == "reranker":
+            parsed = {item.id: round(chance, 4) for item, (_, chance) in zip(self.passages, found, strict=False)}
+        elif found:
+            parsed = {"score": found[0][0], "probability": round(found[0][1], 4)}
+        return ModelCall(
+            role=self.role,
+            node="",
+            round=0,
+            model=self.scorer.name,
+            messages=(Message("user", self.question), *(Message("user", shown(item)) for item in self.passages)),
+            reply=" ".join(f"{raw:.6g}" for raw, _ in found),
+            parsed=parsed or None,
+            passage_id=self.passages[0].id if self.role == "grader" else None,
+            start_ms=start_ms,
+            duration_ms=duration_ms,
+            # In this process there is no server: it costs what the other models of this process cost.
+            built_in=self.scorer.in_process,
+            error=error,
+        )
+
+
+def sigmoid(logit: float) -> float:
+    """Return the logistic function in [0, 1], without overflow."""
+    if logit >= 0:
+        return 1.0 / (1.0 + math.exp(-logit))
+    grown = math.exp(logit)
+    return grown / (1.0 + grown)
+
+
+def shown(passage: Passage) -> str:
+    """Return the text of a passage with its heading, which often says what the passage is about."""
+    heading = passage.section or passage.title
+    return f"{heading}\n{passage.text}" if heading else passage.text

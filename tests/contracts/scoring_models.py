@@ -1,0 +1,72 @@
+"""Models that give scores for the contract suites: a tiny cross encoder made here, alone and behind rerank servers."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from engine.llm.scoring import Scorer, ScoringGrader, ScoringReranker
+from engine.model.config import RoleModel
+from engine.retrieval.cross_encoder import cross_encoder, scores_of_folder
+from engine.running.scorers import scorer_of
+from engine.settings import Settings
+from tests.support.rerank_stand_in import Kind, RerankStandIn
+from tests.support.tiny_cross_encoder import write_cross_encoder
+
+NAME = "tiny/overlap"
+KNOWN = (
+    "rapid acting insulin injected abdomen absorption fastest tree vertices edges",
+    "没开封的胰岛素应该怎样保存放在冰箱冷藏室里温度为二到八摄氏度",
+)
+"""The words that the tiny model knows: none that stands in every sentence."""
+
+
+@cache
+def data_dir() -> Path:
+    """A data folder with the model in the place where the program looks for it; made once for all tests."""
+    folder = Path(mkdtemp(prefix="scoring-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write_cross_encoder(folder / "rerankers" / NAME, KNOWN)
+    return folder
+
+
+def tiny_scorer() -> Scorer:
+    return cross_encoder(RoleModel(f"cross_encoder:{NAME}"), data_dir())
+
+
+def tiny_scores(question: str, texts: Sequence[str]) -> Sequence[float]:
+    """The logits of the tiny model, for a server that runs it."""
+    return scores_of_folder(RoleModel(f"cross_encoder:{NAME}"), data_dir())(question, texts)
+
+
+@cache
+def stand_in(kind: Kind) -> RerankStandIn:
+    """One for all tests; closed when Python ends."""
+    server = RerankStandIn(kind, tiny_scores)
+    atexit.register(server.close)
+    return server
+
+
+def server_settings(kind: Kind) -> Settings:
+    scale = "logit" if kind == "llama.cpp" else "share"
+    return Settings.load(rerank_url=stand_in(kind).url, rerank_scores=scale, data_dir=Path("unused"))
+
+
+def tiny_grader() -> ScoringGrader:
+    return ScoringGrader(tiny_scorer())
+
+
+def tiny_reranker() -> ScoringReranker:
+    return ScoringReranker(tiny_scorer())
+
+
+def server_grader(kind: Kind) -> ScoringGrader:
+    return ScoringGrader(scorer_of(RoleModel("rerank:tiny"), server_settings(kind)))
+
+
+def server_reranker(kind: Kind) -> ScoringReranker:
+    return ScoringReranker(scorer_of(RoleModel("rerank:tiny"), server_settings(kind)))

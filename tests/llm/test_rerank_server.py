@@ -1,0 +1,182 @@
+"""A grader behind a rerank server: every known form of answer, and everything that can be wrong with one: SC-03."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import (
+    ModelError,
+    ModelKeyRefused,
+    ModelNotServed,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    RerankServerUnset,
+    RerankServerUnusable,
+)
+from engine.llm.rerank_server import ways
+from engine.llm.scoring import ScoringGrader, sigmoid
+from engine.model.config import RoleModel
+from engine.model.values import Passage, PassageId, Verdict
+from engine.running.scorers import scorer_of
+from engine.settings import Settings
+from tests.contracts.scoring_models import tiny_grader, tiny_scores
+from tests.contracts.test_grader import QUESTION, RIGHT, WRONG
+from tests.support.listening import Listening
+from tests.support.rerank_stand_in import KINDS, Kind, RerankStandIn
+
+MODEL = RoleModel("rerank:tiny")
+PASSAGES = [
+    Passage(PassageId("near"), "a.md", RIGHT, 0.5, 0.5),
+    Passage(PassageId("far"), "b.md", WRONG, 0.1, 0.5),
+]
+
+
+def settings(url: str, **more: Any) -> Settings:
+    return Settings.load(rerank_url=url, data_dir=Path("unused"), **more)
+
+
+def grade(with_settings: Settings, trace: Listening | None = None) -> list[Verdict]:
+    grader = ScoringGrader(scorer_of(MODEL, with_settings))
+    return asyncio.run(grader.grade(QUESTION, PASSAGES, trace or Listening()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_server_gives_the_scores_of_the_model_that_it_runs(kind: Kind) -> None:
+    scale = "logit" if kind == "llama.cpp" else "share"
+    with RerankStandIn(kind, tiny_scores) as server:
+        found = grade(settings(server.url, rerank_scores=scale))
+    logits = tiny_scores(QUESTION, [RIGHT, WRONG])
+    own = asyncio.run(tiny_grader().grade(QUESTION, PASSAGES))
+    assert [item.p_relevant for item in found] == pytest.approx([item.p_relevant for item in own])
+    raw = list(logits) if kind == "llama.cpp" else [sigmoid(logit) for logit in logits]
+    assert [item.raw for item in found] == pytest.approx(raw)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_server_takes_is_found_at_the_first_call_and_kept(kind: Kind) -> None:
+    with RerankStandIn(kind, tiny_scores) as server:
+        grader = ScoringGrader(scorer_of(MODEL, settings(server.url, rerank_scores="logit", grader_concurrency=1)))
+        asyncio.run(grader.grade(QUESTION, PASSAGES))
+    answered = {"llama.cpp": "/v1/rerank", "infinity": "/rerank", "tei": "/rerank"}[kind]
+    path, body = server.requests[-1]
+    assert path == answered and body["model"] == "tiny" and body["query"] == QUESTION
+    tries = {"llama.cpp": 1, "infinity": 2, "tei": 3}[kind]
+    assert len(server.requests) == tries + 1, "the second passage is asked for at once"
+
+
+def test_an_address_may_name_the_path_itself() -> None:
+    assert ways("http://h:1/v1") == (("http://h:1/v1/rerank", "documents"),)
+    assert [address for address, _ in ways("http://h:1/api/rerank")] == ["http://h:1/api/rerank"] * 2
+    assert ways("http://h:1")[0] == ("http://h:1/v1/rerank", "documents")
+
+
+def test_each_passage_is_a_call_of_its_own_with_its_raw_score() -> None:
+    trace = Listening()
+    with RerankStandIn("llama.cpp", tiny_scores) as server:
+        verdicts = grade(settings(server.url, rerank_scores="logit"), trace)
+    assert all(len(body["documents"]) == 1 for _, body in server.requests)
+    assert sorted(str(call.passage_id) for call in trace.calls) == ["far", "near"]
+    assert not any(call.built_in for call in trace.calls)
+    near = next(call for call in trace.calls if call.passage_id == "near")
+    assert near.parsed == {"score": verdicts[0].raw, "probability": round(verdicts[0].p_relevant, 4)}
+
+
+def test_a_logit_where_shares_are_expected_is_refused_with_the_setting_that_helps() -> None:
+    with RerankStandIn("llama.cpp", tiny_scores) as server, pytest.raises(RerankServerUnusable) as raised:
+        grade(settings(server.url))
+    assert "WORKBENCH_RERANK_SCORES" in raised.value.remedy
+
+
+def test_without_an_address_there_is_a_remedy() -> None:
+    with pytest.raises(RerankServerUnset, match="WORKBENCH_RERANK_URL"):
+        grade(settings(""))
+
+
+def test_a_server_that_is_away_is_named() -> None:
+    with RerankStandIn("tei", tiny_scores) as server:
+        pass
+    with pytest.raises(ModelUnreachable, match=r"The rerank server at http://127\.0\.0\.1"):
+        grade(settings(server.url))
+
+
+def test_a_key_is_sent_and_one_that_is_refused_names_its_setting() -> None:
+    with RerankStandIn("tei", tiny_scores, key="let-me-in") as server:
+        assert len(grade(settings(server.url, rerank_api_key="let-me-in"))) == 2
+        with pytest.raises(ModelKeyRefused) as raised:
+            grade(settings(server.url))
+    assert "WORKBENCH_RERANK_API_KEY" in raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "no json",
+        "{}",
+        '{"results": []}',
+        '{"results": [{"index": 0, "relevance_score": "high"}]}',
+        '{"results": [{"index": 0, "relevance_score": true}]}',
+        '{"results": [{"index": 1, "relevance_score": 0.5}]}',
+        '{"results": [{"index": [], "relevance_score": 0.5}]}',
+        '[{"index": 0, "score": NaN}]',
+        "[null]",
+        json.dumps([{"index": 0, "score": 0.5}, {"index": 1, "score": 0.5}]),
+    ],
+)
+def test_an_answer_that_is_no_score_is_no_verdict(answer: str) -> None:
+    trace = Listening()
+    with RerankStandIn("tei", tiny_scores) as server:
+        server.reply = (200, answer.encode())
+        with pytest.raises(RerankServerUnusable):
+            grade(settings(server.url), trace)
+    assert trace.verdicts == {} and trace.calls[0].error.startswith("WB346")
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(500, ModelRefused), (404, ModelNotServed), (422, ModelRefused), (413, ModelRefused)]
+)
+def test_a_refusal_is_said_as_the_server_means_it(status: int, error: type[ModelError]) -> None:
+    with RerankStandIn("infinity", tiny_scores) as server:
+        server.reply = (status, b'{"error": "no"}')
+        with pytest.raises(error):
+            grade(settings(server.url))
+
+
+def test_when_the_time_of_the_run_is_over_nobody_waits_for_the_server() -> None:
+    class Late(Listening):
+        def time_left_s(self) -> float:
+            return 0.0
+
+    trace = Late()
+    with RerankStandIn("tei", tiny_scores) as server, pytest.raises(TimeoutError):
+        grade(settings(server.url), trace)
+    assert trace.calls[0].error == "interrupted"
+
+
+def test_a_silent_server_is_given_up_after_the_limit_of_a_call() -> None:
+    def silent(question: str, texts: Any) -> list[float]:
+        released.wait(20)
+        return [0.0]
+
+    import threading
+
+    released = threading.Event()
+    with RerankStandIn("llama.cpp", silent) as server:
+        try:
+            with pytest.raises(ModelTimeout):
+                grade(settings(server.url, call_timeout_s=0.2))
+        finally:
+            released.set()
+
+
+def test_a_verdict_says_that_it_is_not_calibrated() -> None:
+    (verdict, _) = asyncio.run(tiny_grader().grade(QUESTION, PASSAGES))
+    assert "not calibrated" in verdict.reason
+    assert verdict.p_relevant == pytest.approx(sigmoid(verdict.raw or 0.0))
+    assert replace(verdict, raw=None) != verdict
