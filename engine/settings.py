@@ -24,7 +24,7 @@ from pydantic_settings import (
 
 from engine.errors import InvalidConfig, InvalidSettings
 from engine.messages import N_
-from engine.model.config import RoleModel, RoleModels, RoleName
+from engine.model.config import BUILTIN, CROSS_ENCODER, RoleModel, RoleModels, RoleName
 from engine.model.origins import plain_origin
 from engine.people.claims import RoleRules
 
@@ -129,6 +129,9 @@ class Settings(BaseSettings):
     reranker_model: str = Field("", description=N_("Reranker where a run names none, written as the grader."))
     extractor_model: str = Field("", description=N_("Extractor of knowledge graphs where none is named."))
     vision_model: str = Field("", description=N_("Reader of images where none is named; empty: text recognition."))
+    judge_model: str = Field(
+        "", description=N_("Judge of answers that runs gave, e.g. `ollama:MODEL`; empty: none is suggested.")
+    )
     searxng_url: str = Field(
         "", description=N_("Address of a SearXNG that the dual loop may search the web with; empty: no web search.")
     )
@@ -304,9 +307,12 @@ class Settings(BaseSettings):
     @field_validator(*(f"{role}_model" for role in get_args(RoleName)))
     @classmethod
     def _role_model(cls, value: str, info: ValidationInfo) -> str:
-        name = value.strip()
+        return cls._named_model(str(info.field_name).removesuffix("_model"), value.strip())
+
+    @staticmethod
+    def _named_model(role: str, name: str) -> str:
         try:
-            RoleModels(**{str(info.field_name).removesuffix("_model"): RoleModel(name)} if name else {})
+            RoleModels(**{role: RoleModel(name)} if name else {})
         except InvalidConfig as error:
             raise PydanticCustomError(
                 "role_model", "{why}", {"why": f"{error.fact} {error.remedy}".rstrip(".")}
@@ -376,6 +382,14 @@ class Settings(BaseSettings):
         except (OSError, ValueError) as error:
             # The parsers of the two files raise kinds of ValueError.
             raise InvalidSettings.unreadable(why=error) from None
+
+    @field_validator("judge_model")
+    @classmethod
+    def _judge_model(cls, value: str) -> str:
+        name = value.strip()
+        if name == BUILTIN or name.startswith(CROSS_ENCODER):
+            raise PydanticCustomError("judge_model", "it must be a chat model, e.g. `ollama:MODEL`")
+        return cls._named_model("grader", name)
 
     @property
     def role_rules(self) -> RoleRules:

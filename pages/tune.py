@@ -33,6 +33,7 @@ from engine.replay.settings import COLUMNS
 from engine.running.process import get_engine
 from pages.parts.common.opening import opening
 from pages.parts.common.rights import may
+from pages.parts.tune.answers import answers_tab
 from pages.parts.tune.bench import grader_bench_tab
 from pages.parts.tune.certificate import certificate_tab
 from pages.parts.tune.evidence import Gathering, Shown, drawn_so_far, evidence_of
@@ -296,6 +297,7 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
             evaluation, words, key="tune_measures", so_far=drawn_so_far(shown, gathering)
         ),
         words("Sweep"): lambda: sweep_tab(engine, shown, config, before, words),
+        words("Answers"): lambda: answers_tab(engine, shown, gathering, words),
         words("Certificate"): lambda: certificate_tab(shown, config, words, try_settings),
         words("Grader bench"): lambda: grader_bench_tab(engine, gathering, config, words),
         words("Failures {n}", n=failed): lambda: failures_list(failures(shown, gathering), words, key="tune_failures"),

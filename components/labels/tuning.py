@@ -12,6 +12,8 @@ MEASURE_NAMES = {
     "containment": N_("gold answer contained"),
     "citation_precision": N_("citation precision"),
     "citation_recall": N_("citation recall"),
+    "claim_recall": N_("claim recall (judge)"),
+    "faithfulness": N_("faithfulness (judge)"),
     "quality": N_("found and answered"),
     "context_hit": N_("right passage in context"),
     "context_hit_all": N_("all right passages in context"),

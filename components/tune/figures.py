@@ -34,6 +34,14 @@ _MEASURE_HELP = {
         "other languages are left out."
     ),
     "citation_recall": N_("Of all sentences that say something, how many are borne out by a passage that they cite."),
+    "claim_recall": N_(
+        "Of the claims of the gold answer, the share that the answer makes, as the judge of answers says. Answers that "
+        "it has judged."
+    ),
+    "faithfulness": N_(
+        "Of the claims of the answer, the share that the passages given bear out, as the judge of answers says. Those "
+        "that it has judged."
+    ),
     "quality": N_(
         "Answerable: answered, with an expected passage in the context. Unanswerable: refused. The answer is not read."
     ),

@@ -7,7 +7,9 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +53,9 @@ from engine.settings import Settings
 
 if TYPE_CHECKING:
     from engine.evaluation.asking import Runner
+    from engine.evaluation.cases import Case
     from engine.evaluation.command import Job, Report
+    from engine.evaluation.values import AnswerJudgement
 
 _FAILED = 1
 _BAD_USE = 2
@@ -177,6 +181,13 @@ def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
     for flag, bound in (("--min", "least"), ("--max", "most")):
         meaning = f"{bound} value of a measure, e.g. recall@5=0.95; may be given several times"
         judge.add_argument(flag, action="append", default=[], metavar="MEASURE=VALUE", help=meaning)
+    judge.add_argument(
+        "--judge",
+        nargs="?",
+        const="",
+        metavar="MODEL",
+        help="have this chat model judge the answers; without a name the one of WORKBENCH_JUDGE_MODEL",
+    )
     judge.add_argument("--json", default="", metavar="FILE", help="write the result as JSON; - for standard output")
     judge.add_argument("--limit", type=int, metavar="N", help="at most so many questions, evenly spread over the set")
     judge.add_argument("--concurrency", type=int, default=2, metavar="N", help="runs at the same time; default: 2")
@@ -270,6 +281,8 @@ def _eval(options: argparse.Namespace) -> int:
     say_notes(job.plan, console)
     for warning in gate_warnings(job.config):
         _warn_before(warning.fact, warning.remedy)
+    if job.judge is not None and job.judge.model == job.config.models.generator.model:
+        _warn_before(f"{job.judge.model} judges its own answers.", "Another model as judge would tell more.")
     settings = Settings.load()
     app = app_with_the_store(settings)
     if app is not None:
@@ -317,7 +330,26 @@ def _evaluated(job: Job, placed: Mapping[str, Any], runner: Runner, console: Con
     with bar_on(console) as bar:
         task = bar.add_task("questions", total=len(cases))
         records, failures = ask_all(runner, cases, job.config, job.concurrency, lambda: bar.advance(task))
-    return report_of(job, cases, records, failures)
+    return report_of(job, cases, records, failures, _said(job, cases, records, console))
+
+
+def _said(
+    job: Job, cases: Sequence[Case], records: Mapping[str, RunRecord], console: Console
+) -> tuple[AnswerJudgement, ...]:
+    """What people have said of these answers, and what the judge says, which is asked where it has not been yet."""
+    from engine.database.opening import Databases
+    from engine.evaluation.judging import judge_now
+    from engine.evaluation.store import EvaluationStore
+
+    settings = Settings.load()
+    results = [(case, records[case.id]) for case in cases if case.id in records]
+    with closing(Databases.of(settings)) as databases, EvaluationStore(databases.evaluation) as store:
+        if job.judge is not None:
+            with bar_on(console) as bar:
+                task = bar.add_task("answers judged", total=None)
+                told = partial(bar.update, task)
+                judge_now(job.judge, settings, store, results, lambda done, of: told(completed=done, total=of))
+        return store.answer_judgements(*((case.question, record.answer) for case, record in results))
 
 
 def _serve(_: argparse.Namespace) -> int:

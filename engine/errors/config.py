@@ -55,6 +55,11 @@ class InvalidConfig(WorkbenchError):
         N_("Write `builtin`, `ollama:MODEL` or `provider:model`."),
         field="models",
     )
+    no_judge = Message(
+        N_("{model!r} cannot judge answers: only a chat model reads them."),
+        N_("Name one, e.g. `ollama:MODEL`."),
+        field="models",
+    )
     provider_without_model = Message(
         N_("The model {model!r} names a provider and no model."),
         N_("Write `builtin`, `ollama:MODEL` or `provider:model`."),

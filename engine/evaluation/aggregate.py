@@ -221,7 +221,16 @@ class _Measures:
             np.where(tells, self._by_answer(_figure("cited", name)), 0.0)
             for name in ("pairs", "held", "claims", "borne_out")
         )
-        return {"citation_precision": Measured(held, pairs), "citation_recall": Measured(borne_out, claims)}
+        return {
+            "citation_precision": Measured(held, pairs),
+            "citation_recall": Measured(borne_out, claims),
+            **{name: self._judged(name, tells) for name in ("claim_recall", "faithfulness")},
+        }
+
+    def _judged(self, name: Literal["claim_recall", "faithfulness"], tells: BoolArray) -> Measured:
+        """What the judge of answers says of those that it has judged."""
+        values = self._by_answer(lambda told: np.nan if getattr(told, name) is None else getattr(told, name))
+        return _mean(np.nan_to_num(values), tells & ~np.isnan(values))
 
     def _by_answer(self, figure: Callable[[Told], float]) -> FloatArray:
         """A figure of the answer that stands, [N, S]; that of the question's own run where none does."""

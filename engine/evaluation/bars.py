@@ -18,10 +18,12 @@ from engine.model.values import RunRecord
 
 if TYPE_CHECKING:
     from engine.evaluation.statistics import Interval
+    from engine.evaluation.values import AnswerJudgement
 
 _RENAMED: Mapping[Measure, str] = {"refused_unanswerable": "abstained_on_unanswerable", "rr": "mrr"}
 _MEASURES: tuple[Measure, ...] = (
     *("answered_right", "wrong_given", "exact_match", "f1", "containment", "citation_precision", "citation_recall"),
+    *("claim_recall", "faithfulness"),
     *(
         "quality",
         "answered_answerable",
@@ -49,6 +51,8 @@ USUAL: tuple[str, ...] = (
     *("recall@5", "mrr", "ndcg@5", "context_recall", "pass_rate", "rewrites", "calls", "seconds", "failed"),
 )
 """What a table shows where no other measure is asked for."""
+JUDGED: tuple[str, ...] = ("claim_recall", "faithfulness")
+"""What the judge of answers has to be asked for."""
 _WRITTEN = re.compile(r"([a-z_]+)(?:@(\d{1,3}))?")
 
 
@@ -124,13 +128,21 @@ def bar_of(written: str, relation: Literal[">=", "<="]) -> Bar:
 
 
 def values_of(
-    measures: Sequence[MeasureName], cases: Sequence[Case], records: Mapping[str, RunRecord]
+    measures: Sequence[MeasureName],
+    cases: Sequence[Case],
+    records: Mapping[str, RunRecord],
+    said: Sequence[AnswerJudgement] = (),
+    judge: str = "",
 ) -> dict[MeasureName, Value]:
-    """Figures of cases that were run under one config, by case id; runs that failed are in none but ``failed``."""
+    """Figures of cases that were run under one config, by case id; runs that failed are in none but ``failed``.
+
+    ``said`` is what people and models said of the answers; of the models only ``judge`` counts.
+    """
     from engine.evaluation.aggregate import evaluate
     from engine.evaluation.evidence import gather
+    from engine.evaluation.judgements import judged_answers, verdicts_of
 
-    evidence = gather(cases, records)
+    evidence = gather(cases, records, (), judged_answers(said), verdicts_of(said, judge))
     usable = [(case, records[case.id]) for case in evidence.cases]
     configs = [usable[0][1].config] if usable else []
     evaluations = {

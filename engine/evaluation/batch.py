@@ -32,14 +32,15 @@ from engine.evaluation.anytime import run_order
 from engine.evaluation.case_runs import CASES_A_BLOCK, REPEATED, CaseEngine, CaseRuns, blocks_of, recipe_of
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import Judged, judged_answers
+from engine.evaluation.judging import Judgings
 from engine.evaluation.record_cache import RecordCache, stored_outcomes
 from engine.evaluation.store import EvaluationStore
-from engine.evaluation.values import Batch, BatchProgress
+from engine.evaluation.values import Batch, BatchProgress, JudgingProgress
 from engine.executing.blocks import Block, Executor
 from engine.executing.choosing import place_for
 from engine.executing.cluster import ClusterExecutor, Place
 from engine.executing.local import LocalExecutor
-from engine.model.config import RunConfig
+from engine.model.config import RoleModel, RunConfig
 from engine.model.values import Fault, RunId, RunRecord
 from engine.people.acting import acting, carried
 from engine.people.doors import guarded
@@ -94,6 +95,7 @@ class BatchRunner:
         self._faults: dict[str, Fault] = {}
         self._runs_db = engine.databases.runs
         self._cache = RecordCache(self._runs_db, engine.record)
+        self._judgings = Judgings(engine.settings, store)
         self._evidence: tuple[tuple[str, tuple[RunId, ...], dict[str, Judged]], Evidence] | None = None
         self._runs_db.signals.listen(self._heard)
 
@@ -246,6 +248,32 @@ class BatchRunner:
             self._evidence = (key, evidence)
         return evidence
 
+    def judge(self, batch_id: str, model: RoleModel) -> bool:
+        """Have a chat model judge the answers of a batch in the background; False where it has judged all of them.
+
+        Each verdict is kept at once, and once an answer and model, so that it goes on where it was stopped. Raises
+        ``UnknownBatch``, ``InvalidConfig`` for a model that cannot judge, ``BatchActive`` while answers are judged.
+        """
+        return self._judgings.start(batch_id, self.results(batch_id), model)
+
+    def judging(self, batch_id: str, judge: str) -> JudgingProgress:
+        """How far a judge has come with the answers of a batch; raises ``UnknownBatch``."""
+        return self._judgings.progress(batch_id, self.results(batch_id), judge)
+
+    def judge_at_work(self, batch_id: str) -> str | None:
+        """The model that judges the answers of a batch in this process at the moment; raises ``UnknownBatch``."""
+        self._store.batch(batch_id)
+        return self._judgings.running(batch_id)
+
+    def stop_judging(self, batch_id: str) -> bool:
+        """Ask the judge nothing further; False where it judges nothing here. Raises ``UnknownBatch``."""
+        self._store.batch(batch_id)
+        return self._judgings.stop(batch_id)
+
+    def wait_judging(self, batch_id: str, timeout_s: float | None = None) -> bool:
+        """Block until no answer of a batch is judged in this process; False where ``timeout_s`` passed first."""
+        return self._judgings.wait(batch_id, timeout_s)
+
     def close(self, timeout_s: float | None = None) -> None:
         """Stop what is running and wait for it; what had not ended can be resumed. A second call does nothing."""
         with self._guard:
@@ -254,6 +282,7 @@ class BatchRunner:
         if going is not None:
             self._stop_here(going.id)
             going.over.wait(timeout_s)
+        self._judgings.close(timeout_s)
         with self._guard:
             if self._instance is not None:
                 self._instance.end()

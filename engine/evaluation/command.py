@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from engine.errors import DataSetUnusable, InvalidConfig
-from engine.evaluation.bars import USUAL, Bar, MeasureName, Value, bar_of, measure_of, values_of
+from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, sample_set
 from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
+from engine.evaluation.judgements import key_of, request_of, verdicts_of
+from engine.evaluation.judging import require_judge
+from engine.evaluation.values import AnswerJudgement
 from engine.knowledge.milvus_schema import check_new_name
-from engine.model.config import RoleModels, RunConfig, config_from_stored
+from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig, config_from_stored
 from engine.model.values import Fault, RunRecord
 from engine.model.version import __version__
 from engine.settings import Settings
@@ -42,6 +45,8 @@ class Job:
     concurrency: int
     json_to: str
     """A file, ``-`` for standard output, or empty."""
+    judge: RoleModel | None = None
+    """The chat model that judges the answers; None where none does."""
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -57,6 +62,8 @@ class Report:
     records: Mapping[str, RunRecord]
     failures: Mapping[str, Fault]
     values: Mapping[MeasureName, Value]
+    said: tuple[AnswerJudgement, ...] = ()
+    """What people, and the judge, said of the answers."""
 
     @property
     def missed(self) -> tuple[Bar, ...]:
@@ -91,7 +98,25 @@ class Report:
             "failures": [{"case": case_id, **fault.said()} for case_id, fault in self.failures.items()],
             "runs": {case_id: record.id for case_id, record in self.records.items()},
             "notes": [str(note) for note in self.job.plan.notes],
+            **self._judged(),
         }
+
+    def _judged(self) -> dict[str, Any]:
+        """What the judge said of each answer, by case, where one was asked for."""
+        if self.job.judge is None:
+            return {}
+        verdicts = verdicts_of(self.said, self.job.judge.model)
+        by_case = {
+            case.id: verdicts.get(key_of(request_of(case, self.records[case.id])))
+            for case in self.cases
+            if case.id in self.records
+        }
+        found = {
+            case_id: {"right": item.right, "reason": item.explanation, "claims": [asdict(one) for one in item.claims]}
+            for case_id, item in by_case.items()
+            if item is not None
+        }
+        return {"judge": self.job.judge.model, "judged": found}
 
 
 def job_of(options: argparse.Namespace) -> Job:
@@ -107,7 +132,20 @@ def job_of(options: argparse.Namespace) -> Job:
     if plan.items:
         check_new_name(plan.set.collection)
     named = options.collection or (plan.set.collection if plan.items else config.collection)
-    return Job(plan, replace(config, collection=named), bars, options.concurrency, options.json)
+    judge = judge_named(options.judge, config, bars)
+    return Job(plan, replace(config, collection=named), bars, options.concurrency, options.json, judge)
+
+
+def judge_named(name: str | None, config: RunConfig, bars: Sequence[Bar]) -> RoleModel | None:
+    """The judge that was named, or the one of the settings where ``--judge`` stands alone or a bar asks for one.
+
+    Raises ``InvalidConfig`` where there is none, or where the model cannot judge.
+    """
+    if name is None and not any(bar.measure.name in JUDGED for bar in bars):
+        return None
+    model = RoleModel(name or Settings.load().judge_model or BUILTIN, num_ctx=config.models.generator.num_ctx)
+    require_judge(model)
+    return model
 
 
 def read_config(path: Path | None, usual: RoleModels = _BUILT_IN) -> RunConfig:
@@ -126,12 +164,18 @@ def read_config(path: Path | None, usual: RoleModels = _BUILT_IN) -> RunConfig:
 
 
 def report_of(
-    job: Job, cases: tuple[Case, ...], records: Mapping[str, RunRecord], failures: Mapping[str, Fault]
+    job: Job,
+    cases: tuple[Case, ...],
+    records: Mapping[str, RunRecord],
+    failures: Mapping[str, Fault],
+    said: tuple[AnswerJudgement, ...] = (),
 ) -> Report:
     """The figures of what was run: the usual ones and those that have a bar."""
-    measures = tuple(dict.fromkeys((*map(measure_of, USUAL), *(bar.measure for bar in job.bars))))
+    usual = (*USUAL, *(JUDGED if job.judge is not None else ()))
+    measures = tuple(dict.fromkeys((*map(measure_of, usual), *(bar.measure for bar in job.bars))))
     in_order = {case.id: failures[case.id] for case in cases if case.id in failures}
-    return Report(job, cases, records, in_order, values_of(measures, cases, records))
+    judge = job.judge.model if job.judge is not None else ""
+    return Report(job, cases, records, in_order, values_of(measures, cases, records, said, judge), said)
 
 
 def say(report: Report) -> None:

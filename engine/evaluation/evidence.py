@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from engine.evaluation.answers import Cited, Match, cited_of, match_of
 from engine.evaluation.cases import Case
-from engine.evaluation.judgements import Judged, pair_id
+from engine.evaluation.judgements import Judged, Key, claim_recall, faithfulness, key_of, pair_id, request_of
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import MAX_CUTOFF
+from engine.evaluation.values import AnswerJudgement
 from engine.model.values import AnswerNote, Outcome, RunId, RunRecord
 from engine.replay.table import RunTable, run_table
 
@@ -38,6 +39,16 @@ class Told:
     """The answer says itself that the sources do not answer the question."""
     judged: Judged | None = None
     """What people said of this answer; None where none did."""
+    verdict: AnswerJudgement | None = None
+    """What the judge of answers said of it, a model; None where it has not judged it, or not readably."""
+
+    @property
+    def claim_recall(self) -> float | None:
+        return claim_recall(self.verdict.claims) if self.verdict is not None else None
+
+    @property
+    def faithfulness(self) -> float | None:
+        return faithfulness(self.verdict.claims) if self.verdict is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +113,13 @@ def gather(
     records: Mapping[str, RunRecord],
     others: Sequence[Mapping[str, RunRecord]] = (),
     judged: Mapping[str, Judged] = MappingProxyType({}),
+    verdicts: Mapping[Key, AnswerJudgement] = MappingProxyType({}),
 ) -> Evidence:
     """Evidence of ``cases`` from their runs, by case id; a run that did not end by itself counts as failed.
 
     ``others`` are runs of the same questions under other settings: where a setting leads to what one of them was given,
-    its answer stands. ``judged`` is what people said of answers (:func:`judgements.judged_answers`).
+    its answer stands. ``judged`` is what people said of answers (:func:`judgements.judged_answers`),
+    ``verdicts`` what one judge, a model, did (:func:`judgements.verdicts_of`).
     """
     gathered: list[Gathered] = []
     failed: list[str] = []
@@ -116,8 +129,8 @@ def gather(
         if not _usable(record):
             failed.append(case.id)
         else:
-            more = (_told(case, found, judged) for other in others if _usable(found := other.get(case.id)))
-            gathered.append(Gathered(case, _told(case, record, judged), tuple(more)))
+            more = (_told(case, found, judged, verdicts) for other in others if _usable(found := other.get(case.id)))
+            gathered.append(Gathered(case, _told(case, record, judged, verdicts), tuple(more)))
             notes.update([record.answer_note] if record.answer_note else [])
     return Evidence(tuple(gathered), tuple(failed), _places([item.table for item in gathered]), notes)
 
@@ -126,13 +139,16 @@ def _usable(record: RunRecord | None) -> TypeGuard[RunRecord]:
     return record is not None and record.outcome in _USABLE and bool(record.rounds)
 
 
-def _told(case: Case, record: RunRecord, judged: Mapping[str, Judged]) -> Told:
+def _told(case: Case, record: RunRecord, judged: Mapping[str, Judged], verdicts: Mapping[Key, AnswerJudgement]) -> Told:
     table = run_table(record, met_map(case, record), expectations=len(case.expected))
     if not record.answer or record.outcome == "abstained":
         return Told(table)
     match = match_of(record.answer, case.gold_answers, case.language) if case.gold_answers else None
     said = judged.get(pair_id(case.question, record.answer)) if judged else None
-    return Told(table, match, cited_of(record), record.answer_note == "cannot_tell", said)
+    verdict = verdicts.get(key_of(request_of(case, record))) if verdicts else None
+    if verdict is not None and verdict.right == "unreadable":
+        verdict = None
+    return Told(table, match, cited_of(record), record.answer_note == "cannot_tell", said, verdict)
 
 
 def _places(tables: list[RunTable]) -> Places:

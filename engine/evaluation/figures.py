@@ -25,6 +25,8 @@ Measure = Literal[
     "containment",
     "citation_precision",
     "citation_recall",
+    "claim_recall",
+    "faithfulness",
     "quality",
     "context_hit",
     "context_hit_all",
@@ -57,6 +59,8 @@ Unanswerable: refused. Without any of these the question does not tell. What mod
 ``citation_precision``: of all pairs of a sentence and a passage that it cites, the share whose passage bears the
 sentence out, by words and figures. ``citation_recall``: of all sentences that say something, the share that a passage
 cited by them bears out. Pairs in two languages are left out (:func:`answers.cited_of`).
+``claim_recall``, ``faithfulness``: of the answers that the judge of answers, a chat model, has judged readably: the
+share of a gold answer's claims that the answer makes, and of the answer's claims that the passages given bear out.
 ``quality``: answerable: answered and an expected passage in the generator's context (any one of them; without
 expectations: answered); unanswerable: refused; not known which: answered. It does not read the answer.
 ``context_hit``, ``context_hit_all``: any, or every, expectation met by what the generator is given (its token budget
@@ -96,6 +100,8 @@ BOUNDED: frozenset[Measure] = frozenset(
         "exact_match",
         "f1",
         "containment",
+        "claim_recall",
+        "faithfulness",
         "quality",
         "context_hit",
         "context_hit_all",

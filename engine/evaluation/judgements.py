@@ -13,8 +13,10 @@ from sqlalchemy import Connection, Row, delete, select
 
 from engine.database.base import among, clean, put
 from engine.database.tables import ANSWER_JUDGEMENTS, LABELS
-from engine.evaluation.values import AnswerJudgement, Claim, Label
-from engine.model.values import PassageId
+from engine.evaluation.cases import Case
+from engine.evaluation.values import AnswerJudgement, Label
+from engine.model.values import Claim, PassageId, RunRecord
+from engine.roles import JudgeRequest
 
 Pair = tuple[str, str]
 """A question and an answer to it."""
@@ -171,3 +173,50 @@ def judged_answers(found: Iterable[AnswerJudgement]) -> dict[str, Judged]:
         )
         for pair, said in by_pair.items()
     }
+
+
+# -- what models say ---------------------------------------------------------------------------------------------
+
+Key = tuple[str, str]
+"""An answer (:func:`judgements.pair_id`) with what a judge is shown beside it (:meth:`JudgeRequest.digest`)."""
+
+
+def request_of(case: Case, record: RunRecord) -> JudgeRequest:
+    """What a judge of a run's answer is shown."""
+    passages = record.context.passages if record.context is not None else ()
+    return JudgeRequest(case.question, record.answer, passages, case.gold_answers)
+
+
+def key_of(request: JudgeRequest) -> Key:
+    """What names an answer together with what is shown beside it."""
+    return pair_id(request.question, request.answer), request.digest()
+
+
+def verdicts_of(found: Iterable[AnswerJudgement], judge: str) -> dict[Key, AnswerJudgement]:
+    """What one model said, by answer and what it was shown."""
+    said = (item for item in found if item.by == "model" and item.judge == judge)
+    return {(pair_id(item.question, item.answer), item.shown): item for item in said}
+
+
+def judges_of(found: Iterable[AnswerJudgement]) -> tuple[str, ...]:
+    """The models that have judged any of these answers, the one with the newest judgement first."""
+    newest: dict[str, str] = {}
+    for item in found:
+        if item.by == "model":
+            newest[item.judge] = max(item.judged_at, newest.get(item.judge, ""))
+    return tuple(sorted(newest, key=lambda name: (newest[name], name), reverse=True))
+
+
+def claim_recall(claims: Iterable[Claim]) -> float | None:
+    """The share of a gold answer's claims that the answer makes, of several gold answers the best; None without any."""
+    by_gold: defaultdict[int, list[bool]] = defaultdict(list)
+    for claim in claims:
+        if claim.of == "gold":
+            by_gold[claim.gold].append(claim.holds)
+    return max((sum(held) / len(held) for held in by_gold.values()), default=None)
+
+
+def faithfulness(claims: Iterable[Claim]) -> float | None:
+    """The share of an answer's claims that the passages bear out; None where it makes none."""
+    held = [claim.holds for claim in claims if claim.of == "answer"]
+    return sum(held) / len(held) if held else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.model.config import RunConfig
-from engine.model.values import Fault, PassageId, RunId
+from engine.model.values import Claim, Fault, PassageId, RunId
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +112,6 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """One thing that a gold answer or an answer says, as a model read it."""
-
-    of: Literal["gold", "answer"]
-    """Said by a gold answer: does the answer say it too? By the answer: do the passages bear it out?"""
-    text: str
-    holds: bool
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerJudgement:
     """What a person or a model said about an answer to a question.
 
@@ -146,3 +135,20 @@ class AnswerJudgement:
     """ISO 8601, UTC; filled in where it is kept."""
     author: str = ""
     """Who said so, or had the model say so, where people sign in; filled in where it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingProgress:
+    """How far a judge has come with some answers."""
+
+    judge: str
+    """The model, as ``provider:model``."""
+    done: int
+    """Answers with a verdict of this judge, also from before."""
+    unreadable: int
+    """Answers of which it said nothing that can be read, or that are too long for its context."""
+    total: int
+    """Distinct answers that can be judged: given, and with passages or gold answers to judge them by."""
+    running: bool = False
+    fault: Fault | None = None
+    """What ended the last attempt early; what was judged before stands."""

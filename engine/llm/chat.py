@@ -29,7 +29,7 @@ from engine.llm.providers import OPENAI, address_of, openai_extras
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.turns import turns_of
-from engine.model.config import RoleModel, RoleName
+from engine.model.config import CallRole, RoleModel
 from engine.model.values import Message, ModelCall, PassageId
 from engine.roles import Trace
 from engine.settings import Settings
@@ -119,7 +119,7 @@ class ChatModel:
         self,
         model: RoleModel,
         settings: Settings,
-        role: RoleName,
+        role: CallRole,
         *,
         think: bool | None,
         reply_tokens: int,

@@ -41,6 +41,7 @@ _TAGS = (
     "cells",
     "headings",
     "relationships",
+    "expected",
 )
 _LOOKALIKE = re.compile(rf"<(?=[\s/]*(?:{'|'.join(_TAGS)})\b)", re.I)
 _LONGEST_ECHO = 200

@@ -11,7 +11,7 @@ from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel, ReplyT, Said
 from engine.llm.faults import worth_repeating
 from engine.llm.prompts import Schema
-from engine.model.config import RoleModel, RoleName
+from engine.model.config import CallRole, RoleModel
 from engine.model.values import Message, PassageId
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
@@ -51,7 +51,7 @@ class ChatRole:
     one, and is then ``UnreadableReply``; a call that failed is repeated once where that may help.
     """
 
-    role: ClassVar[RoleName]
+    role: ClassVar[CallRole]
     reply_tokens: ClassVar[int] = 1024
     """Room for the reply, and for the thinking of models that cannot leave it."""
     reply_share: ClassVar[int] = 0

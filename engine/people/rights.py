@@ -145,9 +145,12 @@ _EVALUATION: Operations = {
 _BATCHES: Operations = {
     **dict.fromkeys(("close", "running", "orphans"), OWN),
     **dict.fromkeys(("wait", "progress", "results", "evidence"), LOOK),
+    **dict.fromkeys(("judging", "judge_at_work", "wait_judging"), LOOK),
     "start": _work(N_("Batch started"), "set_name", RESULT),
     "resume": _work(N_("Batch resumed")),
     "stop": _work(N_("Batch stopped")),
+    "judge": _work(N_("Judging of answers begun"), "batch_id", "model.model"),
+    "stop_judging": _work(N_("Judging of answers stopped")),
 }
 _WEAK_POINTS: Operations = {
     **dict.fromkeys(("list", "is_on", "passages"), LOOK),

@@ -92,8 +92,10 @@ def cost_model(record: RunRecord, config: RunConfig) -> CostModel:
 
 def unanswered(record: RunRecord, config: RunConfig) -> bool:
     """Whether a chat model of ``config`` was called in the run and never replied: its calls tell no time."""
-    asked = {call.role: False for call in record.model_calls if not call.built_in}
-    asked |= {call.role: True for call in record.model_calls if call.reply and not call.built_in}
+    asked: dict[RoleName, bool] = {}
+    for call in record.model_calls:
+        if not call.built_in and call.role != "judge":
+            asked[call.role] = asked.get(call.role, False) or bool(call.reply)
     return any(
         not replied and config.models.of(role) == record.config.models.of(role) for role, replied in asked.items()
     )

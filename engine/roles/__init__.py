@@ -4,6 +4,7 @@ from engine.roles.answering import *
 from engine.roles.further import *
 from engine.roles.grading import *
 from engine.roles.graph import *
+from engine.roles.judging import *
 from engine.roles.rewriting import *
 from engine.roles.routing import *
 from engine.roles.store import *

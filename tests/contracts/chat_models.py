@@ -9,6 +9,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from engine.llm.answer_judge import ChatAnswerJudge
 from engine.llm.direct import ChatDirectAnswerer
 from engine.llm.distiller import ChatDistiller
 from engine.llm.dual_rewriter import ChatDualRewriter
@@ -28,6 +29,7 @@ from engine.llm.writer import ChatWriter
 from engine.model.config import RoleModel
 from engine.model.language import language_of
 from engine.roles import (
+    AnswerJudge,
     DirectAnswerer,
     Distiller,
     Embedder,
@@ -119,6 +121,14 @@ def ollama_evaluator() -> Evaluator:
     return ChatEvaluator(_MODEL, settings())
 
 
+def ollama_judge() -> AnswerJudge:
+    return ChatAnswerJudge(_MODEL, settings())
+
+
+def openai_judge() -> AnswerJudge:
+    return ChatAnswerJudge(_OPENAI, openai_settings())
+
+
 def ollama_writer() -> Writer:
     return ChatWriter(_MODEL, settings())
 
@@ -174,6 +184,8 @@ def obedient(request: RecordedRequest) -> str:
         told = community(fenced("entities", asked)[0], fenced("passage", asked)[0])
         return json.dumps(told, ensure_ascii=False)
     question = fenced("question", asked)[0]
+    if "right" in fields:
+        return _judgement(asked)
     if "passed" in fields:
         both = "evidence_marking:" in str(request.messages[0]["content"])
         return _evaluation(question, fenced("answer", asked)[0], both)
@@ -234,6 +246,26 @@ def _evaluation(question: str, answer: str, evidence: bool) -> str:
         found.append(("evidence_marking", "Give a source for this sentence."))
     suggestions = [{"dimension": name, "suggestion": text, "quote": sentence} for name, text in found]
     return json.dumps({"passed": not found, "suggestions": suggestions}, ensure_ascii=False)
+
+
+def _judgement(asked: str) -> str:
+    """A sentence holds that shares most of its words; right is what says all of one expected answer, or all holds."""
+    answer, passages = fenced("answer", asked)[0], " ".join(fenced("passage", asked))
+    supported = [_holds(text, passages) for text in fenced("sentence", asked)]
+    expected = fenced("expected", asked)
+    said = [_holds(text, answer) for text in expected]
+    reply = {
+        "answer": [{"number": n, "supported": ok, "why": "Words."} for n, ok in enumerate(supported, 1)],
+        "expected": [{"number": n, "said": ok, "why": "Words."} for n, ok in enumerate(said, 1)],
+        "right": any(said) if expected else bool(supported) and all(supported),
+        "why": "By its words.",
+    }
+    return json.dumps({name: value for name, value in reply.items() if value != []}, ensure_ascii=False)
+
+
+def _holds(text: str, within: str) -> bool:
+    wanted = _words(text) | set(re.findall(r"\d+", text))
+    return len(wanted & (_words(within) | set(re.findall(r"\d+", within)))) >= 0.8 * len(wanted)
 
 
 def _words(text: str) -> set[str]:

@@ -23,6 +23,7 @@ from engine.builtin.writer import BuiltinWriter
 from engine.memory.distil import ExtractiveDistiller
 from engine.model.values import Passage
 from engine.roles import (
+    AnswerJudge,
     DirectAnswerer,
     Distiller,
     Embedder,
@@ -42,6 +43,7 @@ from tests.contracts.chat_models import (
     ollama_evaluator,
     ollama_extractor,
     ollama_generator,
+    ollama_judge,
     ollama_quality_rewriter,
     ollama_query_analyst,
     ollama_rewriter,
@@ -51,6 +53,7 @@ from tests.contracts.chat_models import (
     ollama_writer,
     openai_extractor,
     openai_generator,
+    openai_judge,
     openai_rewriter,
 )
 from tests.support.answer_fakes import FakeEvaluator, FakeWriter
@@ -110,6 +113,11 @@ EVALUATORS: Mapping[str, Callable[[], Evaluator]] = {
     "builtin": lambda: BuiltinEvaluator(own_similarities),
     "ollama": ollama_evaluator,
     "fake": lambda: FakeEvaluator(rules=True),
+}
+
+ANSWER_JUDGES: Mapping[str, Callable[[], AnswerJudge]] = {
+    "ollama": ollama_judge,
+    "openai": openai_judge,
 }
 
 STRATEGY_ROUTERS: Mapping[str, Callable[[], StrategyRouter]] = {

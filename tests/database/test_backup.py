@@ -17,10 +17,11 @@ import pytest
 from engine.database.opening import Databases
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
-from engine.evaluation.values import AnswerJudgement, Claim
+from engine.evaluation.values import AnswerJudgement
 from engine.knowledge.foreign_kept import kept_connections
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
+from engine.model.values import Claim
 from engine.people.records import PeopleRecords
 from engine.people.tokens import made
 from engine.settings import Settings

@@ -21,9 +21,9 @@ from engine.errors import DatabaseNewer, EngineClosed, EvaluationError, InvalidQ
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
 from engine.evaluation.judgements import Judged, judged_answers, pair_id, settled
 from engine.evaluation.store import EvaluationStore
-from engine.evaluation.values import AnswerJudgement, Batch, Claim, Spent
+from engine.evaluation.values import AnswerJudgement, Batch, Spent
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.model.values import Fault
+from engine.model.values import Claim, Fault
 
 CASES = (
     Case("a", "How hot?", (Expectation("source", "tea.md"),), "en", answerable=True),

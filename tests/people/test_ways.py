@@ -26,7 +26,7 @@ from engine.errors import (
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.values import Batch
 from engine.knowledge.ingest import IngestItem
-from engine.model.config import RunConfig
+from engine.model.config import RoleModel, RunConfig
 from engine.model.values import PassageId
 from engine.people import Person
 from engine.people.rights import OPERATIONS, ROUTES
@@ -137,6 +137,10 @@ REFUSED: dict[str, Call] = {
     "BatchRunner.evidence": lambda w, _: w.engine.batches.evidence(w.batch),
     "BatchRunner.resume": lambda w, _: w.engine.batches.resume(w.batch),
     "BatchRunner.stop": lambda w, _: w.engine.batches.stop(w.batch),
+    "BatchRunner.judge": lambda w, _: w.engine.batches.judge(w.batch, RoleModel("ollama:small")),
+    "BatchRunner.judging": lambda w, _: w.engine.batches.judging(w.batch, "ollama:small"),
+    "BatchRunner.judge_at_work": lambda w, _: w.engine.batches.judge_at_work(w.batch),
+    "BatchRunner.stop_judging": lambda w, _: w.engine.batches.stop_judging(w.batch),
     # Last, for nothing is left of them.
     "EvaluationStore.forget_cases": lambda w, _: w.engine.evaluation.forget_cases(w.batch, [case_of_batch(w)]),
     "Ingestions.discard": lambda w, _: w.engine.ingestions.discard(w.job),
@@ -182,7 +186,10 @@ NOTHING: dict[str, tuple[str, ...]] = {
     ),
     "ends in what `self_testing` says": ("Host.start_self_test", "Host.stop_self_test"),
     "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),
-    "says nothing of what is there": ("Ingestions.check_graph", "WeakPoints.is_on", "BatchRunner.wait"),
+    "says nothing of what is there": (
+        *("Ingestions.check_graph", "WeakPoints.is_on"),
+        *("BatchRunner.wait", "BatchRunner.wait_judging"),
+    ),
     "only adds": (
         *("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.judge_answer"),
         "EvaluationStore.save_settings",

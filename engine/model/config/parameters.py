@@ -16,6 +16,8 @@ Mode = Literal["naive", "local", "global", "hybrid", "mix", "bypass"]
 GatePolicy = Literal["pass_rate", "min_relevant"]
 ContextPolicy = Literal["union", "last_round"]
 RoleName = Literal["grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision"]
+CallRole = RoleName | Literal["judge"]
+"""Who may ask a model: a role of a run, or the judge of answers, which looks at runs that have ended."""
 
 BUILTIN = "builtin"
 

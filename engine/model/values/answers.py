@@ -106,6 +106,19 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing that a gold answer or an answer says, as a model read it."""
+
+    of: Literal["gold", "answer"]
+    """Said by a gold answer: does the answer say it too? By the answer: do the passages bear it out?"""
+    text: str
+    holds: bool
+    reason: str = ""
+    gold: int = 0
+    """Which gold answer says it, from 0; 0 for claims of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """One answer of a run that may write several."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from engine.errors import WorkbenchError
-from engine.model.config import RoleName
+from engine.model.config import CallRole
 from engine.model.values.names import PassageId
 
 
@@ -21,7 +21,7 @@ class Message:
 class ModelCall:
     """One invocation of a role's model, exactly as sent and received (SC-10)."""
 
-    role: RoleName
+    role: CallRole
     node: str
     round: int
     model: str

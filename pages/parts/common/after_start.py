@@ -47,6 +47,7 @@ IMPORTED_BY_PAGES = (
         "components.tune.bars",
         "components.tune.question_changes",
         "engine.evaluation.question_changes",
+        "pages.parts.tune.answers",
         "pages.parts.tune.bench",
         "pages.parts.tune.certificate",
         "pages.parts.tune.query_set",

@@ -18,8 +18,8 @@ from engine.evaluation.anytime import Drawn, drawn
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.grader_bench import Pair, pairs
-from engine.evaluation.judgements import Judged, judged_answers
-from engine.evaluation.values import Batch, BatchProgress
+from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
+from engine.evaluation.values import AnswerJudgement, Batch, BatchProgress
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from pages.parts.common.rights import seen_by
@@ -27,6 +27,8 @@ from pages.parts.common.rights import seen_by
 _KEPT = 4
 _OTHERS = 4
 """Other gatherings whose answers are read along."""
+JUDGE = "tune_judge"
+"""Key of the choice among the models that have judged answers."""
 _PARTS = 10
 """Times that the figures are made again while a batch is running."""
 
@@ -69,6 +71,10 @@ class Shown:
     name: str
     evidence: Evidence
     cases: Mapping[str, Case]
+    judge: str = ""
+    """The model whose verdicts on answers are read; empty where none has judged any."""
+    judges: tuple[str, ...] = ()
+    """All that have, the one with the newest first."""
 
     def __len__(self) -> int:
         return len(self.evidence)
@@ -131,9 +137,13 @@ def evidence_of(engine: Engine, gathering: Gathering) -> Shown | None:
     runs = "" if gathering.running else _runs_of(engine, batch.id)
     others = tuple((other.id, len(other.done)) for other in gathering.others[:_OTHERS])
     state = (part, len(batch.failures), runs)
-    judged = _judged(seen_by(engine), batch.id, others, runs, _state(engine), engine)
-    said = sha256(repr(sorted(judged.items())).encode()).hexdigest()[:16] if judged else ""
-    return _evidence(seen_by(engine), batch.id, state, others, said, judged, engine)
+    said = _said(seen_by(engine), batch.id, others, runs, _state(engine), engine)
+    judges = judges_of(said)
+    chosen = st.session_state.get(JUDGE)
+    judge = chosen if chosen in judges else judges[0] if judges else ""
+    # A judgement that is made again has another time.
+    name = sha256(repr((judge, [(item.judge, item.judged_at) for item in said])).encode()).hexdigest()[:16]
+    return _evidence(seen_by(engine), batch.id, state, others, (name if said else "", judge, judges), said, engine)
 
 
 def drawn_so_far(shown: Shown, gathering: Gathering) -> Drawn | None:
@@ -155,8 +165,8 @@ def _evidence(
     batch_id: str,
     state: tuple[int, int, str],
     others: tuple[tuple[str, int], ...],
-    said: str,
-    _judged: Mapping[str, Judged],
+    judging: tuple[str, str, tuple[str, ...]],
+    _said: tuple[AnswerJudgement, ...],
     _engine: Engine,
 ) -> Shown:
     results = _engine.batches.results(batch_id)
@@ -165,24 +175,26 @@ def _evidence(
     # Questions that have not run yet are no failures.
     cases = [case for case in _engine.evaluation.batch_cases(batch_id) if case.id in ended]
     more = [{case.id: record for case, record in _engine.batches.results(other)} for other, _ in others]
-    evidence = gather(cases, {case.id: record for case, record in results}, more, _judged)
-    name = f"{instance}/{batch_id}/{state}/{others}/{said}"
-    return Shown(name, evidence, {case.id: case for case in cases})
+    of, judge, judges = judging
+    records = {case.id: record for case, record in results}
+    evidence = gather(cases, records, more, judged_answers(_said), verdicts_of(_said, judge))
+    name = f"{instance}/{batch_id}/{state}/{others}/{of}"
+    return Shown(name, evidence, {case.id: case for case in cases}, judge, judges)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _judged(
+def _said(
     instance: str,
     batch_id: str,
     others: tuple[tuple[str, int], ...],
     runs: str,
     state: tuple[int, ...],
     _engine: Engine,
-) -> Mapping[str, Judged]:
-    """What people said of the answers of some gatherings."""
+) -> tuple[AnswerJudgement, ...]:
+    """What people and models said of the answers of some gatherings."""
     found = [_engine.batches.results(name) for name in (batch_id, *(name for name, _ in others))]
     pairs_of = ((case.question, record.answer) for results in found for case, record in results if record.answer)
-    return judged_answers(_engine.evaluation.answer_judgements(*pairs_of))
+    return _engine.evaluation.answer_judgements(*pairs_of)
 
 
 def judged_pairs(engine: Engine, batch: Batch, *, only_labelled: bool) -> tuple[Pair, ...]:

@@ -1,0 +1,158 @@
+"""The tab *Answers* of the Tune page: every answer of the gathering, and a chat model that judges them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from components.common.i18n import Words
+from components.tune.answers import AnswerRow, answer_card, answers_table, judging_bar, judging_text
+from engine.engine import Engine
+from engine.evaluation.answers import BASES
+from engine.evaluation.judgements import pair_id
+from engine.evaluation.values import AnswerJudgement, Batch
+from engine.messages import NC_
+from engine.model.config import RoleModel
+from engine.model.values import RunRecord
+from pages.parts.common.presses import attempt, fault_key, say_fault
+from pages.parts.common.rights import may
+from pages.parts.tune.evidence import JUDGE, Gathering, Shown, records_of
+from pages.parts.tune.tried import evaluated
+
+_WATCH_S = 0.5
+_OTHER = "other"
+_LONGEST = 200
+_FAULT = "tune_judging"
+
+
+def answers_tab(engine: Engine, shown: Shown, gathering: Gathering, words: Words) -> None:
+    """Who judges the answers, and each answer with what is known of it, under the settings of the gathering."""
+    batch = gathering.batch
+    if batch is None:
+        return
+    st.caption(
+        words(
+            "The answers of this gathering, as they were given. What a chat model says of them is shown beside and in "
+            "the two measures of the judge; it never makes an answer count as right."
+        )
+    )
+    _judge(engine, shown, batch, words)
+    records = {case.id: record for case, record in records_of(engine, batch)}
+    rows = _rows(engine, shown, batch, records)
+    chosen = answers_table(rows, words, key="tune_answers")
+    if chosen is None:
+        st.caption(words("Choose a line to read the answer and its claims."))
+    else:
+        answer_card(rows[chosen], words, key="tune_answer")
+
+
+def _judge(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
+    say_fault(_FAULT, words)
+    working = engine.batches.judge_at_work(batch.id)
+    if working is not None:
+        _follow(engine, batch, working, words)
+        return
+    if shown.judges:
+        _judged_by(engine, shown, batch, words)
+    if not may("editor"):
+        return
+    with st.popover(words("Judge with a chat model"), icon=":material/gavel:"):
+        model = _model_choice(engine, batch, words)
+        if model == batch.config.models.generator.model:
+            st.caption(words("This model wrote the answers: it would judge its own work."))
+        found = engine.batches.judging(batch.id, model)
+        left = found.total - found.done
+        st.caption(
+            words.count("1 answer to judge, one call each.", "{n} answers to judge, one call each.", left)
+            if left
+            else words("It has judged all of them.")
+        )
+        if st.button(
+            words(NC_("answers", "Judge")), type="primary", disabled=not (model and left), key="tune_judge_go"
+        ):
+            context = batch.config.models.generator.num_ctx
+            attempt(_FAULT, lambda: engine.batches.judge(batch.id, RoleModel(model, num_ctx=context)))
+            st.rerun()
+
+
+def _judged_by(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
+    """How far the judges have come; of several, the one whose verdicts are read is chosen here."""
+    if len(shown.judges) > 1:
+        if st.session_state.get(JUDGE) not in shown.judges:
+            st.session_state[JUDGE] = shown.judge
+        st.selectbox(words(NC_("answers", "Judge")), shown.judges, key=JUDGE, width=420, persist_state="session")
+    progress = engine.batches.judging(batch.id, shown.judge)
+    st.caption(judging_text(progress, words))
+    if progress.judge == batch.config.models.generator.model:
+        st.caption(words("This model wrote the answers: it judged its own work."))
+
+
+def _model_choice(engine: Engine, batch: Batch, words: Words) -> str:
+    """A chat model by its name; empty while none is named."""
+    usual = engine.settings.judge_model
+    offered = [f"ollama:{item.name}" for item in engine.ollama().models if item.chats]
+    # Who wrote the answers comes last.
+    offered.sort(key=lambda name: name == batch.config.models.generator.model)
+    chosen = st.selectbox(
+        words(NC_("answers", "Judge")),
+        list(dict.fromkeys([*([usual] if usual else []), *offered, _OTHER])),
+        format_func=lambda name: words("Another model…") if name == _OTHER else name,
+        key="tune_judge_model",
+        width=420,
+    )
+    if chosen != _OTHER:
+        return str(chosen)
+    named = st.text_input(
+        words("Name of the model"),
+        key="tune_judge_name",
+        placeholder="openai:gpt-4o-mini",
+        max_chars=_LONGEST,
+        width=420,
+    )
+    return str(named or "").strip()
+
+
+def _follow(engine: Engine, batch: Batch, judge: str, words: Words) -> None:
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        progress = engine.batches.judging(batch.id, judge)
+        if not progress.running:
+            if progress.fault is not None:
+                st.session_state[fault_key(_FAULT)] = progress.fault
+            st.rerun()
+        if judging_bar(progress, words, key="tune_judging", may_stop=may("editor")):
+            engine.batches.stop_judging(batch.id)
+
+    watch()
+
+
+def _rows(engine: Engine, shown: Shown, batch: Batch, records: dict[str, RunRecord]) -> list[AnswerRow]:
+    evaluation = evaluated(shown, batch.config, batch.config)
+    right, by = evaluation.measures["answered_right"].of(0), evaluation.right_by.basis[:, 0]
+    found = engine.evaluation.answer_judgements(
+        *((shown.cases[name].question, record.answer) for name, record in records.items() if name in shown.cases)
+    )
+    people: dict[str, list[AnswerJudgement]] = {}
+    for said in found:
+        if said.by == "person":
+            people.setdefault(pair_id(said.question, said.answer), []).append(said)
+    rows = []
+    for place, item in enumerate(shown.evidence.gathered):
+        answer = records[item.case.id].answer if item.case.id in records else ""
+        refused = records[item.case.id].outcome == "abstained" if item.case.id in records else True
+        told = item.own
+        rows.append(
+            AnswerRow(
+                question=item.case.question,
+                answer="" if refused else answer,
+                gold_answers=item.case.gold_answers,
+                right=None if np.isnan(right[place]) else bool(right[place]),
+                basis=BASES[by[place]] if by[place] >= 0 else None,
+                f1=told.match.f1 if told.match is not None else None,
+                claim_recall=told.claim_recall,
+                faithfulness=told.faithfulness,
+                people=tuple(people.get(pair_id(item.case.question, answer), ())),
+                verdict=told.verdict,
+            )
+        )
+    return rows

@@ -1,0 +1,182 @@
+"""A chat model judges the answers of a gathering: once each, with progress, stop and going on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.engine import Engine
+from engine.errors import BatchActive, InvalidConfig
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.cases import Case, QuerySet
+from engine.evaluation.evidence import gather
+from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
+from engine.evaluation.judging import judgeable
+from engine.evaluation.values import AnswerJudgement
+from engine.model.config import RoleModel, RunConfig
+from tests.api.served import engine_of
+from tests.contracts.chat_models import obedient
+from tests.support.gates import PATIENCE_S
+from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
+
+CASES = tuple(
+    Case(f"c{number}", f"question {number}", gold_answers=("The text of p1.", "else") if number % 2 else ())
+    for number in range(4)
+)
+MODEL = RoleModel("ollama:judge:1b")
+
+
+class Judge:
+    """Does what it is asked, or what a script says first; counts what it was asked."""
+
+    def __init__(self) -> None:
+        self.script: list[str] = []
+        self.asked: list[str] = []
+        self.before: Callable[[], object] = lambda: None
+
+    def __call__(self, request: RecordedRequest) -> str:
+        self.asked.append(str(request.messages[1]["content"]))
+        self.before()
+        return self.script.pop(0) if self.script else obedient(request)
+
+
+@pytest.fixture
+def judge() -> Judge:
+    return Judge()
+
+
+@pytest.fixture
+def server(judge: Judge) -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(["judge:1b"], reply=judge) as running:
+        yield running
+
+
+@pytest.fixture
+def engine(tmp_path: Path, server: OllamaStandIn) -> Iterator[Engine]:
+    with engine_of(tmp_path, ollama_url=server.url, grader_concurrency=1) as engine:
+        engine.evaluation.save_query_set(QuerySet("four", CASES))
+        yield engine
+
+
+@pytest.fixture
+def batch(engine: Engine) -> str:
+    batch = engine.batches.start("four", RunConfig())
+    assert engine.batches.wait(batch, PATIENCE_S)
+    return batch
+
+
+def judged(engine: Engine, batch: str) -> tuple[AnswerJudgement, ...]:
+    results = engine.batches.results(batch)
+    return engine.evaluation.answer_judgements(*((case.question, record.answer) for case, record in results))
+
+
+def finish(engine: Engine, batch: str) -> None:
+    assert engine.batches.judge(batch, MODEL)
+    assert engine.batches.wait_judging(batch, PATIENCE_S)
+
+
+def test_every_answer_is_judged_once_with_its_claims(engine: Engine, batch: str, judge: Judge) -> None:
+    before = engine.batches.judging(batch, MODEL.model)
+    assert (before.done, before.total, before.running) == (0, 4, False)
+    finish(engine, batch)
+    after = engine.batches.judging(batch, MODEL.model)
+    assert (after.done, after.unreadable, after.total, after.fault) == (4, 0, 4, None)
+    found = judged(engine, batch)
+    assert {(item.by, item.judge) for item in found} == {("model", MODEL.model)}
+    assert all(item.claims and item.explanation for item in found)
+    assert {claim.of for item in found for claim in item.claims} == {"gold", "answer"}
+    assert judges_of(found) == (MODEL.model,)
+    asked = len(judge.asked)
+    assert not engine.batches.judge(batch, MODEL)
+    assert len(judge.asked) == asked == 4
+
+
+def test_a_run_that_gives_the_same_answer_from_the_same_passages_is_judged_already(
+    engine: Engine, batch: str, judge: Judge
+) -> None:
+    finish(engine, batch)
+    again = engine.batches.start("four", RunConfig())
+    assert engine.batches.wait(again, PATIENCE_S)
+    assert engine.batches.judging(again, MODEL.model).done == 4
+    assert not engine.batches.judge(again, MODEL)
+    # With other gold answers it is another judgement.
+    results = [(Case("c1", "question 1", gold_answers=("else",)), engine.batches.results(again)[1][1])]
+    (key,) = judgeable(results)
+    assert key not in verdicts_of(judged(engine, again), MODEL.model)
+
+
+def test_what_cannot_be_read_is_counted_left_open_and_asked_again(engine: Engine, batch: str, judge: Judge) -> None:
+    judge.script = ["It is right.", '{"right": true}']
+    finish(engine, batch)
+    progress = engine.batches.judging(batch, MODEL.model)
+    assert (progress.done, progress.unreadable, progress.total) == (3, 1, 4)
+    assert sum(item.right == "unreadable" for item in judged(engine, batch)) == 1
+    assert measured(engine, batch)[0] == 3
+    asked = len(judge.asked)
+    finish(engine, batch)
+    assert engine.batches.judging(batch, MODEL.model).unreadable == 0
+    assert len(judge.asked) == asked + 1
+
+
+def test_a_stop_keeps_what_was_judged_and_the_rest_goes_on_later(engine: Engine, batch: str, judge: Judge) -> None:
+    def stop_at_the_third() -> None:
+        if len(judge.asked) == 3:
+            assert engine.batches.judge_at_work(batch) == MODEL.model
+            with pytest.raises(BatchActive):
+                engine.batches.judge(batch, MODEL)
+            assert engine.batches.stop_judging(batch)
+
+    judge.before = stop_at_the_third
+    finish(engine, batch)
+    progress = engine.batches.judging(batch, MODEL.model)
+    assert (progress.done, progress.running, progress.fault) == (2, False, None)
+    assert not engine.batches.stop_judging(batch)
+    finish(engine, batch)
+    assert engine.batches.judging(batch, MODEL.model).done == 4
+
+
+def test_a_judge_that_cannot_be_reached_is_said_and_the_rest_goes_on_later(
+    engine: Engine, batch: str, server: OllamaStandIn
+) -> None:
+    assert engine.batches.judge(batch, RoleModel("ollama:absent"))
+    assert engine.batches.wait_judging(batch, PATIENCE_S)
+    progress = engine.batches.judging(batch, "ollama:absent")
+    assert progress.fault is not None and progress.fault.code == "WB402"
+    assert progress.done == 0 and not judged(engine, batch)
+
+
+@pytest.mark.parametrize("model", ["builtin", "cross_encoder:x"])
+def test_only_a_chat_model_judges(engine: Engine, batch: str, model: str) -> None:
+    with pytest.raises(InvalidConfig, match="cannot judge answers"):
+        engine.batches.judge(batch, RoleModel(model))
+
+
+def measured(engine: Engine, batch: str) -> tuple[int, float | None, float | None, int]:
+    results = engine.batches.results(batch)
+    said = judged(engine, batch)
+    records = {case.id: record for case, record in results}
+    cases = [case for case, _ in results]
+    evidence = gather(cases, records, (), judged_answers(said), verdicts_of(said, MODEL.model))
+    found = evaluate(evidence, [records["c0"].config])
+    recall, faithful = found.figure("claim_recall"), found.figure("faithfulness")
+    return faithful.n, faithful.value, recall.value, recall.n
+
+
+def test_its_verdicts_are_two_measures_and_never_make_an_answer_right(engine: Engine, batch: str, judge: Judge) -> None:
+    assert measured(engine, batch) == (0, None, None, 0)
+
+    def reply(supported: bool, said: list[bool]) -> str:
+        entries: dict[str, Any] = {"answer": [supported], "expected": said, "right": True, "why": "So."}
+        return json.dumps({name: value for name, value in entries.items() if value != []})
+
+    # Of two gold answers the better one counts.
+    judge.script = [reply(True, []), reply(False, [True, False]), reply(True, []), reply(True, [False, False])]
+    finish(engine, batch)
+    assert measured(engine, batch) == (4, 0.75, 0.5, 2)
+    results = engine.batches.results(batch)
+    evaluation = evaluate(engine.batches.evidence(batch), [results[0][1].config])
+    assert evaluation.n("answered_right")[0] == 2
