@@ -16,12 +16,15 @@ from engine.evaluation.asking import RunsHere, ask_all
 from engine.evaluation.bars import bar_of, measure_of
 from engine.evaluation.cases import Case
 from engine.evaluation.command import read_config
+from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RunConfig
 from engine.records import BATCH
 from tests.api.served import ALL, FakeCollections, app_of, engine_of, relevant
 from tests.cli.test_handing_over import InterruptsWhoFollows, data_dir, handed_over, interruptible, noted, said
+from tests.contracts.chat_models import obedient
 from tests.support.fakes import FakeGrader, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate
+from tests.support.ollama_stand_in import OllamaStandIn
 
 __all__ = ["data_dir", "interruptible"]
 
@@ -280,3 +283,39 @@ def test_an_interrupt_stops_what_goes_on_in_the_app(
             assert engine.wait(stored.id, PATIENCE_S)
         assert engine.record(stored.id).outcome == "cancelled"
     assert "Stopped." in said(capsys)
+
+
+def test_a_judge_reads_the_answers_once_and_its_reasons_are_in_the_result(
+    data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OllamaStandIn(["judge:1b"], reply=obedient) as server, handed_over(data_dir, knowledge=HOLDS):
+        monkeypatch.setenv("WORKBENCH_OLLAMA_URL", server.url)
+        asked = ["eval", str(table), "--json", "-", "--judge", "ollama:judge:1b"]
+        assert main([*asked, "--min", "faithfulness=0"]) == 0
+        reply = result(capsys)
+        assert reply["judge"] == "ollama:judge:1b"
+        assert reply["measures"]["faithfulness"]["n"] == len(reply["judged"]) == 3
+        claims = [claim for item in reply["judged"].values() for claim in item["claims"]]
+        assert claims and all(claim["reason"] for claim in claims)
+        calls = len(server.requests)
+        assert main([*asked, "--max", "faithfulness=-1"]) == 1
+        assert len(server.requests) == calls, "what was judged before is not asked again"
+
+
+def test_a_bar_on_what_only_a_judge_says_needs_one(
+    data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", str(table), "--min", "claim-recall=0.5"]) == 2
+    assert "cannot judge answers" in capsys.readouterr().err
+
+
+def test_people_tell_which_answers_are_right(data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with handed_over(data_dir, knowledge=HOLDS) as (_, engine):
+        assert main(["eval", str(table), "--json", "-"]) == 0
+        first = result(capsys)
+        answers = {case: engine.record(run).answer for case, run in first["runs"].items()}
+        for question, answer in zip(("first", "second"), answers.values(), strict=False):
+            engine.evaluation.judge_answer(AnswerJudgement(question, answer, "no"))
+        assert main(["eval", str(table), "--json", "-"]) == 0
+        then = result(capsys)["measures"]["answered_right"]
+        assert (first["measures"]["answered_right"]["value"], then["value"], then["n"]) == (2 / 3, 0.0, 3)

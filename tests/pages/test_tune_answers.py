@@ -1,0 +1,70 @@
+"""The tab *Answers* of the Tune page: a chat model judges, and what it says stands beside each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.common.i18n import UiLanguage, words_for
+from engine.engine import Engine
+from engine.evaluation.cases import QuerySet
+from engine.messages import NC_
+from engine.model.config import RunConfig
+from engine.running.process import use_engine
+from engine.settings import Settings
+from tests.contracts.chat_models import obedient
+from tests.pages.driving import button, visible
+from tests.pages.test_tune import QUESTIONS, tune
+from tests.support.ollama_stand_in import OllamaStandIn
+
+_PATIENCE_S = 120.0
+SET = "judged"
+MODEL = "ollama:judge:1b"
+
+
+@pytest.fixture(scope="module")
+def judging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Four gathered questions, and an Ollama with a model that judges."""
+    with OllamaStandIn(["judge:1b"], reply=obedient) as server:
+        settings = Settings(data_dir=tmp_path_factory.mktemp("judging"), ollama_url=server.url, judge_model=MODEL)
+        with Engine.open(settings) as engine:
+            engine.wait_until_ready()
+            engine.evaluation.save_query_set(QuerySet(SET, QUESTIONS))
+            assert engine.batches.wait(engine.batches.start(SET, RunConfig(gate="pass_rate"), 2), _PATIENCE_S)
+            yield engine
+
+
+@pytest.fixture
+def engine(judging: Engine) -> Iterator[Engine]:
+    use_engine(judging)
+    yield judging
+    use_engine(None)
+
+
+def answers(language: UiLanguage = "en") -> AppTest:
+    app = tune(language, SET)
+    app.session_state["tune_tabs"] = words_for(language)("Answers")
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_judge_is_asked_for_and_its_figures_and_reasons_are_shown(engine: Engine, language: UiLanguage) -> None:
+    words = words_for(language)
+    app = answers(language)
+    (batch,) = engine.evaluation.batches(SET)
+    given = engine.batches.judging(batch.id, MODEL)
+    if not given.done:
+        button(app, lambda label: label == words(NC_("answers", "Judge"))).click().run()
+        assert not app.exception, app.exception
+        assert engine.batches.wait_judging(batch.id, _PATIENCE_S)
+        app = answers(language)
+    done = engine.batches.judging(batch.id, MODEL)
+    assert done.done == done.total > 0
+    assert words("{judge}: {done} of {total} answers judged", judge=MODEL, done=done.done, total=done.total) in visible(
+        app
+    )
+    assert words("It has judged all of them.") in visible(app)
