@@ -14,6 +14,7 @@ from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
 from engine.database.opening import Databases
 from engine.errors import DataFolderGone, ForkRefused, InvalidQuestion, UnknownMemory
+from engine.evaluation.grader_fits import GraderFits
 from engine.evaluation.opening import Evaluations
 from engine.host.host import Host
 from engine.host.noted_faults import NotedFault, NotedFaults
@@ -84,6 +85,7 @@ class Engine:
         self.databases = Databases.of(settings)
         self._store = RunStore(self.databases.runs, on_fault=self._faults.note, on_over=self._faults.over)
         self.resources = resources or Resources(settings, self.databases)
+        self.grader_fits = GraderFits(self.databases.evaluation)
         self._archive = Archive(self._store)
         self.team = Team(PeopleRecords(self.databases.people))
         self._loop = LoopThread("engine-loop")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from components.common.badge import builtin_badge
 from components.common.controls import download
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.panel import CollectionChoice, OllamaNote, config_panel, want_settings
+from components.common.panel import CollectionChoice, OllamaNote, Surroundings, config_panel, want_settings
 from components.common.run_link import run_link
 from components.common.settings_of import differing
 from components.common.url_state import base_path
@@ -31,6 +32,7 @@ from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
 from engine.running.process import get_engine
+from pages.parts.common.fits import fits_of
 from pages.parts.common.opening import opening
 from pages.parts.common.rights import may
 from pages.parts.tune.answers import answers_tab
@@ -114,7 +116,7 @@ def settings() -> RunConfig:
     st.caption(f"**{words('Settings under test')}**")
     ollama = engine.ollama(fresh=st.session_state.pop("look_again_now", False))
     note = OllamaNote(ollama.address, ollama.version, tuple(item.name for item in ollama.models if item.chats))
-    chosen = config_panel(words, collections(), note)
+    chosen = config_panel(words, collections(), note, Surroundings(fits=partial(fits_of, engine)))
     if chosen.look_again:
         st.session_state["look_again_now"] = True
         st.rerun()

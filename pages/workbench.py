@@ -35,6 +35,7 @@ from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
 from pages.parts.ask.examples import examples, examples_menu
 from pages.parts.ask.share import share_menu
 from pages.parts.ask.what_if import marks_of
+from pages.parts.common.fits import fits_of
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.remembered import remembered
@@ -134,7 +135,7 @@ def settings(record: RunRecord | None) -> Chosen:
     # A link to a run names the models that are not built in.
     models = RoleModels() if "run" in st.query_params else engine.settings.models
     unavailable = {} if engine.settings.searxng_url else {"web_search": _NO_WEB_SEARCH}
-    surroundings = Surroundings(tuple(WORKFLOWS), Machine(source_kinds, unavailable), models)
+    surroundings = Surroundings(tuple(WORKFLOWS), Machine(source_kinds, unavailable), models, partial(fits_of, engine))
     chosen = config_panel(words, collection_choices(), note, surroundings)
     if record is not None:
         # Before any run it stands beside the question.

@@ -6,9 +6,9 @@ Every setting stands in the URL under its own name, so that a link holds the set
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import streamlit as st
@@ -35,7 +35,6 @@ from components.common.widgets import (
 from components.labels.settings import choices_of, help_of
 from engine.messages import N_
 from engine.model.config import (
-    BUILTIN,
     MODEL_PARAMETERS,
     OLD_GATE,
     PARAMETERS,
@@ -105,6 +104,8 @@ class Surroundings:
     machine: Machine = _NOTHING_KNOWN
     models: RoleModels = _BUILT_IN
     """The models of roles that the address does not name."""
+    fits: Callable[[str], Sequence[str]] = lambda _: ()
+    """Names of the graders that are fitted to a collection."""
 
 
 def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
@@ -112,7 +113,7 @@ def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
     if isinstance(wanted, RunConfig):
         values: dict[str, Any] = {name: getattr(wanted, name) for name in ("workflow", *settings_of(wanted.workflow))}
         values |= {name: getattr(wanted.options, name) for name in option_names(wanted.workflow)}
-        values |= {role: wanted.models.of(role).model for role in ALL_ROLES}
+        values |= {role: wanted.models.of(role).name for role in ALL_ROLES}
         chat = chat_model_of(wanted)
         values |= {"num_ctx": chat.num_ctx, "temperature": chat.temperature} if chat else {}
     else:
@@ -174,15 +175,22 @@ def config_panel(
     )
     with st.container(key="models"):
         names = {
-            str(role): model_picker(words, role, ollama.models, surroundings.models.of(role).model)
+            str(role): model_picker(
+                words,
+                role,
+                ollama.models,
+                surroundings.models.of(role).name,
+                surroundings.fits(collection) if role == "grader" else (),
+            )
             for role in roles_of(workflow)
         }
+    plain = {role: _model(role, name) for role, name in names.items()}
     shared = st.empty()
     look_again = _ollama_line(words, ollama, needed=any(name.startswith("ollama:") for name in names.values()))
     with st.expander(words("More settings")):
         values |= _further(words, workflow, below)
-        chat = _chat_parameters(words, workflow) if any(name != BUILTIN for name in names.values()) else {}
-    models = {role: RoleModel(name) if name == BUILTIN else RoleModel(name, **chat) for role, name in names.items()}
+        chat = _chat_parameters(words, workflow) if not all(own.built_in for own in plain.values()) else {}
+    models = {role: own if own.built_in else replace(own, **chat) for role, own in plain.items()}
     config = RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values)
     with notes:
         own.before_run(words, config, surroundings.machine)
@@ -197,6 +205,12 @@ def config_panel(
                 key="shared_model",
             )
     return Chosen(config, look_again, below)
+
+
+def _model(role: str, name: str) -> RoleModel:
+    """The model of a role; a fit in a link counts for the grader alone."""
+    model = RoleModel(name)
+    return model if role == "grader" else model.named(model.model)
 
 
 def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from components.common.i18n import Words
 from engine.errors import message_of
 from engine.messages import N_
-from engine.model.config import WORKFLOWS, WorkflowName, declared
+from engine.model.config import BUILTIN, WORKFLOWS, WorkflowName, declared
 from engine.model.values import (
     BY_HAND,
     QUANTITIES,
@@ -238,9 +238,18 @@ def verdict_reason(verdict: Verdict, words: Words) -> str:
     return words("; ").join(parts) or verdict.reason
 
 
+def model_label(model: str, words: Words) -> str:
+    """A model as a config names it, in the language of the page."""
+    name, mark, fit = model.partition("#")
+    plain = words("built-in") if name == BUILTIN else name
+    return words("{model}, fitted ({fit})", model=plain, fit=fit) if mark else plain
+
+
 def _score_text(verdict: Verdict, words: Words) -> str:
     """The score of a model that gives scores, and how P(relevant) came of it."""
     score = f"{verdict.raw:.3g}"
+    if verdict.fit:
+        return words("score {score}, calibrated on judgements ({fit})", score=score, fit=verdict.fit)
     if verdict.raw == round(verdict.p_relevant, 12):
         return words("score {score}, taken as P(relevant): not calibrated", score=score)
     return words("score {score}, by the logistic function: not calibrated", score=score)

@@ -35,7 +35,7 @@ def settings_in_url(config: RunConfig) -> dict[str, str]:
         if getattr(config.options, name) != getattr(usual.options, name)
     }
     models = {str(role): config.models.of(role) for role in roles_of(config.workflow)}
-    named |= {role: model.model for role, model in models.items() if model.model != BUILTIN}
+    named |= {role: model.name for role, model in models.items() if model.name != BUILTIN}
     chat = chat_model_of(config)
     if chat is not None:
         plain = RoleModel(chat.model)

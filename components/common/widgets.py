@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,11 +12,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
 from components.common.markup import draw, node
-from components.common.phrases import begun
+from components.common.phrases import begun, model_label
 from components.common.url_state import put_into_url, take_from_url
 from components.labels.settings import PRESET_NAMES, help_of, name_of
 from engine.model.config import BUILTIN, PRESETS, ROLES, SETTINGS, Parameter, Setting
 
+_FITTED = re.compile(rf"{BUILTIN}#[0-9a-f]{{12}}")
 _LONGEST_MODEL = 200
 _SEARCHES = tuple(SETTINGS["search"].choices)
 _WISHED = "search_wished"
@@ -213,19 +215,21 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
     return str(chosen or default)
 
 
-def model_picker(words: Words, role: str, installed: Sequence[str], usual: str = BUILTIN) -> str:
+def model_picker(
+    words: Words, role: str, installed: Sequence[str], usual: str = BUILTIN, fitted: Sequence[str] = ()
+) -> str:
     """Which model plays a role: built in, one of Ollama's, or a name typed as ``provider:model``.
 
-    ``usual`` is the one of an empty address; an address always says which where that is no built-in one, so that it
-    means the same on a machine with other settings.
+    ``fitted`` are graders that are fitted to the collection. ``usual`` is the one of an empty address; an address
+    always says which where that is no built-in one, so that it means the same on a machine with other settings.
     """
     take_from_url(role, usual, lambda name: 0 < len(name) <= _LONGEST_MODEL)
     typed = str(st.session_state[role])
     relabel(words, role)
     chosen = st.selectbox(
         begun(words(ROLES[role])),
-        list(dict.fromkeys((BUILTIN, usual, *(f"ollama:{name}" for name in installed), typed))),
-        format_func=lambda model: words("built-in") if model == BUILTIN else str(model),
+        list(dict.fromkeys((BUILTIN, usual, *fitted, *(f"ollama:{name}" for name in installed), typed))),
+        format_func=lambda model: model_label(str(model), words),
         key=role,
         accept_new_options=True,
         persist_state="session",
@@ -239,6 +243,8 @@ def model_name(typed: str, installed: Sequence[str]) -> str:
     """A name typed without its provider can only be meant for Ollama; ``qwen3:8b`` has a colon of its own."""
     name = typed.strip()[:_LONGEST_MODEL]
     provider, colon, model = name.partition(":")
+    if name.startswith(f"{BUILTIN}#"):
+        return name if _FITTED.fullmatch(name) else BUILTIN
     if name in ("", BUILTIN) or (colon and not (provider.strip() and model.strip())):
         # Half a name, as while it is being typed or from a link, cannot be run.
         return BUILTIN

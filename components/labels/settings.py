@@ -22,6 +22,7 @@ _OTHERS = {
         N_("Temperature"),
         N_("0 gives the same reply each time; more varies the wording, and verdicts with it. Usual: 0."),
     ),
+    "fit": (N_("Fit to the collection"), ""),
 }
 """Name and explanation of what a panel sets besides the settings that ``engine.model.config`` declares."""
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.phrases import begun
+from components.common.phrases import begun, model_label
 from components.common.setting_words import setting_label
 from components.common.widgets import bounded
 from components.labels.settings import choices_of, help_of, name_of
@@ -62,10 +62,6 @@ def changed_names(start: RunConfig, config: RunConfig, words: Words) -> tuple[st
     return tuple(setting_label(item.name, words) for item in settings_difference(start, config))
 
 
-def model_label(model: str, words: Words) -> str:
-    return words("built-in") if model == BUILTIN else model
-
-
 def _slider(name: str, start: RunConfig, words: Words, key: str) -> float:
     return bounded(words, name, PARAMETERS[name], getattr(start, name), key=f"{key}_{name}")
 
@@ -86,11 +82,11 @@ def _one_of(name: str, options: Sequence[str], start: str, words: Words, key: st
 
 
 def _model(role: str, start: RoleModel, models: Sequence[str], words: Words, key: str) -> RoleModel:
-    options = list(dict.fromkeys((start.model, BUILTIN, *models)))
+    options = list(dict.fromkeys((start.name, BUILTIN, *models)))
     model = st.selectbox(
         begun(words(ROLES[role])),
         options,
         format_func=lambda name: model_label(name, words),
         key=f"{key}_{role}",
     )
-    return start if model == start.model else RoleModel() if model == BUILTIN else replace(start, model=str(model))
+    return start if model == start.name else RoleModel() if model == BUILTIN else start.named(str(model))

@@ -238,7 +238,7 @@ def _values(config: RunConfig) -> list[tuple[str, object]]:
     found.extend((item.name, getattr(config.options, item.name)) for item in fields(config.options))
     for role in declared(config.workflow).roles:
         model = config.models.of(role)
-        found.append((f"models.{role}", model.model))
+        found.append((f"models.{role}", model.name))
         if not model.built_in:
             found.extend((f"models.{role}.{name}", getattr(model, name)) for name in ("temperature", "seed", "num_ctx"))
     return found

@@ -47,4 +47,4 @@ def _counting(config: RunConfig) -> dict[str, Any]:
     idle = "min_relevant" if config.gate == "pass_rate" else "grade_pass_threshold"
     found = {name: getattr(config, name) for name in settings_of(config.workflow) if name != idle}
     found |= {name: getattr(config.options, name) for name in option_names(config.workflow)}
-    return found | {role: config.models.of(role).model for role in roles_of(config.workflow)}
+    return found | {role: config.models.of(role).name for role in roles_of(config.workflow)}

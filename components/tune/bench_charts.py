@@ -15,7 +15,7 @@ from engine.evaluation.noise import Noise, coin_flip
 from engine.messages import N_, NC_
 from engine.model.values import PassageId
 
-_FIGURES = {
+FIGURES = {
     "precision": (N_("Precision"), N_("Of what passed, how much is relevant.")),
     "recall": (NC_("grader bench", "Recall"), N_("Of what is relevant, how much passed.")),
     "f1": (N_("F1"), N_("Harmonic mean of precision and recall.")),
@@ -24,6 +24,7 @@ _FIGURES = {
         N_("AUC"),
         N_("Chance that a relevant passage is given a higher P(relevant) than an irrelevant one."),
     ),
+    "brier": (N_("Brier score"), N_("Mean squared distance of P(relevant) from the label; lower is better.")),
     "ece": (N_("Calibration error"), N_("ECE: how far P(relevant) lies from how often it is true.")),
 }
 """Name and explanation of each figure of a grader."""
@@ -59,7 +60,8 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
                 note_look="num muted",
                 title=words(help_text),
             )
-            for field, (name, help_text) in _FIGURES.items()
+            for field, (name, help_text) in FIGURES.items()
+            if field != "brier"
         ),
     ]
     draw((node("div", "figures seven", *cards), _matrix(found.confusion, words)), words, key=key)

@@ -117,8 +117,8 @@ class SeedRequest(_Body):
     models: Annotated[dict[str, Any], AfterValidator(_shallow)] = Field(
         {},
         description="A model for each role, as in a config: `builtin`, `ollama:MODEL` or `provider:model`, or an "
-        "object with `model`, `temperature`, `seed`, `num_ctx`. Roles left out have the models that this machine's "
-        "settings name.",
+        "object with `model`, `temperature`, `seed`, `num_ctx`, `fit`. Roles left out have the models that this "
+        "machine's settings name.",
     )
 
 

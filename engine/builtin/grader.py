@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from engine.builtin.evidence import FEATURES, Evidence, Question, read_question, weigh
 from engine.builtin.quotable import prose
+from engine.model.grader_fit import GraderFit
 from engine.model.values import AnswerKind, Language, Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 
@@ -64,6 +65,12 @@ def load_coefficients() -> Mapping[ModelName, Coefficients]:
     return {**models, "other": Coefficients((zh.intercept + en.intercept) / 2, mean)}
 
 
+def coefficients_of(fit: Mapping[str, Any]) -> Mapping[ModelName, Coefficients]:
+    """The coefficients of a fit to a collection, and the shipped ones for languages that it leaves alone."""
+    learnt = {name: Coefficients(own["intercept"], own["weights"]) for name, own in fit["languages"].items()}
+    return {**load_coefficients(), **learnt}
+
+
 def model_for(question: Language, passage: str) -> ModelName:
     """Which fit judges a pair: that of the question's language, or ``cross`` where the passage is in another one.
 
@@ -92,9 +99,11 @@ class BuiltinGrader:
     heading and similarity to that question, and on nothing else. What a passage says about itself carries no weight.
     """
 
-    def __init__(self, similarity: Similarity) -> None:
+    def __init__(self, similarity: Similarity, fit: GraderFit | None = None) -> None:
+        """``fit`` has coefficients for one collection."""
         self._similarity = similarity
-        self._models = load_coefficients()
+        self._models = coefficients_of(fit.data) if fit else load_coefficients()
+        self._fit = fit.id if fit else ""
 
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
         """One verdict per passage, in the order given. Raises what the similarity callable raises."""
@@ -107,7 +116,7 @@ class BuiltinGrader:
             started_ms, clock = trace.now_ms(), time.perf_counter()
             model = self._models[model_for(read.language, passage.text)]
             evidence, probability = judged(read, passage, similarity, model)
-            verdict = verdict_of(evidence, probability)
+            verdict = replace(verdict_of(evidence, probability), fit=self._fit)
             duration_ms = (time.perf_counter() - clock) * 1000
             parsed = {name: round(value, 4) for name, value in zip(FEATURES, evidence.features, strict=True)}
             parsed["probability"] = round(probability, 4)

@@ -156,6 +156,13 @@ ANSWER_JUDGEMENTS = _table(
     _text("judged_at"),
     _text("author"),
 )
+GRADER_FITS = _table(
+    "evaluation",
+    "grader_fits",
+    _key("id"),
+    *(_text(name) for name in ("collection", "model", "content", "made_at", "author")),
+)
+"""What judgements of a collection taught a grader; ``content`` is all of it, as JSON."""
 SAVED_SETTINGS = _table("evaluation", "saved_settings", _key("name"), _text("config"), _text("saved_at"))
 
 VERDICTS = _table("verdicts", "verdicts", _key("key"), _text("value"), sqlite_with_rowid=False)

@@ -45,6 +45,21 @@ class InvalidConfig(WorkbenchError):
         N_("Choose it as grader or reranker, and `builtin`, `ollama:MODEL` or `provider:model` here."),
         field="models",
     )
+    only_graders_fit = Message(
+        N_("Only a grader can be fitted to a collection; the {role} is {model}."),
+        N_("Name the model of the {role} without `#`."),
+        field="models",
+    )
+    unknown_fit = Message(
+        N_("No fit of a grader with the id {fit} is kept here."),
+        N_("Choose the grader without `#{fit}`, or fit it on the grader bench of Tune."),
+        field="models",
+    )
+    fit_of_another = Message(
+        N_("The fit {fit} is of the grader {model} to the collection {collection!r}."),
+        N_("Choose that grader and collection together, or the grader without `#{fit}`."),
+        field="models",
+    )
     model_not_text = Message(
         N_("The name of a model must be a text."),
         N_("Write `builtin`, `ollama:MODEL` or `provider:model`."),

@@ -14,6 +14,7 @@ from engine.builtin.rerank import BATCH, by_relevance, scored_verdict
 from engine.errors import ModelError, RerankServerUnusable
 from engine.llm.role import together
 from engine.model.config import RoleName
+from engine.model.grader_fit import GraderFit, calibrated
 from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, Trace
 
@@ -78,8 +79,10 @@ class ScoringGrader:
     score, ``TimeoutError`` where the trace's time runs out.
     """
 
-    def __init__(self, scorer: Scorer) -> None:
+    def __init__(self, scorer: Scorer, fit: GraderFit | None = None) -> None:
+        """``fit`` calibrates the scores for one collection."""
         self._scorer = scorer
+        self._fit = fit
 
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
         """One verdict for each passage, in their order; reported to the trace as they come."""
@@ -89,7 +92,8 @@ class ScoringGrader:
 
     async def _judge(self, question: str, passage: Passage, trace: Trace) -> Verdict:
         async with self._scorer.place():
-            ((raw, chance),) = await _Asking(self._scorer, "grader", question, [passage], trace).answers()
+            asking = _Asking(self._scorer, "grader", question, [passage], trace, self._fit)
+            ((raw, chance),) = await asking.answers()
         verdict = self._verdict(raw, chance)
         trace.verdict(passage.id, verdict)
         return verdict
@@ -99,9 +103,10 @@ class ScoringGrader:
         return Verdict(
             relevant=relevant,
             confidence=chance if relevant else 1.0 - chance,
-            reason=f"Score {raw:.4g}, not calibrated.",
+            reason=f"Score {raw:.4g}, {'calibrated' if self._fit else 'not calibrated'}.",
             grader=self._scorer.name,
             raw=raw,
+            fit=self._fit.id if self._fit else "",
         )
 
 
@@ -114,6 +119,7 @@ class _Asking:
     question: str
     passages: Sequence[Passage]
     trace: Trace
+    fit: GraderFit | None = None
 
     async def answers(self) -> list[tuple[float, float]]:
         """The score of each passage with the chance it stands for."""
@@ -125,7 +131,7 @@ class _Asking:
             # A thread cannot be stopped, but no one waits for it: a batch is short.
             async with asyncio.timeout(self.trace.time_left_s()):
                 raw = await self.scorer.score(self.question, [shown(item) for item in self.passages])
-            found = [(score, self.scorer.chance(score)) for score in raw]
+            found = [(score, self._chance(score)) for score in raw]
             error = ""
         except ModelError as failure:
             error = f"{failure.code}: {failure.fact}"
@@ -133,6 +139,10 @@ class _Asking:
         finally:
             self.trace.call(self._call(found, start_ms, (time.perf_counter() - began) * 1000.0, error))
         return found
+
+    def _chance(self, raw: float) -> float:
+        stated = self.scorer.chance(raw)
+        return calibrated(self.fit.data, raw) if self.fit else stated
 
     def _call(self, found: Sequence[tuple[float, float]], start_ms: float, duration_ms: float, error: str) -> ModelCall:
         parsed: dict[str, Any] = {}

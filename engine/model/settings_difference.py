@@ -41,7 +41,7 @@ def settings_difference(a: RunConfig, b: RunConfig) -> tuple[SettingDifference, 
         old, new = a.models.of(role), b.models.of(role)
         if old.built_in and new.built_in:
             # A built-in role has no temperature, seed or context size.
-            continue
+            old, new = RoleModel(fit=old.fit), RoleModel(fit=new.fit)
         for name in _OF_MODELS:
             if getattr(old, name) != getattr(new, name):
                 label = f"models.{role}" if name == "model" else f"models.{role}.{name}"

@@ -152,6 +152,11 @@ _BATCHES: Operations = {
     "judge": _work(N_("Judging of answers begun"), "batch_id", "model.model"),
     "stop_judging": _work(N_("Judging of answers stopped")),
 }
+_GRADER_FITS: Operations = {
+    "of": LOOK,
+    "used_by": OWN,
+    "keep": _work(N_("Grader fitted"), "fit.name"),
+}
 _WEAK_POINTS: Operations = {
     **dict.fromkeys(("list", "is_on", "passages"), LOOK),
     "note": WORK,
@@ -177,6 +182,7 @@ OPERATIONS: Mapping[str, Operations] = {
     "Host": _HOST,
     "EvaluationStore": _EVALUATION,
     "BatchRunner": _BATCHES,
+    "GraderFits": _GRADER_FITS,
     "WeakPoints": _WEAK_POINTS,
     "Team": _TEAM,
 }

@@ -17,6 +17,7 @@ from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
 from engine.database.opening import Databases
 from engine.errors import GraphStoreError, WorkbenchError
+from engine.evaluation.grader_fits import GraderFits
 from engine.host.notes import SpeedNotes
 from engine.knowledge.base import KnowledgeBase
 from engine.llm import turns
@@ -29,6 +30,7 @@ from engine.llm.rewriter import ChatRewriter
 from engine.llm.scoring import ScoringGrader
 from engine.memory.weak_points import weak_point_of
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
+from engine.model.grader_fit import GraderFit
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.model.version import __version__
 from engine.retrieval.graph_looks import GraphLooks
@@ -64,6 +66,7 @@ class Resources:
         self.databases = databases or Databases.of(settings)
         self.knowledge = KnowledgeBase(settings, self.databases)
         self.verdicts = VerdictCache(self.databases.verdicts)
+        self.fits = GraderFits(self.databases.evaluation)
         self._turns = turns.share(settings, self.databases.runs)
         self.graph_looks = GraphLooks()
         self.speeds = SpeedNotes(settings.data_dir / "host.json")
@@ -104,11 +107,12 @@ class Resources:
         models = {role: config.models.of(role) for role in own.roles}
         embedding = retriever.manifest["embedding_model"]
         digests = await self._digests([*(model.model for model in models.values()), embedding])
+        fit = await self._fit(config.models.grader, retriever)
         given = self._given(config, retriever)
         rewriters: dict[str, Any] = given.rewriters(BuiltinRewriter, ChatRewriter)
         roles = Roles(
             retriever=retriever,
-            grader=self._grader(config, retriever, digests),
+            grader=self._grader(config, retriever, digests, fit),
             generator=self._generator(config.models.generator),
             note=self._noting(given, retriever.manifest["collection"]),
             **rewriters,
@@ -117,6 +121,8 @@ class Resources:
         manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **said}
         if digests:
             manifest["ollama"] = self._status.version if self._status else ""
+        if fit is not None:
+            manifest["grader_fit"] = f"{fit.kind}@{fit.id}"
         if retriever.manifest["collection"] != config.collection:
             manifest["collection_alias"] = config.collection
         if embedding in digests:
@@ -150,11 +156,14 @@ class Resources:
     async def fresh_grader(self, config: RunConfig) -> Grader:
         """The grader of ``config`` without a memory: it neither reads stored verdicts nor keeps its own."""
         model = config.models.grader
-        if model.built_in:
+        retriever = None
+        if model.built_in or model.fit:
             retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
-            return BuiltinGrader(retriever.similarity_of)
+        fit = await self._fit(model, retriever) if retriever else None
+        if model.built_in and retriever is not None:
+            return BuiltinGrader(retriever.similarity_of, fit)
         if model.scores:
-            return ScoringGrader(scorer_of(model, self.settings))
+            return ScoringGrader(scorer_of(model, self.settings), fit)
         settings = await asyncio.to_thread(self._for_grader, model.model, await self._digests([model.model]))
         return ChatGrader(model, settings)
 
@@ -190,12 +199,20 @@ class Resources:
         self.verdicts.close()
         await asyncio.to_thread(turns.end, self._turns)
 
-    def _grader(self, config: RunConfig, retriever: CollectionRetriever, digests: Mapping[str, str]) -> Grader:
+    async def _fit(self, grader: RoleModel, retriever: CollectionRetriever) -> GraderFit | None:
+        """The fit that a grader judges with; raises ``InvalidConfig`` where it is none of the collection's."""
+        if not grader.fit:
+            return None
+        return await asyncio.to_thread(self.fits.used_by, grader, retriever.manifest["collection"])
+
+    def _grader(
+        self, config: RunConfig, retriever: CollectionRetriever, digests: Mapping[str, str], fit: GraderFit | None
+    ) -> Grader:
         model = config.models.grader
         if model.built_in:
-            return BuiltinGrader(retriever.similarity_of)
+            return BuiltinGrader(retriever.similarity_of, fit)
         if model.scores:
-            return ScoringGrader(scorer_of(model, self.settings))
+            return ScoringGrader(scorer_of(model, self.settings), fit)
         return ChatGrader(
             model,
             self._for_grader(model.model, digests),

@@ -162,6 +162,7 @@ LISTS: dict[str, Callable[[Ward], object]] = {
     "EvaluationStore.settings": lambda w: w.engine.evaluation.settings(),
     "WeakPoints.list": lambda w: w.engine.weak_points.list(),
     "WeakPoints.passages": lambda w: w.engine.weak_points.passages("ward", "Another question?"),
+    "GraderFits.of": lambda w: (w.engine.grader_fits.of("ward"), w.engine.grader_fits.of("station")),
     "Team.limits": lambda w: w.engine.team.limits(),
 }
 """What lists things: those of the ward are left out for others."""
@@ -191,7 +192,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
         *("BatchRunner.wait", "BatchRunner.wait_judging"),
     ),
     "only adds": (
-        *("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.judge_answer"),
+        *("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.judge_answer", "GraderFits.keep"),
         "EvaluationStore.save_settings",
     ),
     "says what was judged of a question that the caller knows, by ids": ("EvaluationStore.labels",),

@@ -18,6 +18,7 @@ from engine.evaluation.cases import SAMPLE_SET, case_of, sample_set
 from engine.knowledge.ingest import IngestItem
 from engine.memory.weak_points import WeakPoint
 from engine.model.config import RunConfig
+from engine.model.grader_fit import GraderFit
 from engine.model.values import Memory, RunId
 from engine.people import Person, acting_as
 from engine.people.page_cookie import NAME
@@ -98,6 +99,7 @@ def _work_of_a_member(engine: Engine) -> tuple[RunId, RunId, str]:
     engine.evaluation.set_label(QUESTION, "protocol.md#0", relevant=True)
     batch = engine.batches.start("of the ward", RunConfig(collection="ward"))
     engine.batches.wait(batch)
+    engine.grader_fits.keep(GraderFit("examples", "ollama:m", "ward", {"examples": [SECRET]}))
     engine.weak_points.note(WeakPoint("w1", "ward", QUESTION, "refused", run, "2026-01-01T00:00:00.000+00:00"))
     asked_of_all = sample_set().cases[0].id
     engine.batches.wait(engine.batches.start(SAMPLE_SET, RunConfig(collection="ward"), case_ids=[asked_of_all]))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,7 @@ CROSS_ENCODER = "cross_encoder:"
 """Begins the name of a model of this process that reads question and passage together and gives a score."""
 RERANK_SERVER = "rerank:"
 """Begins the name of such a model behind ``WORKBENCH_RERANK_URL``."""
+_FIT = re.compile(r"[0-9a-f]{12}")
 _SCORING = frozenset({"grader", "reranker"})
 """Roles that a model can play which gives scores and writes nothing."""
 
@@ -32,10 +34,18 @@ class RoleModel:
     seed: int = 7
     num_ctx: int = 8192
     """Tokens of context asked of Ollama; other providers ignore it."""
+    fit: str = ""
+    """Id of the fit to a collection that a grader judges with, also written ``MODEL#ID``; empty: as shipped."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, str):
             raise InvalidConfig.model_not_text()
+        model, mark, fit = self.model.rpartition("#")
+        if mark and _FIT.fullmatch(fit):
+            object.__setattr__(self, "model", model)
+            object.__setattr__(self, "fit", fit)
+        if not isinstance(self.fit, str) or (self.fit and not _FIT.fullmatch(self.fit)):
+            raise InvalidConfig.unknown_fit(fit=str(self.fit)[:80])
         provider, colon, name = self.model.partition(":")
         if self.model != BUILTIN:
             if not colon or not provider.strip() or len(self.model) > 200:
@@ -44,6 +54,15 @@ class RoleModel:
                 raise InvalidConfig.provider_without_model(model=self.model[:80])
         for field_name, parameter in MODEL_PARAMETERS.items():
             object.__setattr__(self, field_name, checked(field_name, getattr(self, field_name), parameter))
+
+    @property
+    def name(self) -> str:
+        """Model and fit in one text, from which the same can be read again."""
+        return f"{self.model}#{self.fit}" if self.fit else self.model
+
+    def named(self, name: str) -> RoleModel:
+        """Another model, asked with the same numbers."""
+        return replace(self, model=name, fit="")
 
     @property
     def built_in(self) -> bool:
@@ -89,6 +108,8 @@ class RoleModels:
             model: RoleModel = getattr(self, item.name)
             if model.scores and item.name not in _SCORING:
                 raise InvalidConfig.only_scores(only_scores=model.model[:80], role=item.name)
+            if model.fit and item.name != "grader":
+                raise InvalidConfig.only_graders_fit(model=model.name[:80], role=item.name)
 
     def of(self, role: RoleName) -> RoleModel:
         model: RoleModel = getattr(self, role)

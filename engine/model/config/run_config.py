@@ -388,6 +388,9 @@ def _role_model(role: str, plain: Any, usual: RoleModels) -> RoleModel:
         return RoleModel(plain)
     values = _object(f"models.{role}", plain)
     _refuse_unknown(values, tuple(item.name for item in fields(RoleModel)))
+    if "model" in values:
+        # A fit belongs to its model.
+        values = {"fit": "", **values}
     return replace(cast(RoleModel, getattr(usual, role)), **values)
 
 

@@ -116,6 +116,8 @@ class Verdict:
     """Which rule it passes by; see :data:`VERDICT_POLICY`."""
     raw: float | None = None
     """Score of a model that gives scores, as it came; None for any other grader."""
+    fit: str = ""
+    """Id of the fit to the collection that it was made with; empty: the grader as shipped."""
 
     @property
     def p_relevant(self) -> float:

@@ -96,7 +96,7 @@ def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:
     for item in fields(RoleModels):
         own, wanted = getattr(run.models, item.name), getattr(chosen.models, item.name)
         models[item.name] = replace(wanted, seed=own.seed) if item.name in roles else own
-        if item.name in roles and wanted.built_in and own.built_in:
+        if item.name in roles and wanted.built_in and own.built_in and wanted.fit == own.fit:
             models[item.name] = own
     return replace(moved, milvus_address=run.milvus_address, options=options, models=RoleModels(**models), **hidden)
 

@@ -9,8 +9,9 @@ from typing import Literal
 import streamlit as st
 
 from components.common.i18n import Words
+from components.common.phrases import model_label
 from components.labels.settings import PRESET_NAMES
-from components.runs.compare_settings import changed_names, compare_settings, model_label
+from components.runs.compare_settings import changed_names, compare_settings
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import BUILTIN, PRESETS, RoleModel, RunConfig, declared
@@ -49,7 +50,7 @@ def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: 
 def _other_grader(a: RunRecord, models: tuple[str, ...], words: Words, begin: Begin) -> None:
     st.caption(f"**{words('Same question, other grader')}**")
     own = a.config.models.grader
-    others = [name for name in (BUILTIN, *models) if name != own.model][:_MOST_GRADERS]
+    others = [name for name in (BUILTIN, *models) if name != own.name][:_MOST_GRADERS]
     if not others:
         st.caption(
             words("Only the built-in grader is here. Once Ollama runs with a chat model, one click compares the two.")
@@ -59,7 +60,7 @@ def _other_grader(a: RunRecord, models: tuple[str, ...], words: Words, begin: Be
         for name in others:
             label = words("Run with {model}", model=model_label(name, words))
             if st.button(label, key=f"compare_grader_{name}", icon=":material/play_arrow:"):
-                grader = RoleModel() if name == BUILTIN else replace(own, model=name)
+                grader = RoleModel() if name == BUILTIN else own.named(name)
                 begin({"b": _asked_as(a, replace(a.config, models=replace(a.config.models, grader=grader)))})
 
 

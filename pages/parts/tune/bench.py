@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.phrases import model_label
 from components.tune.bench_charts import bench_figures, comparison, curve_chart, noise_table, reliability_chart
 from engine.engine import Engine
 from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, figures
@@ -18,6 +19,7 @@ from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunRecord
 from pages.parts.common.rights import may
+from pages.parts.tune.bench_fit import Population, fit_section
 from pages.parts.tune.evidence import Gathering, judged_pairs, records_of
 from pages.parts.tune.gather import batch_name
 
@@ -91,6 +93,8 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     with second:
         reliability_chart(found, words, key="bench_reliability")
     wanted_precision(graded, words)
+    st.divider()
+    fit_section(engine, gathering, config, Population(graded, only, cut), words)
     st.divider()
     other_grader(engine, gathering, graded, _Look(only, cut), words)
     st.divider()
@@ -207,5 +211,4 @@ def _texts(records: list[RunRecord]) -> dict[PassageId, str]:
 
 
 def _grader_name(config: RunConfig, words: Words) -> str:
-    model = config.models.grader
-    return words("built-in") if model.built_in else model.model
+    return model_label(config.models.grader.name, words)

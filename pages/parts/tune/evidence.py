@@ -17,6 +17,9 @@ from engine.engine import Engine
 from engine.evaluation.anytime import Drawn, drawn
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import Evidence, gather
+from engine.evaluation.fit_builtin import Refit, weighed_pairs
+from engine.evaluation.fit_scores import Calibration, scored_pairs
+from engine.evaluation.fitting import Subject, Trial, trial
 from engine.evaluation.grader_bench import Pair, pairs
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
 from engine.evaluation.values import AnswerJudgement, Batch, BatchProgress
@@ -211,6 +214,36 @@ def _pairs(
     records = {case.id: record for case, record in results}
     labels = _engine.evaluation.labels(*(case.question for case, _ in results))
     return pairs([case for case, _ in results], records, labels, only_labelled=only_labelled)
+
+
+def fit_trial(engine: Engine, batch: Batch, *, only_labelled: bool, cut: float) -> Trial:
+    """What the judgements of a gathering teach its grader; made again where somebody labelled something.
+
+    The grader must be built in or give scores.
+    """
+    runs, state = _runs_of(engine, batch.id), _state(engine)
+    return _fit_trial(seen_by(engine), (batch.id, runs), state, only_labelled, cut, _engine=engine)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _fit_trial(
+    instance: str,
+    batch: tuple[str, str],
+    state: tuple[int, ...],
+    only_labelled: bool,
+    cut: float,
+    *,
+    _engine: Engine,
+) -> Trial:
+    batch_id, runs = batch
+    graded = _pairs(instance, batch_id, runs, state, only_labelled, _engine)
+    records = {case.id: record for case, record in _engine.batches.results(batch_id)}
+    grader = _engine.evaluation.batch(batch_id).config.models.grader
+    collection = next((str(record.manifest.get("collection", "")) for record in records.values()), "")
+    subject = Subject(grader.model, collection, cut)
+    if grader.built_in:
+        return trial(Refit(), weighed_pairs(graded, records), subject)
+    return trial(Calibration(), scored_pairs(graded, records), subject)
 
 
 def records_of(engine: Engine, batch: Batch) -> list[tuple[Case, RunRecord]]:

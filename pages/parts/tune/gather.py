@@ -11,7 +11,7 @@ from components.common.amounts import moment
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.markup import draw, node
-from components.common.setting_words import setting_text
+from components.common.phrases import model_label
 from components.knowledge.draw import quiet
 from components.tune.progress import batch_status
 from engine.engine import Engine
@@ -103,7 +103,7 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
 def batch_name(batch: Batch, words: Words) -> str:
     """``built-in · 2026-11-22 03:05 · 60/60``"""
     when = moment(batch.created_at)
-    grader = setting_text("grader", batch.config.models.grader.model, words)
+    grader = model_label(batch.config.models.grader.name, words)
     return f"{grader} · {when} · {len(batch.done)}/{batch.total}"
 
 

@@ -1,0 +1,162 @@
+"""What judgements of a collection teach its grader, and whether that helps on judgements which were left out.
+
+Folds are by question, so that no question is on both sides. A fit helps where, on the folds left out, neither agreement
+(κ) nor error (Brier) is worse than before and one of them is better.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from engine.evaluation.grader_bench import GraderFigures, Pair, figures
+from engine.model.grader_fit import FitKind, GraderFit
+
+FOLDS = 5
+LEAST = 40
+"""Judgements without which nothing is fitted."""
+LEAST_EACH = 10
+"""Of them relevant, and as many not relevant."""
+LEAST_QUESTIONS = FOLDS
+COMPARED = ("kappa", "auc", "brier", "ece")
+"""Figures that a fit keeps, before and after."""
+_DIGITS = 9
+
+
+class Item(Protocol):
+    """A labelled pair with what a kind of grader bases P(relevant) on."""
+
+    @property
+    def pair(self) -> Pair: ...
+
+
+ItemT = TypeVar("ItemT", bound=Item)
+SeenT_contra = TypeVar("SeenT_contra", bound=Item, contravariant=True)
+
+
+class Method(Protocol[SeenT_contra]):
+    """How a kind of grader is fitted."""
+
+    kind: FitKind
+
+    def shipped(self, items: Sequence[SeenT_contra]) -> Sequence[float]:
+        """P(relevant) of each pair without a fit."""
+        ...
+
+    def learn(self, items: Sequence[SeenT_contra]) -> dict[str, Any]:
+        """What these pairs teach, as JSON holds it; both labels occur among them."""
+        ...
+
+    def chances(self, data: Mapping[str, Any], items: Sequence[SeenT_contra]) -> Sequence[float]:
+        """P(relevant) of each pair by what was learnt."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A fit, and what it does on judgements that it has not seen."""
+
+    fit: GraderFit | None
+    """None where there are too few judgements."""
+    before: GraderFigures
+    """The grader without a fit, on the same pairs."""
+    after: GraderFigures | None
+    questions: int
+
+    @property
+    def helps(self) -> bool:
+        """Whether neither agreement nor error is worse than before, and one of them better."""
+        old, new = self.before, self.after
+        if new is None or old.kappa is None or new.kappa is None or old.brier is None or new.brier is None:
+            return False
+        gains = (new.kappa - old.kappa, old.brier - new.brier)
+        return min(gains) > -1e-9 and max(gains) > 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """How many labelled pairs there are to learn from."""
+
+    n: int
+    relevant: int
+    questions: int
+
+    @property
+    def missing(self) -> tuple[int, int, int, int]:
+        """What is wanted at least: more judgements in all, relevant ones, others, and more questions."""
+        others = self.n - self.relevant
+        wanted = (LEAST - self.n, LEAST_EACH - self.relevant, LEAST_EACH - others, LEAST_QUESTIONS - self.questions)
+        most, yes, no, asked = (max(0, item) for item in wanted)
+        return max(most, yes + no), yes, no, asked
+
+
+def judgements(graded: Iterable[Pair]) -> Judgements:
+    """Count the labelled pairs with a readable verdict."""
+    usable = [pair for pair in graded if pair.label is not None and pair.p_relevant is not None]
+    return Judgements(len(usable), sum(bool(pair.label) for pair in usable), len({pair.question for pair in usable}))
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is fitted to what."""
+
+    model: str
+    """The grader, as a config names it without a fit."""
+    collection: str
+    cut: float
+    """From which P(relevant) on a verdict passes, for κ."""
+
+
+def trial(method: Method[ItemT], items: Sequence[ItemT], subject: Subject) -> Trial:
+    """Fit to all pairs, with figures of fits that had not seen the pairs they are of."""
+    before = figures(_with([item.pair for item in items], method.shipped(items)), subject.cut)
+    there = judgements(item.pair for item in items)
+    found = Trial(None, before, None, there.questions)
+    if any(there.missing):
+        return found
+    after = _held_out(method, items)
+    if after is None:
+        return found
+    told = figures(_with([item.pair for item in items], after), subject.cut)
+    fit = GraderFit(
+        method.kind,
+        subject.model,
+        subject.collection,
+        method.learn(items),
+        judgements=len(items),
+        assumed=before.assumed_n,
+        figures={name: (getattr(before, name), getattr(told, name)) for name in COMPARED},
+    )
+    return Trial(fit, before, told, there.questions)
+
+
+def _held_out(method: Method[ItemT], items: Sequence[ItemT]) -> list[float] | None:
+    """P(relevant) of each pair by a fit to the other folds; None where a fold leaves one label alone to learn from."""
+    found = [0.0] * len(items)
+    for places in folds([item.pair.question for item in items], FOLDS):
+        out = frozenset(places)
+        rest = [item for place, item in enumerate(items) if place not in out]
+        if len({item.pair.label for item in rest}) < 2:
+            return None
+        told = method.chances(method.learn(rest), [items[place] for place in places])
+        for place, chance in zip(places, told, strict=True):
+            found[place] = chance
+    return found
+
+
+def folds(questions: Sequence[str], count: int) -> list[list[int]]:
+    """Places by fold; all of a question are in one, and which one depends on the questions alone."""
+    order = sorted(set(questions), key=lambda text: hashlib.sha256(text.encode(errors="replace")).digest())
+    fold_of = {text: place % count for place, text in enumerate(order)}
+    made = [[place for place, text in enumerate(questions) if fold_of[text] == fold] for fold in range(count)]
+    return [places for places in made if places]
+
+
+def _with(pairs: Sequence[Pair], chances: Sequence[float]) -> list[Pair]:
+    """The pairs as a grader would have judged them that says these chances."""
+    return [
+        replace(pair, p_relevant=chance, reach=round(chance, _DIGITS))
+        for pair, chance in zip(pairs, chances, strict=True)
+    ]

@@ -1,0 +1,105 @@
+"""The fits of graders to collections that somebody chose to keep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from functools import cache
+
+from pydantic import TypeAdapter
+from sqlalchemy import Connection, select
+
+from engine.database.base import Database, clean, put
+from engine.database.faults import UNUSABLE, cause_of
+from engine.database.tables import GRADER_FITS
+from engine.errors import EvaluationError, InvalidConfig
+from engine.model.config import RoleModel
+from engine.model.grader_fit import GraderFit
+from engine.people import acting
+from engine.people.doors import guarded
+
+
+@guarded
+class GraderFits:
+    """Fits by id, in the database of evaluations; one that was kept stays, for records name it.
+
+    Every method raises ``EvaluationError`` where the database cannot be used.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._opened = False
+
+    def keep(self, fit: GraderFit) -> GraderFit:
+        """Keep a fit and return it with date and author; one of the same content stays as it is."""
+        noted = replace(fit, made_at=datetime.now(UTC).isoformat(timespec="seconds"), author=acting().author)
+        row = {
+            "id": noted.id,
+            "collection": clean(noted.collection),
+            "model": clean(noted.model),
+            "content": clean(json.dumps(asdict(noted), ensure_ascii=False, default=dict)),
+            "made_at": noted.made_at,
+            "author": clean(noted.author),
+        }
+        with self._translated(), self._database.writing() as connection:
+            put(connection, GRADER_FITS, row, changes=())
+            return self._found(connection, noted.id) or noted
+
+    def of(self, collection: str) -> tuple[GraderFit, ...]:
+        """The fits to a collection, newest first; none where who acts may not read it."""
+        if not acting().may_read(collection):
+            return ()
+        query = select(GRADER_FITS.c.content).where(GRADER_FITS.c.collection == clean(collection))
+        newest = query.order_by(GRADER_FITS.c.made_at.desc(), GRADER_FITS.c.id)
+        with self._reading() as connection:
+            return tuple(_adapter().validate_json(text) for text in connection.scalars(newest)) if connection else ()
+
+    def used_by(self, model: RoleModel, collection: str) -> GraderFit | None:
+        """The fit that a grader judges a collection with; None for one as shipped.
+
+        Raises ``InvalidConfig`` for a fit that is not kept here, of another model, or to another collection.
+        """
+        if not model.fit:
+            return None
+        with self._reading() as connection:
+            fit = self._found(connection, model.fit) if connection else None
+        if fit is None or not acting().may_read(fit.collection):
+            raise InvalidConfig.unknown_fit(fit=model.fit)
+        if fit.model != model.model or fit.collection != collection:
+            raise InvalidConfig.fit_of_another(fit=model.fit, model=fit.model, collection=fit.collection)
+        return fit
+
+    def _found(self, connection: Connection, fit_id: str) -> GraderFit | None:
+        query = select(GRADER_FITS.c.content).where(GRADER_FITS.c.id == fit_id)
+        text = connection.scalar(query)
+        return None if text is None else _adapter().validate_json(text)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection | None]:
+        """A connection; None where there is no database yet."""
+        with self._translated():
+            if not self._database.exists:
+                yield None
+                return
+            if not self._opened:
+                # A file of an earlier version has no such table until somebody opens it to write.
+                with self._database.writing():
+                    self._opened = True
+            with self._database.reading() as connection:
+                yield connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except UNUSABLE as error:
+            cause, advice = cause_of(error)
+            raise EvaluationError.unusable(path=self._database.place, cause=cause, advice=advice) from None
+
+
+@cache
+def _adapter() -> TypeAdapter[GraderFit]:
+    return TypeAdapter(GraderFit)
