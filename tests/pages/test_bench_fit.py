@@ -32,7 +32,7 @@ def bench(name: str, language: str = "en") -> AppTest:
     app = opened(language=language)
     app.session_state["query_set"] = name
     app.switch_page("tune.py").run()
-    app.session_state["tune_tabs"] = words_for(language)("Grader bench")  # type: ignore[arg-type]
+    app.session_state["tune_tabs"] = words_for(language)("Grader bench")
     app.run()
     assert not app.exception, app.exception
     return app
