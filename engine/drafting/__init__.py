@@ -1,0 +1,1 @@
+"""Questions drafted from the documents of a collection, for somebody to accept, edit or refuse."""
