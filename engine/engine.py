@@ -36,6 +36,7 @@ from engine.replay.fork import branch_off
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.running.any_runs import AnyRuns
 from engine.running.connections import Connections
+from engine.running.drafting import Drafting
 from engine.running.followed_runs import FollowedRuns
 from engine.running.graphs import Graphs
 from engine.running.ingestions import Ingestions
@@ -103,6 +104,9 @@ class Engine:
         self.connections = Connections(self._loop, self.resources)
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
         self._evaluations = Evaluations(self, self.team.groups_of)
+        self.drafting = Drafting(
+            self._loop, self.resources, lambda: self._evaluations.drafts, lambda: self._evaluations.store
+        )
         self._loop.submit(self._warm_up())
 
     @classmethod

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from engine.api import published
 from engine.api.attaching import add_attachments, attached
 from engine.api.bodies import CheckRequest, ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
+from engine.api.draft_routes import add_drafts
 from engine.api.encoding import Json
 from engine.api.errors import NOT_KEPT_YET, add_error_handlers, answered
 from engine.api.forking import add_fork
@@ -107,6 +108,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, view
     add_knowledge(api, get_engine)
     add_graphs(api, get_engine)
     add_weak_points(api, get_engine)
+    add_drafts(api, get_engine)
     add_team(api, get_engine)
     return api
 

@@ -221,6 +221,25 @@ class GraphRequest(_Body):
     """Whether a graph that another extractor has read may be thrown away."""
 
 
+class DraftsRequest(_Body):
+    """Body of ``POST /api/collections/{name}/drafts``."""
+
+    limit: StrictInt = Field(40, ge=1, le=200)
+    model: Annotated[StrictStr, Field(max_length=200, json_schema_extra=published.MODEL)] = ""
+    """A chat model that writes half of the questions; empty or ``builtin``: rules write them all."""
+
+
+class DraftDecision(_Body):
+    """Body of ``PUT /api/drafts/{draft_id}``."""
+
+    state: Literal["open", "accepted", "refused"]
+    set: Annotated[StrictStr, Field(max_length=200)] = ""
+    """The query set that an accepted question goes into; made where there is none."""
+    question: Annotated[StrictStr, Field(max_length=20_000)] | None = None
+    """Other words for it; left out: as it was drafted."""
+    gold_answers: Annotated[list[Annotated[StrictStr, Field(max_length=2000)]], Field(max_length=10)] | None = None
+
+
 class RunsQuery(BaseModel):
     """What narrows ``GET /api/runs``; ``before`` is the ``cursor`` of the last run already seen."""
 

@@ -36,9 +36,11 @@ _STATUS: Final[Mapping[str, int]] = {
         404: (
             errors.GraphMissing,
             errors.UnknownCollection,
+            errors.UnknownDraft,
             errors.UnknownEntity,
             errors.UnknownJob,
             errors.UnknownMemory,
+            errors.UnknownQuerySet,
             errors.UnknownRun,
             errors.UnknownToken,
             errors.UnknownWeakPoint,
@@ -62,6 +64,7 @@ _STATUS: Final[Mapping[str, int]] = {
         422: (
             errors.ForkRefused,
             errors.InvalidConfig,
+            errors.InvalidQuerySet,
             errors.InvalidQuestion,
             errors.InvalidCollectionName,
             errors.InvalidTag,

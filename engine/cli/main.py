@@ -19,6 +19,7 @@ from rich.markup import escape
 from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.cli.doctor import add_doctor
+from engine.cli.drafts import add_drafts
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
 from engine.cli.index import add_index
@@ -106,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_eval_arguments(judge)
     judge.set_defaults(command=_eval)
 
+    add_drafts(commands)
     add_history(commands)
     add_doctor(commands)
     add_move_data(commands)

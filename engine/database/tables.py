@@ -163,6 +163,20 @@ GRADER_FITS = _table(
     *(_text(name) for name in ("collection", "model", "content", "made_at", "author")),
 )
 """What judgements of a collection taught a grader; ``content`` is all of it, as JSON."""
+DRAFTS = _table(
+    "evaluation",
+    "drafts",
+    _key("id"),
+    _text("collection"),
+    _number("place"),
+    _text("made_at"),
+    _text("state"),
+    _text("set_name", server_default=""),
+    _text("decided_at", server_default=""),
+    _text("author", server_default=""),
+    _text("data"),
+)
+"""Questions drafted from documents, which are in no query set until somebody accepts them."""
 SAVED_SETTINGS = _table("evaluation", "saved_settings", _key("name"), _text("config"), _text("saved_at"))
 
 VERDICTS = _table("verdicts", "verdicts", _key("key"), _text("value"), sqlite_with_rowid=False)

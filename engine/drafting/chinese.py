@@ -14,7 +14,7 @@ _POINTS_BACK = re.compile(
     r"|(?:这[个些种时样]|那[个些种]|该(?!怎)|上述|以[上下](?!版本|级)|如[上下]|此时|它们?|其中|前者|后者|下[面列文])"
 )
 _NO_SUBJECT = re.compile(
-    r"^[^\w`]|^(?:设置|允许|如果|当|若|由于|因为|为了|要|请|注意|默认|目前|通常|一般|可以|我们|你|您|用户可|这|那|该|此|其|它|本节|本文|"
+    r"^[^\w`]|^[①-⑳❶-❿➊-➓]|^(?:WHEN|THEN|AND|GIVEN|返回值|返回结果|结果|响应|参数)|^(?:设置|允许|如果|当|若|由于|因为|为了|要|请|注意|默认|目前|通常|一般|可以|我们|你|您|用户可|这|那|该|此|其|它|本节|本文|"
     r"在|从|对|将|把|使用|通过|根据|除|虽然|即使|无论|只|也|还|又|并|且|或|和|与|及|首先|然后|最后|有|没有|不|建议|需要|应)"
 )
 _SUBJECT = r"(?P<subject>[^，。；：！？、“”（）()=\[\]]{2,24}?)"
@@ -44,19 +44,30 @@ _YOU_CAN = re.compile(
 )
 _TELLS = re.compile(r"^(?:请|你|您|需要?|可以|应当?|必须|建议|使用|将|把|则?需要?|则?可以|则?应)")
 _POINTS_ON = re.compile(r"^(?:请?(?:参考|参阅|查看|参见|阅读|访问)|详[见情]|见)")
-_NO_TASK = re.compile(r"^(?:了解|理解|保证|确保|避免|方便|防止|便于|让|使|能够?更|更好|简化|说明|演示|解决(?:这|该|此))")
+_NO_TASK = re.compile(
+    r"^(?:了解|理解|保证|确保|避免|方便|防止|便于|让|使|能够?更|更好|简化|说明|演示|解决(?:这|该|此)|按照|参考)"
+)
 _NO_AIM = re.compile(r"(?:考虑|起见|目的|见)$|的(?:插件|功能|时候|话|情况|同时)")
-_EMPTY_CLAUSE = re.compile(r"^(?:是|有任何|确实|存在|不存在|没有|有|还|仍|不|为|已)|必填$|我们")
+_EMPTY_CLAUSE = re.compile(r"^(?:是|[设配]置[为成]|有任何|确实|存在|不存在|没有|有|还|仍|不|为|已)|必填$|我们")
 _ASKING = re.compile(r"^(?:如何|怎样|怎么|为什么|为何|什么是|哪些|何时|是否)|(?:是什么|吗|呢|怎么办)?[？?]$")
 _DOING = re.compile(
     r"^(?P<verb>配置|设置|创建|新建|添加|增加|删除|移除|更新|修改|启用|开启|禁用|关闭|停用|安装|部署|使用|测试|验证|构建|"
     r"编译|运行|启动|停止|重启|升级|迁移|调试|自定义|编写|编辑|查看|获取|查询|列出|限制|集成|注册|加载|替换|转换|处理|"
     r"隐藏|代理|转发|导入|导出|切换|检查|监控|调整|控制|保存|备份|恢复|扩展|实现|定义|指定|绑定|上传|下载|预防|治疗|诊断|"
-    r"计算|证明|求解|判断|测量|收集|开发)(?P<object>\S.{1,24})$"
+    r"计算|证明|求解|判断|测量|收集|开发)(?P<object>(?!时)\S.{1,24})$"
 )
-_GENERIC = re.compile(r"^怎样(?P<verb>启用|禁用|删除|测试|使用|配置|添加|安装|停用|关闭|开启|移除)(?P<object>插件|组件|模块|服务|功能)？$")
-_NOUN_END = re.compile(r"(?:示例|例子|说明|概述|介绍|流程|原理|指南|步骤|方法|方式|场景|教程|建议|思路|注意事项|更新|机制|要求|架构|规则|参数|字段|选项|列表|接口|脚本)$")
-_LISTS = re.compile(r"^(?P<what>优点|缺点|优势|限制|局限(?:性)?|前提条件|先决条件|前置条件|注意事项|适用场景|使用场景|并发症|症状)$")
+_GENERIC = re.compile(
+    r"^怎样(?P<verb>启用|禁用|删除|测试|使用|配置|添加|安装|停用|关闭|开启|移除)"
+    r"(?P<object>插件|组件|模块|服务|功能)？$"
+)
+_NOUN_END = re.compile(
+    r"(?:示例|例子|说明|概述|介绍|流程|原理|指南|步骤|方法|方式|场景|教程|建议|思路|注意事项|更新|机制|要求|"
+    r"架构|规则|参数|字段|选项|列表|接口|脚本)$"
+)
+_LISTS = re.compile(
+    r"^(?P<what>优点|缺点|优势|限制|局限(?:性)?|前提条件|先决条件|前置条件|注意事项|适用场景|使用场景|"
+    r"并发症|症状)$"
+)
 _LONGEST, _SHORTEST = 60, 5
 
 
@@ -73,7 +84,13 @@ def of_sentence(sentence: str) -> Iterator[Found]:
 
 def of_heading(heading: str, title: str) -> Iterator[Found]:
     """Questions that a heading poses."""
-    plain = _plain(re.sub(r"^(?:\d+[.、)]\s*|[一二三四五六七八九十]+、\s*|步骤\s*\d*[:：]?\s*)+", "", heading.strip().strip("#").strip()))
+    plain = _plain(
+        re.sub(
+            r"^(?:\d+[.、)]\s*|[一二三四五六七八九十]+、\s*|步骤\s*\d*[:：]?\s*)+",
+            "",
+            heading.strip().strip("#").strip(),
+        )
+    )
     if not 3 <= len(plain) <= 30:
         return
     if _ASKING.search(plain):
@@ -125,7 +142,14 @@ def _figures(text: str) -> Iterator[Found]:
     if clause_start >= 0 and not _names(lead, loose=True):
         lead = before
     subject = re.split(r"[是为有在达不超至少最约]", lead.strip())[0]
-    if not _names(subject, loose=True) or _COUNTER.search(before) or _POINTS_BACK.search(lead) or _NO_SUBJECT.match(lead) or len(subject) < 2:
+    if (
+        re.search(r"[(（:：≥≤<>]", lead)
+        or not _names(subject, loose=True)
+        or _COUNTER.search(before)
+        or _POINTS_BACK.search(lead)
+        or _NO_SUBJECT.match(lead)
+        or len(subject) < 2
+    ):
         return
     unit = found.group("unit")
     asked = "百分之多少" if unit in ("%", "％") else f"多少{'' if unit[0] not in 'KMGTm' else ' '}{unit}"
@@ -153,15 +177,22 @@ def _conditions(text: str) -> Iterator[Found]:
     if found is None or (found.group("word") == "在" and not found.group("end")):
         return
     clause, main = found.group("clause").strip(), found.group("main")
+    if re.search(r"[:：(（]", clause):
+        return
     if _WISH.match(clause) or _POINTS_BACK.search(clause) or _POINTS_ON.match(main) or len(clause) < 6:
         return
-    if found.group("word") == "在" or _EMPTY_CLAUSE.search(clause) or (len(clause) < 8 and not re.search("[A-Za-z]", clause)):
+    if (
+        found.group("word") == "在"
+        or _EMPTY_CLAUSE.search(clause)
+        or (len(clause) < 8 and not re.search("[A-Za-z]", clause))
+    ):
         return
     asks = "应该怎么做" if _TELLS.match(main) else "会怎样"
     end = found.group("end") or ""
     word = "当" if found.group("word") == "当" else "如果"
     apart = " " if end and clause[-1].isascii() else ""
-    lead = f"{word}{' ' if clause[0].isascii() else ''}{_plain(clause)}{apart}{end if word == '当' or end in ('后', '之后') else ''}"
+    after = end if word == "当" or end in ("后", "之后") else ""
+    lead = f"{word}{' ' if clause[0].isascii() else ''}{_plain(clause)}{apart}{after}"
     yield Found("condition", f"{lead}，{asks}？".replace("你", "").replace("您", ""))
 
 
@@ -172,7 +203,7 @@ def _names(subject: str, *, loose: bool = False) -> bool:
     if re.search(r"[是在将把被让会能可]", plain) and not loose:
         return False
     tags = [tag for word, tag in segmenting.tag(plain) if word.strip()]
-    if not tags or tags[0][0] in "vpcdrmqy" and tags[0] != "vn":
+    if not tags or (tags[0][0] in "vpcdrmqy" and tags[0] != "vn"):
         return False
     return loose or tags[-1][0] in "njle" or tags[-1] in ("vn", "an", "x", "eng")
 

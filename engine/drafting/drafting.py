@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from engine.builtin.quotable import leans_on_previous, quotable
@@ -19,7 +19,13 @@ _TELLING = re.compile(r"[A-Za-z\u4e00-\u9fff]{2,}")
 _PATH = " > "
 _MOST_EXPECTED = 3
 """Passages of a section that answer the question of its heading."""
-_CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_GENERIC = re.compile(
+    r"^(?:usage|examples?|overview|next steps|configuration|how to|getting started|attributes|description|introduction|"
+    r"示例|使用|用法|配置|概述|简介|描述|属性|下一步)",
+    re.IGNORECASE,
+)
+"""Headings that say nothing of what stands below them."""
 _LEAST_PROSE = 40
 _MOST_OF_PASSAGE = 6
 
@@ -31,41 +37,42 @@ def drafts_of(passages: Sequence[StoredPassage], collection: str, told: Iterable
     sections would have to answer differently is left out.
     """
     found: dict[str, list[Draft]] = defaultdict(list)
-    by_id = {item.id: item for item in passages}
-    for passage, item, expected in _all(passages):
-        draft = _draft(item, passage, expected, collection)
+    for item, expected in _all(passages):
+        draft = draft_of(item, expected, collection)
         found[draft.id].append(draft)
     known = Told(told)
     kept: list[Draft] = []
-    clear = [several[0] for several in found.values() if len({(item.source, item.passages[0]) for item in several}) == 1]
+    clear = [
+        several[0] for several in found.values() if len({(item.source, item.passages[0]) for item in several}) == 1
+    ]
     for draft in ordered(clear):
         if not known.has(draft.question):
             known.add(draft.question)
-            kept.append(_with_sharing(draft, by_id))
-    return ordered(kept)
+            kept.append(draft)
+    return kept
 
 
-def _all(passages: Sequence[StoredPassage]) -> Iterator[tuple[StoredPassage, Found, tuple[StoredPassage, ...]]]:
-    """What each rule finds, with the passage it stands in and those that answer it."""
+def _all(passages: Sequence[StoredPassage]) -> Iterator[tuple[Found, tuple[StoredPassage, ...]]]:
+    """What each rule finds, with the passages that answer it."""
     headings = _headings(passages)
     for passage in with_heads(passages):
         language = _language(passage)
-        rows, _ = rows_of(_CODE_BLOCK.sub("", passage.text))
+        rows, _ = rows_of(CODE_BLOCK.sub("", passage.text))
         for item in _of_passage(passage, language):
-            yield passage, item, (passage,)
+            yield item, (passage,)
         for row in rows:
             for item in of_row(row, _subject(passage), language):
-                yield passage, item, (passage,)
+                yield item, (passage,)
     stands = Counter(_last(first) for first, _ in headings)
-    usage = english.Usage("\n".join(_CODE_BLOCK.sub("", item.text) for item in passages))
+    usage = english.Usage("\n".join(CODE_BLOCK.sub("", item.text) for item in passages))
     for first, several in headings:
         for item in _of_heading(first, usage):
-            yield first, item if stands[_last(first)] == 1 else _within(item, first), several
+            yield item if stands[_last(first)] == 1 else _within(item, first), several
 
 
 def _of_passage(passage: StoredPassage, language: str) -> Iterator[Found]:
     last = _last(passage)
-    yield from of_properties(_CODE_BLOCK.sub("", passage.text), last, language)
+    yield from of_properties(CODE_BLOCK.sub("", passage.text), last, language)
     yield from of_items(passage.text, last, passage.title, language)
     rules = chinese.of_sentence if language == "zh" else english.of_sentence
     taken = 0
@@ -87,7 +94,7 @@ def _headings(passages: Sequence[StoredPassage]) -> Headings:
     made: list[tuple[StoredPassage, tuple[StoredPassage, ...]]] = []
     for (_, section), group in groupby(passages, key=lambda item: (item.source, item.section)):
         several = tuple(sorted(group, key=lambda item: item.ordinal))
-        if section and sum(len(_CODE_BLOCK.sub("", item.text).strip()) for item in several) >= _LEAST_PROSE:
+        if section and sum(len(CODE_BLOCK.sub("", item.text).strip()) for item in several) >= _LEAST_PROSE:
             made.append((several[0], several[:_MOST_EXPECTED]))
     return made
 
@@ -97,7 +104,7 @@ def _of_heading(first: StoredPassage, usage: english.Usage) -> Iterator[Found]:
     if is_name(heading):
         return
     path = first.section.split(_PATH)
-    parent = path[-2] if len(path) > 1 else first.title
+    parent = path[-2] if len(path) > 1 and not _GENERIC.match(path[-2]) else first.title
     if _language(first) == "zh":
         yield from chinese.of_heading(heading, parent)
     else:
@@ -116,7 +123,9 @@ def _within(found: Found, first: StoredPassage) -> Found:
     return Found(found.rule, question, found.gold, found.quote)
 
 
-def _draft(found: Found, passage: StoredPassage, expected: Sequence[StoredPassage], collection: str) -> Draft:
+def draft_of(found: Found, expected: Sequence[StoredPassage], collection: str) -> Draft:
+    """A draft of what was found, with how much wording it shares with the passages that answer it."""
+    share, run = shared_with(found.question, "\n".join(map(whole_of, expected)))
     return Draft(
         id=draft_id(collection, found.question),
         collection=collection,
@@ -124,17 +133,12 @@ def _draft(found: Found, passage: StoredPassage, expected: Sequence[StoredPassag
         rule=found.rule,
         language=language_of(found.question),
         passages=tuple(item.id for item in expected),
-        source=passage.source,
+        source=expected[0].source,
         quote=found.quote,
         gold_answers=found.gold,
+        shared=share,
+        run=run,
     )
-
-
-def _with_sharing(draft: Draft, by_id: Mapping[str, StoredPassage]) -> Draft:
-    from dataclasses import replace
-
-    share, run = shared_with(draft.question, "\n".join(whole_of(by_id[item]) for item in draft.passages))
-    return replace(draft, shared=share, run=run)
 
 
 def whole_of(passage: StoredPassage) -> str:
@@ -153,10 +157,5 @@ def _last(passage: StoredPassage) -> str:
 
 
 def _language(passage: StoredPassage) -> str:
-    kept = _CODE_BLOCK.sub("", passage.text)
+    kept = CODE_BLOCK.sub("", passage.text)
     return "zh" if len(re.findall(r"[\u4e00-\u9fff]", f"{kept} {passage.section}")) >= 6 else "en"
-
-
-def count_by_rule(drafts: Iterable[Draft]) -> Mapping[str, int]:
-    """How many drafts each rule made."""
-    return Counter(item.rule for item in drafts)

@@ -26,11 +26,14 @@ _SUBJECT = r"(?P<subject>(?:(?:An?|The)\s+)?[A-Za-z`@$_#][^,;:()?!\"]{1,58}?)"
 _NAMED = re.compile(r"`|[a-z][A-Z]|\b[A-Z]{2,}\b|[\w]\.[\w]|_|(?<!^)\b[A-Z][a-z]+")
 _DEFINED = re.compile(
     rf"^{_SUBJECT}\s+(?P<be>is|are)\s+(?P<what>(?:an?|the)\s+(?!same\b|case\b|default\b|bit\b|good\b|must\b|only\b|"
-    r"first\b|key\b|result\b|reason\b|way\b|number\b|lot\b|few\b|following\b)[^?]{12,})$"
+    r"first\b|key\b|responsibility\b|result\b|reason\b|way\b|number\b|lot\b|few\b|following\b)[^?]{12,})$"
 )
+_PLAIN_CODE = re.compile(r"^`?[a-z]\w*`?$")
+"""The name of a field, which means something only beside what it belongs to."""
 _EXPLAINS = re.compile(r"\b(?:that|which|for|of|used|to|where|by|with|in|whose|from)\b")
 _STANDS_FOR = re.compile(
-    r"(?P<long>(?:[A-Z][\w'-]+\s+(?:(?:of|and|for|the|to)\s+)?){1,6}|(?:[a-z][\w-]+\s+){2,5})\((?P<short>[A-Z][A-Za-z]?[A-Z]{1,5})s?\)"
+    r"(?P<long>(?:[A-Z][\w'-]+\s+(?:(?:of|and|for|the|to)\s+)?){1,6}|(?:[a-z][\w-]+\s+){2,5})"
+    r"\((?P<short>[A-Z][A-Za-z]?[A-Z]{1,5})s?\)"
 )
 _BE_FIGURE = re.compile(
     rf"^{_SUBJECT}\s+(?P<aux>is|are|was|were|must be|should be|can be)\s+(?:set to\s+|limited to\s+)?"
@@ -54,10 +57,13 @@ _DEFAULTS = re.compile(
     r"(?:is|are)\s+(?:set\s+to\s+)?)\s*(?P<value>`[^`]+`|\d[\d.]*)(?P<rest>[^?]{0,60})$"
 )
 _THE_DEFAULT = re.compile(
-    r"\b[Tt]he default (?P<of>(?:[\w-]+\s+){0,3}?(?:(?:value\s+)?(?:of|for)\s+(?:the\s+)?[^,;]{2,40}?)?)\s*is\s+(?:set to\s+)?"
+    r"\b[Tt]he default (?P<of>(?:[\w-]+\s+){0,3}?(?:(?:value\s+)?(?:of|for)\s+(?:the\s+)?[^,;]{2,40}?)?)"
+    r"\s*is\s+(?:set to\s+)?"
     r"(?P<value>`[^`]+`|\d[\d.]*(?:\s[a-z]+)?)"
 )
-_CONDITION = re.compile(r"^(?P<word>If|When|Whenever|Once)\s+(?P<clause>[^,;]{12,110}),\s+(?:then\s+)?(?P<main>.{15,})$")
+_CONDITION = re.compile(
+    r"^(?P<word>If|When|Whenever|Once)\s+(?P<clause>[^,;]{12,110}),\s+(?:then\s+)?(?P<main>.{15,})$"
+)
 _WISH = re.compile(r"^you(?:'d| would)?\s+(?:want|need|like|wish|prefer|have|plan|intend)\s+to\s+(?P<do>.+)$")
 _TO_DO = re.compile(r"^(?:In order to|To)\s+(?P<do>[a-z][^,;:]{10,90}),\s+(?P<main>.{12,})$")
 _USE_TO = re.compile(
@@ -89,16 +95,19 @@ _POINTS_ON = re.compile(
 )
 _WITH_SUBJECT = re.compile(
     r"^(?:you|an?|the|your|no|each|any|all|some|two|both|multiple|there)\s+\S+|^`|^[A-Z]|"
-    r"^(?!\w+(?:ed|ing)\b|not\b|set\b|run\b|built\b|given\b|used\b|in\b|on\b|at\b|to\b|for\b|with\b|doing\b|possible\b)"
+    r"^(?!\w+(?:ed|ing)\b|(?:not|set|run|built|given|used|in|on|at|to|for|with|doing|possible)\b)"
     r"(?:[\w-]+\s+){1,3}(?:is|are|was|were|has|have|does|do|can|cannot)\b"
 )
 _STATE_OF_READER = re.compile(
     r"^you(?:'re| are) (?:\w+ing|new|already|familiar|unsure|not sure|interested|on|in|an?|the)\b|"
-    r"^you were\b|^you (?:want|need|like|prefer|wish|know|have (?:not|never|questions|trouble|problems|any)|encounter|see|think)\b"
+    r"^you were\b|^you (?:want|need|like|prefer|wish|know|encounter|see|think|"
+    r"have (?:not|never|questions|trouble|problems|any))\b"
 )
 _VAGUE = re.compile(r"^\w+ (?:the|an?|and|all|some|more|new)? ?[\w-]+$")
 """A verb and one word: nothing says where."""
-_FILLER = re.compile(r"\b(?:also|further|quickly|easily|simply|too|either|even|now|still|just|instead|safely|manually)\s*\b")
+_FILLER = re.compile(
+    r"\b(?:also|further|quickly|easily|simply|too|either|even|now|still|just|instead|safely|manually)\s*\b"
+)
 _NO_TASK = re.compile(
     r"^(?:be|see|learn|help|summari[sz]e|recap|understand|do so|get started|achieve|know|put|avoid confusion|ensure|"
     r"demonstrate|illustrate|follow along|make sure|sum up|keep things|name|experiment|join|contribute|leverage|"
@@ -209,6 +218,8 @@ def _definitions(text: str) -> Iterator[Found]:
         return
     subject = found.group("subject").strip()
     bare = re.sub(r"^(?:An?|The)\s+", "", subject)
+    if _PLAIN_CODE.match(bare) or bare.split()[0].endswith("ing"):
+        return
     if len(bare.split()) <= 4 and "|" not in bare and _names(bare) and _NAMED.search(bare):
         lead = subject[0].lower() + subject[1:] if subject.startswith(("A ", "An ", "The ")) else subject
         yield Found("definition", f"What {found.group('be')} {_plain(lead)}?")
@@ -222,7 +233,7 @@ def _defaults(text: str) -> Iterator[Found]:
     found = _THE_DEFAULT.search(text)
     if found and not _POINTS_BACK.search(found.group("of")) and found.group("of").strip():
         of = " ".join(found.group("of").split())
-        if of not in ("value", "value for", "value of"):
+        if len(of.split()) >= 2 and of not in ("value for", "value of"):
             yield Found("figure", f"What is the default {_plain(of)}?", _gold(found.group("value")))
 
 
@@ -295,7 +306,9 @@ def placed(found: Found, name: str) -> Found | None:
     if found.rule not in ("condition", "way") or _NAMED.search(found.question[1:].replace(" I ", " ")):
         return found
     if name:
-        return Found(found.rule, f"For {name}: {found.question[0].lower()}{found.question[1:]}", found.gold, found.quote)
+        return Found(
+            found.rule, f"For {name}: {found.question[0].lower()}{found.question[1:]}", found.gold, found.quote
+        )
     few = len(found.question.split()) <= (9 if found.rule == "condition" else 6)
     return None if few and found.rule == "condition" else found
 
@@ -306,9 +319,10 @@ def _names(subject: str, *, loose: bool = False) -> bool:
     if not bare or _NO_SUBJECT.match(bare) or _POINTS_BACK.search(bare):
         return False
     # A verb inside means that the subject ended before.
-    if re.search(r"\b(?:is|are|was|were|has|have|will|can|should|must|which|who|you|we)\b", bare):
+    if re.search(r"\b(?:is|are|was|were|has|have|will|can|should|must|which|who|you|we|[a-z]+ly)\b", bare):
         return False
-    return bool(_NAMED.search(bare)) or (loose and 2 <= len(bare.split()) <= 7)
+    words = bare.split()
+    return bool(_NAMED.search(bare)) or (loose and (2 <= len(words) <= 7 or (len(bare) > 5 and bare.endswith("s"))))
 
 
 def _subject(found: re.Match[str]) -> str:

@@ -16,31 +16,39 @@ _RULE = re.compile(r"^\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*:?-*:?\s*\|?\s*$")
 _CELL_BAR = re.compile(r"(?<!\\)\|")
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"^`?(?:--?)?[A-Za-z_$@][\w.$@/-]*(?:\[\])?`?$")
-_IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|[._$@/-]\w|^--?\w|_|`")
+_IDENTIFIER = re.compile(r"[a-z0-9]{2}[A-Z][a-z]|[._$@/-]\w|^--?\w|_|`")
 _A_TYPE = re.compile(r"^[A-Z][A-Za-z]+$")
 """The name of a product or of a type, whose purpose its entry seldom tells: WebAssembly, PostCSS."""
 _PROPERTY = re.compile(r"^\s*[-*]\s+\**(?P<name>[A-Za-z \u4e00-\u9fff]{2,16})\**\s*[:：]\s*(?P<value>\S.*)$")
 _DEFAULT_NAMES = frozenset("default|defaults|default value|默认|默认值|缺省值".split("|"))
 _ITEM = re.compile(r"^\s*[-*]\s+`(?P<name>[^`]{2,40})`\s*(?:-(?!>)|–|—|:|：|\()\s*(?P<what>.{8,})$")
 _REPLACED = re.compile(r"^\s*[-*]\s+`(?P<name>[^`]{2,50})`\s*(?:->|→|=>)\s*`(?P<by>[^`]{2,60})`(?!\s*/)")
-_MOVES = re.compile(r"migrat|chang|renam|replac|deprecat|remov|mov|upgrad|breaking|迁移|升级|变更|替换|弃用|重命名", re.IGNORECASE)
+_MOVES = re.compile(
+    r"migrat|chang|renam|replac|deprecat|remov|mov|upgrad|breaking|迁移|升级|变更|替换|弃用|重命名", re.IGNORECASE
+)
 """Pages on which an arrow leads from a name that is gone to its successor."""
 _ITEM_DEFAULT = re.compile(
-    r"(?:\((?:the )?default(?: value)?(?: is|:| =)?\s*|[Dd]efaults? to\s+|默认值?(?:为|是|：|:)\s*)(?P<value>`[^`]+`|\d[\d.]*(?:\s?[a-zA-Z%]+)?)"
+    r"(?:\((?:the )?default(?: value)?(?: is|:| =)?\s*|[Dd]efaults? to\s+|默认值?(?:为|是|：|:)\s*)"
+    r"(?P<value>`[^`]+`|\d[\d.]*(?:\s?[a-zA-Z%]+)?)"
 )
 _TELLING = re.compile(r"[A-Za-z\u4e00-\u9fff]{2,}")
-_NO_VALUE = frozenset("|-|–|—|n/a|none|无|否|是|yes|no|true|false|required|optional|必须|可选|必需|/|undefined|null".split("|"))
+_NO_VALUE = frozenset(
+    "|-|–|—|n/a|none|无|否|是|yes|no|true|false|required|optional|必须|可选|必需|/|undefined|null".split("|")
+)
 _DESCRIBES = frozenset(
     "description|descriptions|desc|meaning|purpose|notes|note|usage|描述|说明|含义|作用|用途|职责|备注|解释".split("|")
 )
 _PASSED_OVER = frozenset(
     "required|requirement|example|examples|type|valid values|link|deprecated|status|id|#|no.|number|method|"
-    "必选项|必需|必须|是否必须|可选|类型|有效值|示例|例子|可选项|有效值范围|序号|编号|状态|请求方法|名称|name|示例值|样例|sample|请求 uri|请求 body|request body".split("|")
+    "必选项|必需|必须|是否必须|可选|类型|有效值|示例|例子|可选项|有效值范围|序号|编号|状态|请求方法|名称|name|"
+    "示例值|样例|sample|when|why|how|请求 uri|请求 body|request body".split("|")
 )
 _A_VALUE = re.compile(r"^[A-Z][a-z]+[A-Z]|[/:?]|^\d|\d{2,}")
 """Heads that are values themselves, as TypeScript over the templates of a generator."""
 _A_CLAUSE = re.compile(r"[。；！？;]|[，,].*[，,]|\. ")
 _METHODS = frozenset("GET PUT POST PATCH DELETE HEAD OPTIONS".split())
+_VALUES = _NO_VALUE | frozenset("high medium low on off all any both default auto".split())
+"""Items that are values of something and no names."""
 _LONGEST_GOLD = 60
 
 
@@ -84,7 +92,8 @@ def with_heads(passages: Sequence[StoredPassage]) -> list[StoredPassage]:
             goes_on = head and _ROW.match(lines[0]) and not (len(lines) > 1 and _RULE.match(lines[1]))
             begun = f"| {' | '.join(head)} |\n|{' --- |' * len(head)}\n" if goes_on else ""
             made.append(replace(passage, text=f"{begun}{passage.text}") if begun else passage)
-            _, head = rows_of(passage.text, head)
+            # A row that is too long for one passage is cut too, and the table goes on behind it.
+            head = rows_of(passage.text, head)[1] or head
     return made
 
 
@@ -96,7 +105,13 @@ def without_tables(text: str) -> str:
 def of_row(row: Row, subject: str, language: str) -> Iterator[Found]:
     """Questions about one row: what a cell of it says; ``subject`` is what the table belongs to."""
     label = _plain(row.cells[0])
-    if not _TELLING.search(label) or len(label) > 50 or len(row.cells) < 2 or label in _METHODS or _A_CLAUSE.search(label):
+    if (
+        not _TELLING.search(label)
+        or len(label) > 50
+        or len(row.cells) < 2
+        or label in _METHODS
+        or _A_CLAUSE.search(label)
+    ):
         return
     quote = " | ".join(f"{name}: {cell}" for name, cell in zip(row.head, row.cells, strict=True) if cell)
     for name, cell in zip(row.head[1:], row.cells[1:], strict=True):
@@ -139,11 +154,13 @@ def of_items(text: str, section: str, title: str, language: str) -> Iterator[Fou
             name, asked = replaced.group("name"), "{} 由什么取代？" if language == "zh" else "What replaces {}?"
             yield Found("entry", asked.format(name), _gold(replaced.group("by")), line.strip())
         found = _ITEM.match(line)
-        if found is None or not is_name(f"`{found.group('name')}`"):
+        if found is None or not is_name(f"`{found.group('name')}`") or found.group("name").lower() in _VALUES:
             continue
         name, what = found.group("name"), found.group("what")
         if value := _ITEM_DEFAULT.search(what):
-            yield Found("figure", _default_of(name, subject, language), _gold(_plain(value.group("value"))), line.strip())
+            yield Found(
+                "figure", _default_of(name, subject, language), _gold(_plain(value.group("value"))), line.strip()
+            )
         if len(what.split()) >= 4 or len(what) >= 14:
             yield Found("entry", _what_for(name, subject, language), quote=line.strip())
 

@@ -53,7 +53,9 @@ class Names:
     """Where the names of a collection stand: words of code, abbreviations."""
 
     def __init__(self, passages: Sequence[StoredPassage]) -> None:
-        self.texts = {item.id: _folded(f"{item.source}\n{item.title}\n{item.section}\n{item.text}") for item in passages}
+        self.texts = {
+            item.id: _folded(f"{item.source}\n{item.title}\n{item.section}\n{item.text}") for item in passages
+        }
         self.passages = {item.id: item for item in passages}
         self._entries = frozenset(item.section.split(" > ")[-1] for item in passages)
         self._titles = frozenset(item.title for item in passages)
@@ -68,7 +70,9 @@ class Names:
     def with_name(self, name: str) -> list[PassageId]:
         """Passages that a name stands in, as a word of its own whatever its case."""
         folded = _folded(name)
-        pattern = re.compile(rf"(?<![a-z0-9]){re.escape(folded)}(?![a-z0-9])" if folded.isascii() else re.escape(folded))
+        pattern = re.compile(
+            rf"(?<![a-z0-9]){re.escape(folded)}(?![a-z0-9])" if folded.isascii() else re.escape(folded)
+        )
         return [passage_id for passage_id, text in self.texts.items() if folded in text and pattern.search(text)]
 
     def of_one_kind(self, name: str, other: str) -> bool:
@@ -96,9 +100,7 @@ class Names:
         return max(found, key=len, default="")
 
 
-def near_misses(
-    drafts: Iterable[Draft], names: Names, collection: str, most: int, told: Told
-) -> Iterator[NearMiss]:
+def near_misses(drafts: Iterable[Draft], names: Names, collection: str, most: int, told: Told) -> Iterator[NearMiss]:
     """Up to ``most`` questions that no passage answers by words, each made of a draft by one swap.
 
     ``told``: questions that there are already; those that are made are noted in it.
@@ -126,8 +128,8 @@ def unanswered(
     """The passage that comes nearest to an answer; None where one of ``among`` may be one, or none has the name."""
     wanted = frozenset(among)
     having = [item for item in names.with_name(swapped[1]) if item in wanted]
-    if not having:
-        return next(iter(names.with_name(swapped[1])), None)
+    if not having or _STANDS_FOR.match(question):  # what is spelt out nowhere was found before
+        return next(iter(having or names.with_name(swapped[1])), None)
     shares = {item: other_words(question, swapped[1], names.passages[item]) for item in having}
     nearest = max(shares, key=lambda item: shares[item])
     return None if shares[nearest] >= bar else nearest
@@ -158,12 +160,12 @@ def _swaps(draft: Draft, names: Names) -> Iterator[tuple[str, tuple[str, str]]]:
     beside = len(question_terms(draft.question.replace(name, " "))) if name else 0
     if not name or _kind(name) == "acronym" or (beside < _LEAST_BESIDE and not _OF_DEFAULT.search(draft.question)):
         return
+    whole = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w])")
     for other in names.alike(name)[:_MOST_TRIED]:
         if names.of_one_kind(name, other) and (_prefix(other) == _prefix(name) != "" or _shared(name, other)):
-            yield re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w])", lambda _, new=other: new, draft.question, count=1), (  # type: ignore[misc]
-                name,
-                other,
-            )
+            found = whole.search(draft.question)
+            if found is not None:
+                yield f"{draft.question[: found.start()]}{other}{draft.question[found.end() :]}", (name, other)
 
 
 def _spelt_out(short: str, names: Names) -> bool:
@@ -174,9 +176,7 @@ def _spelt_out(short: str, names: Names) -> bool:
     return any(pattern.search(text) for text in names.texts.values())
 
 
-def _draft(
-    of: Draft, question: str, swapped: tuple[str, str], nearest: StoredPassage, collection: str
-) -> Draft:
+def _draft(of: Draft, question: str, swapped: tuple[str, str], nearest: StoredPassage, collection: str) -> Draft:
     return replace(
         of,
         id=draft_id(collection, question),
@@ -214,5 +214,3 @@ def _shared(one: str, other: str) -> int:
 
 def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
-
-

@@ -43,6 +43,7 @@ another language (:func:`message_of`).
     · InvalidQuerySet
     · SetNotCovered
     · UnknownBatch
+    · UnknownDraft
     · UnknownMeasure
     · UnknownQuerySet
   · ExtractorFailed

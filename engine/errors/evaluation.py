@@ -38,6 +38,10 @@ class InvalidQuerySet(EvaluationError):
         N_("The query set {name!r} would show what collection {collection!r} keeps from some people."),
         N_("Use a set that is asked of a collection limited to the same groups."),
     )
+    other_collection = Message(
+        N_("The query set {name!r} is asked of the collection {bound!r}, and this question is about {collection!r}."),
+        N_("Choose a set that is asked of the same collection, or a new name."),
+    )
     bad_name = Message(
         N_("{name!r} cannot be the name of a query set or of settings."),
         N_("Use 1 to {longest} visible characters."),
@@ -94,3 +98,9 @@ class SetNotCovered(EvaluationError):
         "0 of {expected} expected sources exist in the collection {collection!r}: nothing right could be found there."
     )
     remedy = N_("Ask the collection that holds them: choose it for the set, or name it with --collection.")
+
+
+class UnknownDraft(EvaluationError):
+    code = "WB809"
+    fact = N_("There is no drafted question {draft!r}.")
+    remedy = N_("It may have been removed; look at the list again.")

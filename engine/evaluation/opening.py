@@ -11,6 +11,7 @@ from engine.errors import EngineClosed, WorkbenchError
 from engine.people import WORKBENCH, Person, acting_as
 
 if TYPE_CHECKING:
+    from engine.drafting.store import DraftStore
     from engine.evaluation.batch import BatchEngine, BatchRunner
     from engine.evaluation.store import EvaluationStore
     from engine.evaluation.values import Batch
@@ -30,6 +31,7 @@ class Evaluations:
         self._guard = threading.Lock()
         self._closed = False
         self._store: EvaluationStore | None = None
+        self._drafts: DraftStore | None = None
         self._batches: BatchRunner | None = None
         self._over = threading.Event()
         if engine.databases.runs.shared and not engine.worker:
@@ -43,6 +45,18 @@ class Evaluations:
         """
         with self._guard:
             return self._opened()
+
+    @property
+    def drafts(self) -> DraftStore:
+        """Open the store of drafted questions once; raises like :attr:`store`."""
+        from engine.drafting.store import DraftStore
+
+        with self._guard:
+            if self._closed:
+                raise EngineClosed()
+            if self._drafts is None:
+                self._drafts = DraftStore(self._engine.databases.evaluation, self._groups_of)
+            return self._drafts
 
     @property
     def batches(self) -> BatchRunner:
@@ -65,8 +79,9 @@ class Evaluations:
 
     def close(self) -> None:
         """Let the file go; after :meth:`end_batches`."""
-        if self._store is not None:
-            self._store.close()
+        for store in (self._store, self._drafts):
+            if store is not None:
+                store.close()
 
     def _take_over(self) -> None:
         """Go on with batches of other replicas whose process is gone, one after the other."""

@@ -93,8 +93,10 @@ class EvaluationStore(OpenedStore):
             connection.execute(delete(CASES).where(CASES.c.set_name == name))
             put(connection, CASES, rows)
 
-    def add_case(self, name: str, case: Case, collection: str = "samples") -> None:
+    def add_case(self, name: str, case: Case, collection: str = "samples", origin: str = "runs") -> None:
         """Put a case at the end of a set, which is made where it is missing; a case of the same id is replaced.
+
+        ``origin`` says where the cases of a new set come from.
 
         Raises ``InvalidQuerySet`` where its collection is kept from some people who see the set.
         """
@@ -103,10 +105,22 @@ class EvaluationStore(OpenedStore):
         if bound is not None and not self._kept_alike(collection, bound):
             raise InvalidQuerySet.other_readers(name=name, collection=collection)
         with self._writing() as connection:
-            put(connection, QUERY_SETS, _set_row(usable, collection, "runs"), changes=())
+            put(connection, QUERY_SETS, _set_row(usable, collection, origin), changes=())
             last = select(func.coalesce(func.max(CASES.c.place), -1) + 1).where(CASES.c.set_name == usable)
             place = connection.scalar(last) or 0
             put(connection, CASES, _case_row(usable, place, case), changes=("data",))
+
+    def remove_case(self, name: str, case_id: str) -> None:
+        """Take a case out of a set; batches keep theirs.
+
+        Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples.
+        """
+        if name == SAMPLE_SET:
+            raise InvalidQuerySet.reserved(name=name)
+        if self._bound_to(name) is None:
+            raise UnknownQuerySet(name=name)
+        with self._writing() as connection:
+            connection.execute(delete(CASES).where(CASES.c.set_name == clean(name), CASES.c.id == clean(case_id)))
 
     def bind_query_set(self, name: str, collection: str) -> None:
         """Ask a set of another collection from now on; its batches keep theirs.

@@ -133,6 +133,7 @@ _EVALUATION: Operations = {
         ("add_batch", "run_of", "begin_case", "end_case", "forget_cases", "claim_batch", "release_batch"), WORK
     ),
     "save_query_set": _work(N_("Query set saved"), "query_set.name"),
+    "remove_case": _work(N_("Question taken from a query set"), "name", "case_id"),
     "add_case": _work(N_("Question added to a query set"), "name", "case.id"),
     "bind_query_set": _work(N_("Query set bound to a collection"), "name", "collection"),
     "delete_query_set": _manage(N_("Query set deleted")),
@@ -141,6 +142,15 @@ _EVALUATION: Operations = {
     "remove_answer_judgement": _work(N_("Judgement of an answer taken back"), "judgement.question"),
     "save_settings": _work(N_("Settings saved")),
     "delete_settings": _work(N_("Saved settings deleted")),
+}
+_DRAFTING: Operations = {
+    **dict.fromkeys(("list", "draft"), LOOK),
+    "make": WORK,
+    "start": _work(N_("Questions drafted"), "collection"),
+    "accept": _work(N_("Drafted question accepted"), "draft_id", "set_name"),
+    "refuse": _work(N_("Drafted question refused")),
+    "reopen": _work(N_("Decision on a drafted question taken back")),
+    "forget": _work(N_("Drafted questions removed"), "collection"),
 }
 _BATCHES: Operations = {
     **dict.fromkeys(("close", "running", "orphans"), OWN),
@@ -181,6 +191,7 @@ OPERATIONS: Mapping[str, Operations] = {
     "Connections": _CONNECTIONS,
     "Host": _HOST,
     "EvaluationStore": _EVALUATION,
+    "Drafting": _DRAFTING,
     "BatchRunner": _BATCHES,
     "GraderFits": _GRADER_FITS,
     "WeakPoints": _WEAK_POINTS,
@@ -220,6 +231,9 @@ ROUTES: Mapping[str, Role] = {
     "DELETE /collections/{name}/graph": "admin",
     "GET /collections/{name}/graph/neighbourhood": "viewer",
     "PUT /collections/{name}/weak-points": "admin",
+    "POST /collections/{name}/drafts": "editor",
+    "GET /drafts": "viewer",
+    "PUT /drafts/{draft_id}": "editor",
     "GET /ingestions": "viewer",
     "GET /ingestions/{job_id}": "viewer",
     "POST /ingestions/{job_id}/stop": "editor",

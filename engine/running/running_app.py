@@ -141,6 +141,21 @@ class RunningApp:
         request = self._request(_graph_path(collection), method="DELETE")
         _success(self._send(request, None) or {})
 
+    def make_drafts(self, collection: str, limit: int, model: str) -> dict[str, Any]:
+        """Draft questions of a collection there, and wait for them; raises ``AppRefused``."""
+        path = f"/api/collections/{quote(collection, safe='')}/drafts"
+        return _success(self.post(path, {"limit": limit, "model": model}))
+
+    def drafts(self, collection: str, state: str) -> list[dict[str, Any]]:
+        """Drafted questions there, as plain values; raises ``AppRefused``."""
+        found = self.get(f"/api/drafts?{urlencode({'collection': collection, 'state': state})}")
+        return found if isinstance(found, list) else [_success(found)]
+
+    def decide_draft(self, draft_id: str, decision: Mapping[str, Any]) -> dict[str, Any]:
+        """Accept, refuse or reopen a drafted question there; raises ``AppRefused``."""
+        request = self._request(f"/api/drafts/{quote(draft_id, safe='')}", json.dumps(decision).encode(), "PUT")
+        return _success(self._send(request, None))
+
     def job(self, job_id: str) -> dict[str, Any]:
         """How far a job there has come; raises ``AppRefused`` for one that is not there."""
         return _success(self.get(f"/api/ingestions/{quote(job_id, safe='')}"))

@@ -18,6 +18,7 @@ from engine.model.config import RunConfig
 from engine.model.values import Fault
 from pages.parts.common.rights import may
 from pages.parts.tune.collection import bind_form, misplaced
+from pages.parts.tune.drafts import draft_form, drafts_line
 from pages.parts.tune.evidence import Gathering, batches_of, progress_of, query_set_of
 from pages.parts.tune.gather import batch_choice, gathering_buttons, gathering_notes, take_begun
 from pages.parts.tune.importing import import_form, imported
@@ -52,15 +53,24 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
     misplaced(engine, query_set, words)
     gathering_notes(engine, gathering, words)
     imported(engine, words)
+    drafts_line(engine, _drafted_from(query_set, config), words)
     return gathering
 
 
+def _drafted_from(query_set: QuerySet, config: RunConfig) -> str:
+    """The collection whose drafts are shown: that of the chosen set, for the samples that of the sidebar."""
+    return config.collection if query_set.name == SAMPLE_SET else query_set.collection
+
+
 def set_menus(engine: Engine, query_set: QuerySet, names: Sequence[str], config: RunConfig, words: Words) -> None:
-    """What can be done with the sets: import one, add the open run, bind or delete the chosen one."""
+    """What can be done with the sets: import one, draft questions, add the open run, bind or delete the chosen one."""
     # Another key is another popover, closed: what it was opened for is done.
     done = st.session_state.setdefault("tune_uploads", 0), st.session_state.setdefault("tune_added", 0)
     with st.popover(words("Import"), icon=":material/upload_file:", key=f"tune_import_{done[0]}"):
         import_form(engine, names, config.collection, words)
+    drafted = st.session_state.setdefault("tune_drafted", 0)
+    with st.popover(words("Draft"), icon=":material/edit_note:", key=f"tune_draft_{drafted}"):
+        draft_form(engine, config, words)
     run_id = st.session_state.get("run")
     add_help = None if run_id else words("Open a run on the page Ask first.")
     icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"

@@ -1,0 +1,163 @@
+"""``python -m engine drafts``: questions drafted from a collection, here or in the app that has it open."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rich.console import Console
+from rich.markup import escape
+
+from engine.cli.jobs import app_with_the_store
+from engine.settings import Settings
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+
+_USUAL = 40
+_STATES = ("open", "accepted", "refused", "all")
+
+
+class _Place(Protocol):
+    """The drafts of this process or of the app that has the knowledge base open, all in plain values."""
+
+    def make_drafts(self, collection: str, limit: int, model: str) -> Mapping[str, Any]: ...
+
+    def drafts(self, collection: str, state: str) -> Sequence[Mapping[str, Any]]: ...
+
+    def decide_draft(self, draft_id: str, decision: Mapping[str, Any]) -> Mapping[str, Any]: ...
+
+
+def add_drafts(commands: Any) -> None:
+    """The command and its actions."""
+    told = "Questions drafted from the documents of a collection. None is in a query set before it is accepted."
+    drafts = commands.add_parser(
+        "drafts", help="draft questions from documents, accept or refuse them", description=told
+    )
+    does = drafts.add_subparsers(required=True, metavar="ACTION")
+
+    said = "Draft questions, the best first, with the passage that answers each, and some that nothing answers."
+    make = does.add_parser("make", help="draft questions from a collection", description=said)
+    make.add_argument("collection", metavar="COLLECTION")
+    make.add_argument("--limit", type=int, default=_USUAL, metavar="N", help="at most so many; default: %(default)s")
+    make.add_argument("--model", default="builtin", metavar="MODEL", help="chat model that writes half; default: rules")
+    make.add_argument("--json", action="store_true", help="print plain values")
+    make.set_defaults(command=_make)
+
+    show = does.add_parser("list", help="list drafted questions", description="List drafted questions.")
+    show.add_argument("collection", nargs="?", default="", metavar="COLLECTION")
+    show.add_argument("--state", choices=_STATES, default="open", help="default: %(default)s")
+    show.add_argument("--json", action="store_true", help="print plain values")
+    show.set_defaults(command=_list)
+
+    accept = does.add_parser("accept", help="put one into a query set", description="Put one into a query set.")
+    accept.add_argument("draft", metavar="ID")
+    accept.add_argument("--set", required=True, metavar="NAME", help="the query set; made where there is none")
+    accept.add_argument("--question", metavar="TEXT", help="other words for it")
+    accept.add_argument("--gold", action="append", metavar="TEXT", help="what a right answer says; may be given again")
+    accept.set_defaults(command=_accept)
+
+    for name, state, what in (
+        ("refuse", "refused", "put one aside; its wording is not drafted again"),
+        ("reopen", "open", "take back what was decided; an accepted question leaves its set"),
+    ):
+        action = does.add_parser(name, help=what, description=what.capitalize())
+        action.add_argument("draft", metavar="ID")
+        action.set_defaults(command=_decide, state=state)
+
+
+class _Here:
+    """The drafts of this process."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def make_drafts(self, collection: str, limit: int, model: str) -> Mapping[str, Any]:
+        found = self._engine.drafting.make(collection, limit, model)
+        return {"drafts": [item.to_dict() for item in found.drafts], "unchecked": found.unchecked}
+
+    def drafts(self, collection: str, state: str) -> Sequence[Mapping[str, Any]]:
+        wanted: Any = None if state == "all" else state
+        return [item.to_dict() for item in self._engine.drafting.list(collection, wanted)]
+
+    def decide_draft(self, draft_id: str, decision: Mapping[str, Any]) -> Mapping[str, Any]:
+        drafting = self._engine.drafting
+        if decision["state"] == "accepted":
+            asked, gold = decision.get("question"), decision.get("gold_answers")
+            return drafting.accept(draft_id, decision["set"], question=asked, gold_answers=gold).to_dict()
+        return (drafting.refuse(draft_id) if decision["state"] == "refused" else drafting.reopen(draft_id)).to_dict()
+
+
+def _make(options: argparse.Namespace) -> int:
+    def work(place: _Place) -> None:
+        found = place.make_drafts(options.collection, options.limit, options.model)
+        if options.json:
+            print(json.dumps(found, ensure_ascii=False, indent=2))
+            return
+        _print(found["drafts"])
+        if found["unchecked"]:
+            _told("The collection is too large for questions that nothing answers: they would have to be checked.")
+        elif not found["drafts"]:
+            _told("No new question was found in this collection.")
+
+    return _at_work(work)
+
+
+def _list(options: argparse.Namespace) -> int:
+    def work(place: _Place) -> None:
+        found = place.drafts(options.collection, options.state)
+        if options.json:
+            print(json.dumps(list(found), ensure_ascii=False, indent=2))
+        else:
+            _print(found)
+
+    return _at_work(work)
+
+
+def _accept(options: argparse.Namespace) -> int:
+    decision: dict[str, Any] = {"state": "accepted", "set": options.set}
+    if options.question is not None:
+        decision["question"] = options.question
+    if options.gold is not None:
+        decision["gold_answers"] = options.gold
+
+    def work(place: _Place) -> None:
+        _told(f"Accepted into {place.decide_draft(options.draft, decision)['set']}.")
+
+    return _at_work(work)
+
+
+def _decide(options: argparse.Namespace) -> int:
+    def work(place: _Place) -> None:
+        _told(f"Now {place.decide_draft(options.draft, {'state': options.state})['state']}.")
+
+    return _at_work(work)
+
+
+def _at_work(work: Any) -> int:
+    settings = Settings.load()
+    app = app_with_the_store(settings)
+    if app is not None:
+        work(app)
+        return 0
+    # Imported here: an app that does the work answers seconds before this could.
+    from engine.engine import Engine
+
+    with Engine.open(settings) as engine:
+        engine.wait_until_ready()
+        work(_Here(engine))
+    return 0
+
+
+def _print(drafts: Sequence[Mapping[str, Any]]) -> None:
+    console = Console(soft_wrap=True)
+    for item in drafts:
+        answer = f" [green]{escape(item['gold_answers'][0])}[/]" if item["gold_answers"] else ""
+        where = ", ".join(item["passages"]) or "nothing answers it"
+        console.print(f"{item['id']}  {escape(item['question'])}{answer}  [dim]{item['rule']} · {escape(where)}[/]")
+
+
+def _told(text: str) -> None:
+    Console(stderr=True, soft_wrap=True).print(escape(text))

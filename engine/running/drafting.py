@@ -1,0 +1,143 @@
+"""Questions drafted from collections: made in the background, looked through, accepted into query sets or refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.drafting.making import Made, Step, make
+from engine.drafting.store import DraftStore
+from engine.drafting.values import Kept, State
+from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownQuerySet
+from engine.evaluation.cases import SAMPLE_SET
+from engine.evaluation.store import usable_set_name
+from engine.model.config import BUILTIN, RoleModel
+from engine.model.language import language_of
+from engine.people.doors import guarded
+from engine.running.loop_thread import LoopThread
+from engine.running.resources import Resources
+
+if TYPE_CHECKING:
+    from engine.evaluation.store import EvaluationStore
+
+USUAL_DRAFTS, MOST_DRAFTS = 40, 200
+_LONGEST_GOLD = 10
+
+
+@guarded
+class Drafting:
+    """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
+
+    def __init__(
+        self,
+        loop: LoopThread,
+        resources: Resources,
+        drafts: Callable[[], DraftStore],
+        evaluation: Callable[[], EvaluationStore],
+    ) -> None:
+        """``drafts`` and ``evaluation`` open the stores when they are first needed."""
+        self._loop = loop
+        self._resources = resources
+        self._drafts = drafts
+        self._evaluation = evaluation
+
+    def start(
+        self,
+        collection: str,
+        limit: int = USUAL_DRAFTS,
+        model: str = BUILTIN,
+        note: Callable[[Step], None] = lambda _: None,
+    ) -> Future[Made]:
+        """Draft up to ``limit`` questions in the background and keep them; cancelling the future keeps none.
+
+        ``model`` is ``builtin`` for rules alone, or a chat model that writes half of them. Raises ``InvalidConfig``
+        for a limit out of range and for a name that is no model.
+        """
+        if not 1 <= limit <= MOST_DRAFTS:
+            raise InvalidConfig.out_of_range(field="limit", low=1, high=MOST_DRAFTS)
+        return self._loop.submit(self._made(collection, limit, RoleModel(model), note))
+
+    def make(self, collection: str, limit: int = USUAL_DRAFTS, model: str = BUILTIN) -> Made:
+        """:meth:`start`, waited for; raises ``UnknownCollection`` and ``ModelError`` too."""
+        return self.start(collection, limit, model).result()
+
+    async def _made(self, collection: str, limit: int, model: RoleModel, note: Callable[[Step], None]) -> Made:
+        # Imported here: rules need no chat model.
+        from engine.llm.question_writer import ChatQuestionWriter
+
+        info = await self._resources.knowledge.describe(collection)
+        told = await asyncio.to_thread(self._told, info.name)
+        writer = ChatQuestionWriter(model, self._resources.settings) if model.chats else None
+        made = await make(self._resources.knowledge, info.name, told, limit, writer=writer, note=note)
+        await asyncio.to_thread(self._drafts().add, made.drafts)
+        return made
+
+    def _told(self, collection: str) -> list[str]:
+        """Questions of this collection that there are: in query sets, and drafted before whatever became of them."""
+        store = self._evaluation()
+        sets = [store.query_set(name) for name in store.query_sets()]
+        asked = [case.question for item in sets if item.collection == collection for case in item.cases]
+        return [*asked, *(item.draft.question for item in self._drafts().drafts(collection))]
+
+    def list(self, collection: str = "", state: State | None = None) -> tuple[Kept, ...]:
+        """Drafts of one collection or of all, in the order in which they are best looked through."""
+        return self._drafts().drafts(collection, state)
+
+    def draft(self, draft_id: str) -> Kept:
+        """Return a draft by its id; raises ``UnknownDraft``."""
+        return self._drafts().draft(draft_id)
+
+    def accept(
+        self,
+        draft_id: str,
+        set_name: str,
+        *,
+        question: str | None = None,
+        gold_answers: Sequence[str] | None = None,
+    ) -> Kept:
+        """Put a draft into a query set, edited where ``question`` or ``gold_answers`` are given; the set may be new.
+
+        Raises ``UnknownDraft``, ``InvalidQuestion``, and ``InvalidQuerySet`` for the name, and where the set is asked
+        of another collection.
+        """
+        draft = self.draft(draft_id).draft
+        name = usable_set_name(set_name)
+        longest = self._resources.settings.max_question_chars
+        text = draft.question if question is None else " ".join(question.split())
+        if not text:
+            raise InvalidQuestion.blank()
+        if len(text) > longest:
+            raise InvalidQuestion.too_long(length=len(text), limit=longest)
+        gold = draft.gold_answers if gold_answers is None else tuple(filter(None, map(str.strip, gold_answers)))
+        self._require_same_collection(name, draft.collection)
+        edited = replace(draft, question=text, language=language_of(text), gold_answers=gold[:_LONGEST_GOLD])
+        self._evaluation().add_case(name, edited.case(), draft.collection, origin="drafts")
+        return self._drafts().decide(draft_id, "accepted", name)
+
+    def _require_same_collection(self, set_name: str, collection: str) -> None:
+        store = self._evaluation()
+        if set_name not in store.query_sets():
+            return
+        bound = store.query_set(set_name).collection
+        if bound != collection:
+            raise InvalidQuerySet.other_collection(name=set_name, bound=bound, collection=collection)
+
+    def refuse(self, draft_id: str) -> Kept:
+        """Put a draft aside; its wording is not drafted again. Raises ``UnknownDraft``."""
+        return self._drafts().decide(draft_id, "refused")
+
+    def reopen(self, draft_id: str) -> Kept:
+        """Take back what was decided: an accepted question leaves its set. Raises ``UnknownDraft``."""
+        kept = self.draft(draft_id)
+        if kept.state == "accepted" and kept.set_name != SAMPLE_SET:
+            with suppress(UnknownQuerySet):  # deleted since, and the question with it
+                self._evaluation().remove_case(kept.set_name, kept.draft.id)
+        return self._drafts().decide(draft_id, "open")
+
+    def forget(self, collection: str) -> int:
+        """Remove the open drafts of a collection; returns how many there were."""
+        return self._drafts().forget(collection)

@@ -1,0 +1,287 @@
+"""Drafted questions on the Tune page: made from a collection, then accepted, edited or refused one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from components.knowledge.draw import quiet
+from components.tune.draft_card import STAGES, draft_evidence, draft_facts
+from engine.drafting.making import Made, Step
+from engine.drafting.values import Draft, Kept
+from engine.engine import Engine
+from engine.errors import WorkbenchError
+from engine.evaluation.cases import SAMPLE_SET
+from engine.model.config import BUILTIN, RunConfig
+from engine.model.values import Fault
+from engine.roles import StoredPassage
+from engine.running.drafting import USUAL_DRAFTS
+from pages.parts.common.following import settled
+from pages.parts.common.remembered import remembered
+from pages.parts.common.rights import may
+from pages.parts.tune.collection import collection_choice
+
+_JOB, _DONE, _OPEN = "tune_draft_job", "tune_draft_done", "tune_draft_open"
+_LATER, _LAST, _INTO = "tune_draft_later", "tune_draft_last", "tune_draft_into"
+_FAILED, _FAULT = "tune_draft_failed", "tune_draft_fault_said"
+_WATCH_S = 0.5
+_MOST_HERE = 100
+
+
+@dataclass(slots=True)
+class _Making:
+    """Questions that are being drafted."""
+
+    collection: str
+    step: Step | None = None
+    future: Future[Made] | None = None
+
+    def note(self, step: Step) -> None:
+        self.step = step
+
+
+def draft_form(engine: Engine, config: RunConfig, words: Words) -> None:
+    """Which collection questions are drafted from, how many, and by whom."""
+    st.caption(
+        words(
+            "Questions that the documents answer, each with its passage, and some that nothing answers. They wait here "
+            "until you accept, edit or refuse each; before that they count nowhere."
+        )
+    )
+    collection = collection_choice(engine, config.collection, words("From the collection"), key="tune_draft_of")
+    limit = st.number_input(words("Questions at most"), 1, _MOST_HERE, USUAL_DRAFTS, key="tune_draft_limit")
+    model = config.models.generator
+    chat = model.chats and st.toggle(
+        words("{model} writes half of them", model=model.model),
+        help=words(
+            "One call for each passage it is shown. Its questions are kept only where the passage has the answer."
+        ),
+        key="tune_draft_chat",
+    )
+    if not model.chats:
+        st.caption(words("By rules alone. With a chat model as generator in the sidebar, it can write some too."))
+    busy = st.session_state.get(_JOB) is not None
+    if st.button(words("Draft questions"), type="primary", width="stretch", disabled=busy, key="tune_draft_start"):
+        making = _Making(collection)
+        try:
+            making.future = engine.drafting.start(collection, int(limit), model.model if chat else BUILTIN, making.note)
+        except WorkbenchError as error:
+            fault_box(Fault.of(error), words, key="tune_draft_fault")
+            return
+        st.session_state[_JOB] = making
+        st.session_state["tune_drafted"] += 1
+        st.rerun()
+
+
+def drafts_line(engine: Engine, collection: str, words: Words) -> None:
+    """How the drafting goes, what came of it, and the drafts of a collection that wait, one at a time."""
+    failed: Fault | None = st.session_state.get(_FAILED)
+    if failed is not None:
+        close = (("close", words("Close")),)
+        if fault_box(failed, words, key="tune_draft_failed_box", actions=close) == "close":
+            st.session_state.pop(_FAILED)
+            st.rerun()
+    making: _Making | None = st.session_state.get(_JOB)
+    if making is not None:
+        _watch(making, words)
+        return
+    _waiting(engine, st.session_state.get(_OPEN) or collection, words)
+
+
+@st.fragment
+def _waiting(engine: Engine, collection: str, words: Words) -> None:
+    """What came of a drafting, and what waits; a fragment, so that a decision does not draw the figures again."""
+    done: tuple[str, Made] | None = st.session_state.get(_DONE)
+    if done is not None and done[0] == collection:
+        _outcome(done[1], words)
+    waiting = waiting_drafts(engine, collection)
+    if not may("editor") or not (waiting or st.session_state.get(_LAST)):
+        return
+    looking = st.session_state.get(_OPEN) == collection
+    with st.container(gap="xsmall", key="tune_drafts_line"):
+        quiet(_count(len(waiting), collection, words), words, key="tune_drafts_count")
+        label = words("Close") if looking else words("Look through")
+        if st.button(label, icon=":material/checklist:", key="tune_drafts_look"):
+            st.session_state[_OPEN] = None if looking else collection
+            st.rerun()  # the whole page: sets have new questions
+    if looking:
+        with st.container(border=True, key="tune_draft_card"):
+            _review(engine, waiting, words)
+
+
+def _count(waiting: int, collection: str, words: Words) -> str:
+    if not waiting:
+        return words("Every drafted question of {collection} is decided.", collection=collection)
+    return words.count(
+        "1 drafted question of {collection} waits to be looked through.",
+        "{n} drafted questions of {collection} wait to be looked through.",
+        waiting,
+        collection=collection,
+    )
+
+
+def waiting_drafts(engine: Engine, collection: str) -> list[Kept]:
+    """Open drafts of a collection, those put off behind the others."""
+    state = engine.evaluation.state()
+    found: tuple[Kept, ...] = remembered(
+        "tune_drafts_read", (collection, state), lambda: engine.drafting.list(collection, "open")
+    )
+    later: list[str] = st.session_state.setdefault(_LATER, [])
+    return sorted(found, key=lambda item: later.index(item.draft.id) + 1 if item.draft.id in later else 0)
+
+
+def _watch(making: _Making, words: Words) -> None:
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        if making.future is None or making.future.done():
+            st.session_state.pop(_JOB, None)
+            ended = settled(making.future)
+            made, fault = ended
+            if fault is not None:
+                st.session_state[_FAILED] = fault
+            elif made is not None:
+                st.session_state[_DONE] = (making.collection, made)
+                st.session_state[_OPEN] = making.collection
+            st.rerun()
+        step = making.step
+        share = step.done / step.total if step and step.total else 0.0
+        stage = words(STAGES[step.stage]) if step else words("beginning")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.progress(min(1.0, share), words("Drafting from {name}: {stage}", name=making.collection, stage=stage))
+            if st.button(words("Stop"), icon=":material/stop:", key="tune_draft_stop") and making.future is not None:
+                making.future.cancel()
+
+    watch()
+
+
+def _outcome(made: Made, words: Words) -> None:
+    said = [
+        words.count(
+            "1 question drafted from {of}.", "{n} questions drafted from {of}.", len(made.drafts), of=_read(made, words)
+        )
+        if made.drafts
+        else words("No new question was found in {of}.", of=_read(made, words))
+    ]
+    if made.unread:
+        said.append(
+            words.count(
+                "Of 1 passage the model said nothing that could be read.",
+                "Of {n} passages the model said nothing that could be read.",
+                made.unread,
+            )
+        )
+    if made.unchecked:
+        said.append(
+            words("The collection is too large to check that nothing answers a question, so none of that kind.")
+        )
+    quiet(words.joined(said), words, key="tune_draft_outcome")
+
+
+def _read(made: Made, words: Words) -> str:
+    return words.count("1 passage", "{n} passages", made.passages)
+
+
+def _review(engine: Engine, waiting: Sequence[Kept], words: Words) -> None:
+    """The first of the waiting drafts, with keys for what may be done with it."""
+    fault: Fault | None = st.session_state.pop(_FAULT, None)
+    if fault is not None:
+        fault_box(fault, words, key="tune_draft_refused")
+    if not waiting:
+        st.button(words("Undo"), shortcut="U", key="tune_draft_undo", on_click=_undo, args=(engine,))
+        return
+    draft = waiting[0].draft
+    draft_facts(draft, words, key="tune_draft_facts")
+    st.text_input(words("Question"), draft.question, key=_field("question", draft))
+    if draft.answerable:
+        st.text_input(
+            words("A right answer says"),
+            " | ".join(draft.gold_answers),
+            placeholder=words("in few words; several apart by |; empty: told by the passage"),
+            key=_field("gold", draft),
+        )
+    shown = _passage(engine, draft.collection, draft.source, draft.passages[0] if draft.passages else draft.quote)
+    section, text = (shown.section, shown.text) if shown is not None else ("", words("The passage is gone."))
+    draft_evidence(draft, section, text, words, key="tune_draft_evidence")
+    own = _sets_of(engine, draft.collection)
+    usual = words("questions about {collection}", collection=draft.collection)
+    options = list(dict.fromkeys((*own, *(() if own else (usual,)))))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        # Callbacks: the fragment is drawn once, with what comes next.
+        keys = (
+            (words("Accept"), "Y", "yes", _accept, (engine, draft, usual), False),
+            (words("Refuse"), "N", "no", _refuse, (engine, draft), False),
+            (words("Later"), "S", "skip", _put_off, (draft,), False),
+            (words("Undo"), "U", "undo", _undo, (engine,), st.session_state.get(_LAST) is None),
+        )
+        for label, shortcut, name, act, given, disabled in keys:
+            kind: Literal["primary", "secondary"] = "primary" if name == "yes" else "secondary"
+            key = f"tune_draft_{name}"
+            st.button(label, key=key, type=kind, shortcut=shortcut, disabled=disabled, on_click=act, args=given)
+        st.space("stretch")
+        st.selectbox(words("Into the set"), options, accept_new_options=True, key=_INTO, width=260)
+
+
+def _field(name: str, draft: Draft) -> str:
+    return f"tune_draft_{name}_{draft.id}"
+
+
+def _accept(engine: Engine, draft: Draft, usual: str) -> None:
+    gold = str(st.session_state.get(_field("gold", draft), ""))
+    golds = [part.strip() for part in gold.split("|") if part.strip()]
+    question = str(st.session_state.get(_field("question", draft), draft.question))
+    into = str(st.session_state.get(_INTO) or usual)
+    _decide(draft.id, lambda: engine.drafting.accept(draft.id, into, question=question, gold_answers=golds))
+
+
+def _refuse(engine: Engine, draft: Draft) -> None:
+    _decide(draft.id, lambda: engine.drafting.refuse(draft.id))
+
+
+def _decide(draft_id: str, decide: Callable[[], object]) -> None:
+    try:
+        decide()
+    except WorkbenchError as error:
+        st.session_state[_FAULT] = Fault.of(error)
+    else:
+        st.session_state[_LAST] = draft_id
+
+
+def _put_off(draft: Draft) -> None:
+    st.session_state[_LATER] = [*(item for item in st.session_state[_LATER] if item != draft.id), draft.id]
+
+
+def _undo(engine: Engine) -> None:
+    """Take back the last decision; the draft is the next to look at."""
+    last: str | None = st.session_state.get(_LAST)
+    if last is None:
+        return
+    try:
+        collection = engine.drafting.reopen(last).draft.collection
+        waiting = [item.draft.id for item in engine.drafting.list(collection, "open")]
+    except WorkbenchError as error:
+        st.session_state[_FAULT] = Fault.of(error)
+        return
+    st.session_state[_LAST] = None
+    put_off = [item for item in st.session_state[_LATER] if item != last]
+    st.session_state[_LATER] = [*(item for item in waiting if item not in (last, *put_off)), *put_off]
+
+
+def _sets_of(engine: Engine, collection: str) -> list[str]:
+    """Query sets that are asked of a collection, without the samples, which stay as they are."""
+    store = engine.evaluation
+    return [
+        name for name in store.query_sets() if name != SAMPLE_SET and store.query_set(name).collection == collection
+    ]
+
+
+def _passage(engine: Engine, collection: str, source: str, passage_id: str) -> StoredPassage | None:
+    try:
+        return next((item for item in engine.passages(collection, source) if item.id == passage_id), None)
+    except WorkbenchError:
+        return None
