@@ -114,6 +114,7 @@ def sample_set() -> QuerySet:
             language=item.language,
             kind=item.kind,
             answerable=item.kind != "unanswerable",
+            gold_answers=item.gold_answers,
         )
         for item in sample_questions()
     )

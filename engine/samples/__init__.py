@@ -52,6 +52,8 @@ class SampleQuestion:
     question: str
     expected: tuple[PassageId, ...]
     note: str = ""
+    gold_answers: tuple[str, ...] = ()
+    """What a right answer says, where it can be said in a few words; any of them will do."""
     more: Mapping[str, Any] | None = None
     """Any other fields the line has, e.g. a demo scenario."""
 
@@ -240,7 +242,7 @@ async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo] |
 
 
 def _question(line: Mapping[str, Any]) -> SampleQuestion:
-    known = ("id", "language", "kind", "question", "expected", "note")
+    known = ("id", "language", "kind", "question", "expected", "note", "gold_answers")
     return SampleQuestion(
         id=str(line["id"]),
         language=str(line["language"]),
@@ -248,5 +250,6 @@ def _question(line: Mapping[str, Any]) -> SampleQuestion:
         question=str(line["question"]),
         expected=tuple(PassageId(item) for item in line.get("expected", ())),
         note=str(line.get("note", "")),
+        gold_answers=tuple(str(item) for item in line.get("gold_answers", ())),
         more={key: value for key, value in line.items() if key not in known},
     )

