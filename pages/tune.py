@@ -20,6 +20,7 @@ from components.common.url_state import base_path
 from components.labels.settings import name_of
 from components.labels.tuning import MEASURE_NAMES
 from components.tune.bars import outcome_bars, pass_rate_bars
+from components.tune.certificate import promise_text
 from components.tune.charts import heat_map
 from components.tune.figures import AFTER, BEFORE, basis_text, failures_list, measures_table, tune_figures
 from components.tune.question_changes import changes_card, changes_csv, changes_table
@@ -40,9 +41,10 @@ from pages.parts.tune.bench import grader_bench_tab
 from pages.parts.tune.certificate import certificate_tab
 from pages.parts.tune.evidence import Gathering, Shown, drawn_so_far, evidence_of
 from pages.parts.tune.gather import gather_form
+from pages.parts.tune.promise import promised, safe_places
 from pages.parts.tune.query_set import query_set_bar
 from pages.parts.tune.sweep import front_card, number_of_gate, sweep_tab, swept_axes
-from pages.parts.tune.tried import evaluated, map_of
+from pages.parts.tune.tried import evaluated, map_of, tried
 
 _COMPARED = {
     "gathered": N_("settings as gathered"),
@@ -262,8 +264,15 @@ def map_card(shown: Shown, config: RunConfig) -> None:
     if x == y:
         st.caption(words("Choose two different settings."))
         return
-    heat = map_of(shown, config, (x, y), measure, swept_axes(config))
-    heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown))
+    names = swept_axes(config)
+    heat = tried(shown, config, names).heat(measure, x, y, config) if {x, y} <= set(names) else None
+    # Only a map of the sweep itself shows settings that were certified together.
+    found = promised(shown, config, names) if heat is not None else None
+    safe = safe_places(found) if found is not None else frozenset()
+    heat = heat if heat is not None else map_of(shown, config, (x, y), measure, names)
+    heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown), safe=safe)
+    if safe and found is not None:
+        st.caption(words.joined([words("Framed: certified."), promise_text(found, words)]))
     if int(heat.known_n.min()) < len(shown):
         st.caption(words("Hatched cells count fewer questions, empty ones none: the others would need calls to tell."))
 

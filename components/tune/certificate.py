@@ -39,7 +39,7 @@ def certificate_card(
     ``pick`` is the place of the certified setting to take, ``changed`` what differs in it from the settings under
     test, ``current`` the place of those under test, None where they are not among the settings tried.
     """
-    promise = words(_PROMISE[found.risk], bound=percent(found.bound), confidence=percent(found.confidence))
+    promise = promise_text(found, words)
     if pick is None:
         head = node("strong", "heading", words("Not certifiable yet"))
         none = words(
@@ -65,6 +65,11 @@ def certificate_card(
     if changed:
         parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", "button primary")))
     return draw((node("section", "card", *parts),), words, key=key) == "try"
+
+
+def promise_text(found: Certificates, words: Words) -> str:
+    """The sentence that holds of every certified setting."""
+    return words(_PROMISE[found.risk], bound=percent(found.bound), confidence=percent(found.confidence))
 
 
 def percent(share: float) -> str:

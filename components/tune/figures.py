@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from components.common.i18n import Words
@@ -138,23 +139,23 @@ def cards_of(evaluation: Evaluation, words: Words, so_far: Drawn | None = None) 
 def basis_text(evaluation: Evaluation, words: Words) -> str:
     """By what *answered right* is told under the settings under test, and of how many questions.
 
-    Empty where neither a gold answer nor a judgement of an answer tells anything.
+    Empty where there is neither a gold answer nor a judgement of an answer.
     """
     by = evaluation.right_by
     recorded, codes = by.recorded[:, AFTER], by.basis[:, AFTER]
-    counts: Counter[Basis | None] = Counter(BASES[code] if code >= 0 else None for code in codes[recorded])
-    if not counts["gold"] + counts["judgement"]:
+    if not np.isin(codes, [BASES.index("gold"), BASES.index("judgement")]).any():
         return ""
+    counts: Counter[Basis | None] = Counter(BASES[code] if code >= 0 else None for code in codes[recorded])
     told = [words(_BASES[basis], n=counts[basis]) for basis in _BASES if counts[basis]]
-    said = words("Answered right is told {by}.", by=words(", ").join(told))
+    said = [words("Answered right is told {by}.", by=words(", ").join(told))] if told else []
     if not (missing := int((~recorded).sum())):
-        return said
+        return words.joined(said)
     more = words.count(
         "Of 1 question no answer is recorded under these settings.",
         "Of {n} questions no answer is recorded under these settings.",
         missing,
     )
-    return words.joined([said, more])
+    return words.joined([*said, more])
 
 
 def test_of(evaluation: Evaluation, measure: Measure) -> PairedTest:

@@ -20,10 +20,10 @@ _COST = {
 }
 
 _CHOICE = {
-    "best": N_("It alone has the best quality of {tried} settings."),
-    "cheaper": N_("{tied} of {tried} settings cannot be told apart in quality; this one takes the fewest steps."),
+    "best": N_("It alone does best of {tried} settings."),
+    "cheaper": N_("{tied} of {tried} settings cannot be told apart; this one takes the fewest steps."),
     "closer_to_defaults": N_(
-        "{tied} of {tried} settings cannot be told apart in quality and cost; this one is closest to the defaults."
+        "{tied} of {tried} settings cannot be told apart, nor by their cost; this one is closest to the defaults."
     ),
     "baseline_stays": N_("None of {tried} settings gains anything on these questions."),
 }
@@ -31,16 +31,22 @@ _CHOICE = {
 _LOOKS = {"better": "pass", "worse": "warn", "not_distinguishable": "grey"}
 
 
-def recommendation_card(found: Recommendation, changed: Sequence[str], words: Words, *, key: str) -> bool:
-    """Draw the card; true when the reader wants to try it. ``changed`` names what differs from the baseline."""
+def recommendation_card(
+    found: Recommendation, changed: Sequence[str], words: Words, *, key: str, promised: str = ""
+) -> bool:
+    """Draw the card; true when the reader wants to try it.
+
+    ``changed`` names what differs from the baseline, ``promised`` says what the setting is certified to keep.
+    """
     head = [node("strong", "heading", words("Recommended"))]
     head.append(chip(_LOOKS[found.verdict], words(VERDICTS[found.verdict])))
     head.append(chip(_LOOKS[found.cost_verdict], words("cost: {verdict}", verdict=words(_COST[found.cost_verdict]))))
     if found.choice == "too_poor":
         poor = words(
-            "None of {tried} settings reaches a quality of {floor}: the best of them would be luck. First look "
+            "None of {tried} settings reaches {floor} ({aim}): the best of them would be luck. First look "
             "whether the collection holds what the questions expect, and how the grader judges it.",
             tried=found.tried,
+            aim=words(MEASURE_NAMES[found.aim]),
             floor=value_text("quality", QUALITY_FLOOR),
         )
         none = (node("strong", "heading", words("No recommendation")), node("p", "", poor))
@@ -55,6 +61,8 @@ def recommendation_card(found: Recommendation, changed: Sequence[str], words: Wo
         node("p", "small", _figures(found, words)),
         node("p", "muted small", _doubt(found, words)),
     ]
+    if promised:
+        parts.append(node("p", "small", chip("pass", words("certified")), f" {promised}"))
     if found.rejected:
         said = words.count(
             "Over {questions} questions it gives the generator 1 passage that the grader called not relevant "
@@ -73,7 +81,7 @@ def recommendation_card(found: Recommendation, changed: Sequence[str], words: Wo
 
 def _figures(found: Recommendation, words: Words) -> str:
     rows: tuple[tuple[Measure, Interval | None], ...] = (
-        ("quality", found.quality),
+        (found.aim, found.quality),
         ("steps", found.steps),
         ("seconds", found.seconds),
     )

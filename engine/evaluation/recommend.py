@@ -33,9 +33,11 @@ from engine.replay.masks import FloatArray, IntArray, column, counted
 from engine.replay.settings import SettingsGrid
 from engine.replay.table import RunTable
 
+Aim = Literal["quality", "answered_right"]
+"""What a setting is to do well: find and answer, or answer right (:data:`figures.Measure`)."""
 Choice = Literal["best", "cheaper", "closer_to_defaults", "baseline_stays", "too_poor"]
-"""Why a setting was picked. ``best``: none has its quality. Of those not told apart from it, ``cheaper``: it takes
-the fewest steps; ``closer_to_defaults``: several take as few; ``baseline_stays``: the baseline is one of these.
+"""Why a setting was picked. ``best``: none does as well. Of those not told apart from it, ``cheaper``: it takes the
+fewest steps; ``closer_to_defaults``: several take as few; ``baseline_stays``: the baseline is one of these.
 ``too_poor``: none reaches :data:`QUALITY_FLOOR`, so none is recommended."""
 QUALITY_FLOOR = 0.3
 """Share of the questions that a setting must do well on to be recommended: below it the best of many is luck."""
@@ -78,6 +80,8 @@ class Recommendation:
     where it is not known what would be given, all that might be."""
     rejected_before: int = 0
     """The same under the baseline."""
+    aim: Aim = "quality"
+    """What ``quality`` and its tests are of."""
 
 
 MIN_LEFT_OUT = 20
@@ -86,8 +90,8 @@ _PICKS = 200
 """Resamples for the quality on new questions."""
 
 
-def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
-    """The setting of best quality; among those not told apart from it the one with the fewest steps.
+def recommend(swept: Sweep, baseline: RunConfig, aim: Aim = "quality") -> Recommendation:
+    """The setting that does best by ``aim``; among those not told apart from it the one with the fewest steps.
 
     An unknown answer counts as a bad one in the pick, so that nothing is recommended for what is not known of it. Two
     settings count as told apart once the better one's net gain of questions reaches one standard error (McNemar's
@@ -96,15 +100,15 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
     by closeness to the defaults. The baseline takes part, and stays where no other one is cheaper.
     """
     before = evaluate(swept.evidence, [baseline], cutoff=swept.evaluation.cutoff)
-    field = _Field(swept, before)
+    field = _Field(swept, before, aim)
     pick, choice, tied = field.pick()
     stays = pick == field.baseline
     config = baseline if stays else swept.configs[pick]
     evaluation, column = (before, 0) if stays else (swept.evaluation, pick)
-    quality = mcnemar(field.of("quality")[:, field.baseline], field.of("quality")[:, pick])
+    quality = mcnemar(field.of(aim)[:, field.baseline], field.of(aim)[:, pick])
     steps = field.of("steps")
     fewer = paired_means(steps[:, field.baseline], steps[:, pick], lower_is_better=True)
-    p_corrected = field.corrected("quality", pick)
+    p_corrected = field.corrected(aim, pick)
     rejected, rejected_before = rejected_given(swept.evidence, [config, baseline])
     return Recommendation(
         setting=_place(swept, config) if stays else pick,
@@ -114,7 +118,8 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
         unknown_n=int(evaluation.unknown_n[column]),
         tried=field.tried,
         tied=tied,
-        quality=evaluation.interval("quality", column),
+        aim=aim,
+        quality=evaluation.interval(aim, column),
         steps=evaluation.interval("steps", column),
         seconds=evaluation.interval("seconds", column),
         quality_test=quality,
@@ -130,11 +135,12 @@ def recommend(swept: Sweep, baseline: RunConfig) -> Recommendation:
 class _Field:
     """The settings of a sweep side by side, with the baseline as one more column at the end."""
 
-    def __init__(self, swept: Sweep, before: Evaluation) -> None:
+    def __init__(self, swept: Sweep, before: Evaluation, aim: Aim) -> None:
         self.swept = swept
+        self.aim = aim
         self.before = before
         self.baseline = len(swept.configs)
-        self.usable = np.append(enough_known(swept.evaluation), bool(before.n("quality")[0]))
+        self.usable = np.append(enough_known(swept.evaluation, aim), bool(before.n(aim)[0]))
         self.columns: dict[str, FloatArray] = {}
         self.tried = int(self.usable[:-1].sum())
 
@@ -149,7 +155,7 @@ class _Field:
         """The column to take, why, and how many settings of the sweep are not told apart from the best."""
         if not self.usable.any():
             return self.baseline, "baseline_stays", 0
-        proven = np.nan_to_num(self.of("quality"))
+        proven = np.nan_to_num(self.of(self.aim))
         total = np.where(self.usable, proven.sum(axis=0), -np.inf)
         best = int(np.argmax(total))
         gained = (proven[:, [best]] > proven).sum(axis=0)
@@ -184,7 +190,7 @@ class _Field:
 
     def expected_on_new(self) -> float | None:
         """Mean quality, on the questions that a resample left out, of the setting that is best on the resample."""
-        quality = self.of("quality")[:, self.usable]
+        quality = self.of(self.aim)[:, self.usable]
         n = len(quality)
         if n < MIN_LEFT_OUT or not quality.size:
             return None

@@ -184,7 +184,7 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def enough_known(evaluation: Evaluation) -> BoolArray:
-    """Settings [S] that tell the quality of enough questions to be compared with the others."""
-    n = evaluation.n("quality")
+def enough_known(evaluation: Evaluation, measure: Measure = "quality") -> BoolArray:
+    """Settings [S] that tell a measure of enough questions to be compared with the others."""
+    n = evaluation.n(measure)
     return np.asarray((n > 0) & (n >= ENOUGH_KNOWN * n.max(initial=0)))

@@ -16,13 +16,14 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_link import run_link, settings_in_url
 from components.tune.charts import clicked, scale_of
-from components.tune.figures import AFTER, cards_of, value_text
+from components.tune.figures import AFTER, basis_text, cards_of, value_text
 from components.tune.progress import progress_parts
 from components.tune.question_changes import change_text, changes_csv, side_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.anytime import Drawn, anytime_of
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import Measured
+from engine.evaluation.judgements import Judged, pair_id
 from engine.evaluation.question_changes import ChangeReason, QuestionChange, QuestionChanges, Side, question_changes
 from engine.evaluation.values import BatchProgress, Spent
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -80,6 +81,32 @@ def test_without_labels_the_cards_speak_of_answers_and_pass_rates() -> None:
     bare = [replace(case, expected=(), answerable=None) for case in cases]
     labels = [card.label for card in cards_of(evaluate(gather(bare, records), [BEFORE, BEFORE]), EN)]
     assert labels[:3] == [EN("Found and answered"), EN("Rewrites a question"), EN("Pass rate, last round")]
+
+
+def test_the_caption_says_by_what_answers_are_told_and_of_how_many() -> None:
+    cases, records = questions(12, BEFORE)
+    assert basis_text(evaluate(gather(cases, records), [BEFORE, BEFORE]), EN) == ""
+    bare = [replace(case, expected=(), answerable=None) for case in cases[:4]]
+    gold = [replace(case, gold_answers=("x",), answerable=True) for case in cases[4:6]]
+    answered = [case for case in bare if records[case.id].answer]
+    judged = {pair_id(answered[0].question, records[answered[0].id].answer): Judged(right=True, at_random=False)}
+    evidence = gather([*bare, *gold, *cases[6:]], records, judged=judged)
+    refusals = sum(case.answerable is False for case in cases[6:])
+    said = basis_text(evaluate(evidence, [BEFORE, BEFORE]), EN)
+    assert said == EN(
+        "Answered right is told {by}.",
+        by=", ".join(
+            [
+                EN("by gold answers for {n} questions", n=2),
+                EN("by your judgements of the answer for {n}", n=1),
+                EN("by the passages given for {n}", n=6 - refusals),
+                EN("by refusing for {n} that cannot be answered", n=refusals),
+                EN("not at all for {n} without a label", n=3),
+            ]
+        ),
+    )
+    other = replace(BEFORE, min_confidence=0.9)
+    assert "no answer is recorded under these settings" in basis_text(evaluate(evidence, [BEFORE, other]), EN)
 
 
 def test_settings_that_need_calls_leave_dashes_and_no_guess(evidence: Evidence) -> None:
@@ -249,7 +276,7 @@ def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
 
     app = AppTest.from_function(page, default_timeout=60).run()
     (drawn,) = [item.proto.json for item in app.get("bidi_component")]
-    assert "No recommendation" in drawn and "reaches a quality of 0.30" in drawn
+    assert "No recommendation" in drawn and "reaches 0.30 (found and answered)" in drawn
     assert "Try it" not in drawn
 
 

@@ -131,6 +131,27 @@ def test_a_setting_that_gains_on_many_questions_is_recommended_as_better() -> No
     assert found.expected_on_new == 1.0
 
 
+def test_by_right_answers_another_setting_is_recommended_than_by_what_was_found() -> None:
+    """Every setting finds the right passage; only the answers of one say what was asked for."""
+    search = ((0, 0.9), (1, 0.8), (2, 0.7))
+    world = World((search,) * 4, (Verdict(True, 0.9, "yes"),) * 3, ("new",) * 4)
+    few, more = (replace(BASE, top_k=top_k) for top_k in (2, 3))
+    names = [f"case-{number}" for number in range(30)]
+    gold = ("The text of 2",)
+    cases = [Case(name, "?", (Expectation("passage", "p00"),), answerable=True, gold_answers=gold) for name in names]
+    records, others = (
+        {name: replace(run_in(world, config), id=RunId(f"{name}-{config.top_k}")) for name in names}
+        for config in (few, more)
+    )
+    swept = sweep(gather(cases, records, [others]), few, [Axis("top_k", (2, 3))])
+    found = recommend(swept, few)
+    assert (found.aim, found.config, found.choice) == ("quality", few, "baseline_stays")
+    right = recommend(swept, few, "answered_right")
+    assert (right.aim, right.config, right.verdict) == ("answered_right", more, "better")
+    assert right.quality is not None and right.quality.value == 1.0
+    assert (right.quality_test.gained, right.quality_test.lost) == (30, 0)
+
+
 def test_a_gain_on_two_of_forty_is_recommended_and_said_to_be_not_distinguishable() -> None:
     base = replace(BASE, top_k=2)
     found = recommend(sweep(hidden(40, better=2), base, [Axis("top_k", (1, 2, 3))]), base)

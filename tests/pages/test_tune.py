@@ -10,8 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from components.labels.tuning import MEASURE_NAMES
 from engine.engine import Engine
-from engine.evaluation.cases import Case, Expectation, QuerySet
+from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
 from engine.knowledge.ingest import IngestItem
 from engine.messages import NC_
 from engine.model.config import RunConfig
@@ -37,6 +38,8 @@ QUESTIONS = (
     Case("none", "Who won the football world cup in 1998?", answerable=False),
 )
 SET = "four questions"
+ANSWERED_RIGHT = ("dc-en-03", "dc-en-05", "dm-en-01", "dm-en-03", "dm-en-04", "dm-en-06")
+"""Sample questions whose gold answer the built-in roles give."""
 
 
 @pytest.fixture
@@ -149,6 +152,30 @@ def test_the_sweep_recommends_and_the_settings_leave_the_tool(gathered: Engine) 
     assert any("grade_pass_threshold = 0.6" in text for text in forms)
     config = next(json.loads(text) for text in forms if text.startswith("{"))
     assert config["top_k"] == 5
+
+
+def test_a_recommendation_by_right_answers_says_so_and_what_is_certified(engine: Engine) -> None:
+    if "gold" not in engine.evaluation.query_sets():
+        asked = [case for case in sample_set().cases if case.id in ANSWERED_RIGHT]
+        engine.evaluation.save_query_set(QuerySet("gold", tuple(asked)))
+        assert engine.batches.wait(
+            engine.batches.start("gold", RunConfig(grade_probe=True, gate="pass_rate"), 2), _PATIENCE_S
+        )
+    app = tune(name="gold")
+    assert EN("by gold answers for {n} questions", n=6) in visible(app)
+    app.session_state["tune_tabs"] = EN("Sweep")
+    app.run()
+    setting(app, "tune_aim").set_value("answered_right").run()
+    assert not app.exception, app.exception
+    assert EN(MEASURE_NAMES["answered_right"]) in inline(app)
+    words = "At most {bound} of the answers given are wrong, at {confidence} confidence."
+    assert EN("certified") not in inline(app) and EN("Framed: certified.") not in visible(app)
+    # Six right answers are few: a risk of one half would bring them about once in 64 times.
+    app.session_state["tune_risk_bound"], app.session_state["tune_risk_confidence"] = 0.5, 0.9
+    app.run()
+    promise = EN(words, bound="50 %", confidence="90 %")
+    assert promise in inline(app) and EN("certified") in inline(app)
+    assert EN("Framed: certified.") in visible(app) and promise in visible(app)
 
 
 def test_settings_are_saved_by_name_and_can_be_compared_with(gathered: Engine) -> None:

@@ -18,10 +18,10 @@ from engine.evaluation.sweep import AxisValue
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from pages.parts.tune.evidence import Shown
+from pages.parts.tune.promise import BOUND, CONFIDENCE, RISK, USUAL_BOUND, USUAL_CONFIDENCE, safe_places
 from pages.parts.tune.sweep import swept_axes
 from pages.parts.tune.tried import certificates, tried
 
-_BOUND, _CONFIDENCE = 0.1, 0.95
 _CONFIDENCES = (0.9, 0.95, 0.99)
 _KEPT = 0.95
 
@@ -35,25 +35,25 @@ def certificate_tab(
             words("Risk"),
             list(RISKS),
             format_func=lambda name: words(RISKS[name]),
-            key="tune_risk",
+            key=RISK,
             persist_state="session",
         )
         bound = st.number_input(
             words(NC_("risk", "At most")),
             0.01,
             0.5,
-            _BOUND,
+            USUAL_BOUND,
             0.01,
-            key="tune_risk_bound",
+            key=BOUND,
             persist_state="session",
             width=140,
         )
         confidence: float = st.selectbox(
             words("Confidence"),
             _CONFIDENCES,
-            index=_CONFIDENCES.index(_CONFIDENCE),
+            index=_CONFIDENCES.index(USUAL_CONFIDENCE),
             format_func=percent,
-            key="tune_risk_confidence",
+            key=CONFIDENCE,
             persist_state="session",
             width=140,
         )
@@ -83,7 +83,7 @@ def certificate_tab(
             )
         )
     if len(names) > 1 and (heat := made.heat(risk, names[0], names[1], config)) is not None:
-        safe = frozenset(int(place) for place in np.flatnonzero(found.certified))
+        safe = safe_places(found)
         heat_map(heat, config, words, key="tune_safe", tried=try_settings, total=len(shown), safe=safe)
         if safe:
             st.caption(words("Framed: certified."))

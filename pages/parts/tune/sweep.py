@@ -22,18 +22,20 @@ from components.tune.recommendation import recommendation_card
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation
-from engine.evaluation.recommend import Recommendation
+from engine.evaluation.recommend import Aim, Recommendation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import AxisValue, Cost
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown
+from pages.parts.tune.promise import promise_of
 from pages.parts.tune.tried import COSTS, Tried, recommended, tried, tried_rows
 
 _AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
 _DEFAULT_AXES = ["similarity_threshold", "max_rewrites"]
 _MOST_AXES = 3
+_AIMS: tuple[Aim, ...] = ("quality", "answered_right")
 
 
 def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
@@ -109,13 +111,14 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
         help=words("Two or three; the others stay as the sliders have them. Computed from evidence, without calls."),
     )
     made = tried(shown, config, swept_axes(config))
-    found = recommended(shown, config, swept_axes(config), before)
+    found = recommended(shown, config, swept_axes(config), before, _aim(made, words))
     changed = [
         f"{setting_label(name, words)} {setting_text(name, getattr(found.config, name), words)}"
         for name in _AXES
         if getattr(found.config, name) != getattr(before, name)
     ]
-    if recommendation_card(found, changed, words, key="tune_recommendation"):
+    promised = promise_of(shown, config, swept_axes(config), found.setting, words)
+    if recommendation_card(found, changed, words, key="tune_recommendation", promised=promised):
         want_settings(found.config)
         st.rerun()
     left, right = st.columns(2, gap="medium")
@@ -125,6 +128,21 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
         take_away(engine, config, words)
     rows = partial(tried_rows, shown, config, swept_axes(config))
     download(words("{n} settings as CSV", n=len(made.configs)), lambda: _csv(rows()), "sweep.csv", key="tune_csv")
+
+
+def _aim(made: Tried, words: Words) -> Aim:
+    """What the recommended setting is to do well; by itself to find and answer, as the chart above draws it."""
+    if not made.counts["answered_right"].any():
+        return "quality"
+    chosen = st.selectbox(
+        words("Recommend by"),
+        _AIMS,
+        format_func=lambda name: words(MEASURE_NAMES[name]),
+        key="tune_aim",
+        persist_state="session",
+        width=420,
+    )
+    return "answered_right" if chosen == "answered_right" else "quality"
 
 
 def save_form(engine: Engine, config: RunConfig, words: Words) -> None:

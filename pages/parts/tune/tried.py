@@ -20,7 +20,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.certify import Certificates, Risk, certify
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import MEASURES, Evaluation, Measure, Measured
-from engine.evaluation.recommend import Recommendation, recommend
+from engine.evaluation.recommend import Aim, Recommendation, recommend
 from engine.evaluation.sweep import Axis, AxisValue, Cost, Front, HeatMap, Sweep, enough_known, front, rows, sweep
 from engine.model.config import PARAMETERS, RunConfig
 from pages.parts.tune.evidence import Shown
@@ -186,9 +186,11 @@ def tried(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Tried:
     return _made(shown.name, _held(config, names), names, shown.evidence).tried
 
 
-def recommended(shown: Shown, config: RunConfig, names: tuple[str, ...], before: RunConfig) -> Recommendation:
+def recommended(
+    shown: Shown, config: RunConfig, names: tuple[str, ...], before: RunConfig, aim: Aim = "quality"
+) -> Recommendation:
     """The setting of the sweep to take instead of ``before``."""
-    return _recommended(shown.name, _held(config, names), names, before, shown.evidence)
+    return _recommended(shown.name, _held(config, names), names, before, aim, shown.evidence)
 
 
 def certificates(
@@ -241,9 +243,9 @@ def _tried(made: Sweep) -> _Made:
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_HASHED)
 def _recommended(
-    name: str, held: RunConfig, names: tuple[str, ...], before: RunConfig, _evidence: Evidence
+    name: str, held: RunConfig, names: tuple[str, ...], before: RunConfig, aim: Aim, _evidence: Evidence
 ) -> Recommendation:
-    return recommend(_made(name, held, names, _evidence).sweep, before)
+    return recommend(_made(name, held, names, _evidence).sweep, before, aim)
 
 
 def _held(config: RunConfig, names: tuple[str, ...]) -> RunConfig:
