@@ -104,7 +104,7 @@ def kept_text(fit: GraderFit, words: Words) -> str:
 
 
 def _change(name: str, old: float | None, new: float | None, words: Words) -> Node | str:
-    if old is None or new is None or round(old, 4) == round(new, 4):
+    if old is None or new is None or probability_text(old) == probability_text(new):
         return ""
     better = (new < old) == (name in _LOWER)
     return chip("pass" if better else "warn", words("better" if better else "worse"))
