@@ -86,10 +86,10 @@ class Engine:
         self.databases = Databases.of(settings)
         self._store = RunStore(self.databases.runs, on_fault=self._faults.note, on_over=self._faults.over)
         self.resources = resources or Resources(settings, self.databases)
-        self.grader_fits = GraderFits(self.databases.evaluation)
         self._archive = Archive(self._store)
         self.team = Team(PeopleRecords(self.databases.people))
         self._loop = LoopThread("engine-loop")
+        self.grader_fits = GraderFits(self.databases.evaluation, self._loop, self.resources)
         self.ingestions = Ingestions(
             self._loop, self.resources, None if worker else self.databases.runs, self.team.limit_alike
         )

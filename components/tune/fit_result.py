@@ -63,7 +63,7 @@ def fit_result(trial: Trial, words: Words, *, key: str) -> None:
         )
         for name in COMPARED
     ]
-    heads = ["", words("As shipped"), words("Fitted"), ""]
+    heads = ["", words("Without the fit"), words("With it"), ""]
     said = words(
         "{n} judgements of {asked} questions, {assumed} of them assumed. Each question is judged by a fit that has not "
         "seen it.",
@@ -73,7 +73,9 @@ def fit_result(trial: Trial, words: Words, *, key: str) -> None:
     )
     draw((node("p", "muted", said), table("flips", heads, rows, numbers=(1, 2))), words, key=f"{key}_table")
     _charts(old, new, words, key)
-    if not trial.helps:
+    if not trial.helps and trial.fit is not None and trial.fit.kind == "examples":
+        st.caption(words("It is not offered: κ must rise."))
+    elif not trial.helps:
         st.caption(
             words(
                 "It is not offered: it must make neither agreement κ nor the Brier score worse, and one of them better."
@@ -84,10 +86,10 @@ def fit_result(trial: Trial, words: Words, *, key: str) -> None:
 def _charts(old: GraderFigures, new: GraderFigures, words: Words, key: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        st.caption(words("As shipped"))
+        st.caption(words("Without the fit"))
         reliability_chart(old, words, key=f"{key}_before")
     with right:
-        st.caption(words("Fitted"))
+        st.caption(words("With it"))
         reliability_chart(new, words, key=f"{key}_after")
 
 

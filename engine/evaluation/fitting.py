@@ -67,10 +67,12 @@ class Trial:
 
     @property
     def helps(self) -> bool:
-        """Whether neither agreement nor error is worse than before, and one of them better."""
+        """Whether neither agreement nor error is worse than before, and one of them better; examples must raise κ."""
         old, new = self.before, self.after
         if new is None or old.kappa is None or new.kappa is None or old.brier is None or new.brier is None:
             return False
+        if self.fit is not None and self.fit.kind == "examples":
+            return new.kappa > old.kappa + 1e-9
         gains = (new.kappa - old.kappa, old.brier - new.brier)
         return min(gains) > -1e-9 and max(gains) > 1e-9
 
@@ -111,7 +113,7 @@ class Subject:
 
 def trial(method: Method[ItemT], items: Sequence[ItemT], subject: Subject) -> Trial:
     """Fit to all pairs, with figures of fits that had not seen the pairs they are of."""
-    before = figures(_with([item.pair for item in items], method.shipped(items)), subject.cut)
+    before = figures(rejudged([item.pair for item in items], method.shipped(items)), subject.cut)
     there = judgements(item.pair for item in items)
     found = Trial(None, before, None, there.questions)
     if any(there.missing):
@@ -119,7 +121,7 @@ def trial(method: Method[ItemT], items: Sequence[ItemT], subject: Subject) -> Tr
     after = _held_out(method, items)
     if after is None:
         return found
-    told = figures(_with([item.pair for item in items], after), subject.cut)
+    told = figures(rejudged([item.pair for item in items], after), subject.cut)
     fit = GraderFit(
         method.kind,
         subject.model,
@@ -154,9 +156,9 @@ def folds(questions: Sequence[str], count: int) -> list[list[int]]:
     return [places for places in made if places]
 
 
-def _with(pairs: Sequence[Pair], chances: Sequence[float]) -> list[Pair]:
-    """The pairs as a grader would have judged them that says these chances."""
+def rejudged(pairs: Sequence[Pair], chances: Sequence[float]) -> list[Pair]:
+    """The pairs as a grader would have judged them that says these chances; below 0 it said none."""
     return [
-        replace(pair, p_relevant=chance, reach=round(chance, _DIGITS))
+        replace(pair, p_relevant=max(0.0, chance), reach=round(chance, _DIGITS))
         for pair, chance in zip(pairs, chances, strict=True)
     ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 from sqlalchemy import Connection, select
@@ -16,10 +18,16 @@ from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, cause_of
 from engine.database.tables import GRADER_FITS
 from engine.errors import EvaluationError, InvalidConfig
-from engine.model.config import RoleModel
+from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import GraderFit
+from engine.model.values import Fault
 from engine.people import acting
 from engine.people.doors import guarded
+from engine.running.loop_thread import LoopThread
+
+if TYPE_CHECKING:
+    from engine.evaluation.fit_examples import ExamplesSource, Plan
+    from engine.evaluation.fitting import Subject, Trial
 
 
 @guarded
@@ -29,8 +37,13 @@ class GraderFits:
     Every method raises ``EvaluationError`` where the database cannot be used.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, loop: LoopThread | None = None, graders: ExamplesSource | None = None
+    ) -> None:
+        """``loop`` and ``graders`` are for trials with a chat model, which are made in the background."""
         self._database = database
+        self._loop = loop
+        self._graders = graders
         self._opened = False
 
     def keep(self, fit: GraderFit) -> GraderFit:
@@ -71,6 +84,21 @@ class GraderFits:
         if fit.model != model.model or fit.collection != collection:
             raise InvalidConfig.fit_of_another(fit=model.fit, model=fit.model, collection=fit.collection)
         return fit
+
+    def start_examples(
+        self, config: RunConfig, plan: Plan, subject: Subject, note: Callable[[int], None] | None = None
+    ) -> Future[tuple[Trial | None, Fault | None]]:
+        """Try corrections as examples for the chat grader of ``config``; cancelling the future stops it."""
+        from engine.evaluation.fit_examples import try_examples
+
+        assert self._loop is not None and self._graders is not None
+        graders = self._graders
+
+        async def work() -> tuple[Trial | None, Fault | None]:
+            grader = await graders.fresh_grader(config, plan.fit(subject))
+            return await try_examples(grader, plan, subject, note)
+
+        return self._loop.submit(work())
 
     def _found(self, connection: Connection, fit_id: str) -> GraderFit | None:
         query = select(GRADER_FITS.c.content).where(GRADER_FITS.c.id == fit_id)

@@ -103,7 +103,9 @@ class Regraded:
     """What ended it early; what was judged before stands."""
 
 
-class _Patient(SilentTrace):
+class Patient(SilentTrace):
+    """Listens to nothing, and leaves every grading its time."""
+
     def time_left_s(self) -> float:
         return _PATIENCE_S
 
@@ -134,7 +136,7 @@ async def regrade(
         try:
             grader = await graders.fresh_grader(record.config)
             for _ in range(min(times, MOST_TIMES)):
-                verdicts = await grader.grade(record.question, passages, _Patient()) if passages else []
+                verdicts = await grader.grade(record.question, passages, Patient()) if passages else []
                 for passage, verdict in zip(passages, verdicts, strict=True):
                     scattered[passage.id].append(verdict)
                 done += 1

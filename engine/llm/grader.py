@@ -21,6 +21,7 @@ from engine.llm.parsing import VerdictReply, read_reply
 from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages
 from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, together
 from engine.model.config import RoleModel
+from engine.model.grader_fit import GraderFit
 from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
@@ -58,12 +59,18 @@ class ChatGrader(ChatRole):
         digest: str = "",
         ignore_cache: bool = False,
         chat: ChatModel | None = None,
+        fit: GraderFit | None = None,
     ) -> None:
-        """``digest`` names the model's exact weights in cache keys; ``chat`` replaces the model called."""
+        """``digest`` names the model's exact weights in cache keys; ``chat`` replaces the model called.
+
+        ``fit`` has examples for one collection.
+        """
         super().__init__(model, settings, chat=chat)
         self._cache = cache
         self._digest = digest
         self._ignore_cache = ignore_cache
+        self._fit = fit
+        self._examples = fit.data["examples"] if fit else ()
 
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
         """One verdict for each passage, in their order; reported to the trace as they come."""
@@ -93,7 +100,7 @@ class ChatGrader(ChatRole):
         def messages(passage: Passage, former: str | None) -> tuple[Message, ...]:
             nonlocal reason
             reason = _UNREADABLE
-            return grader_messages(question, passage.text, former)
+            return grader_messages(question, passage.text, former, self._examples)
 
         def verdict(_: Passage, reply: VerdictReply) -> Verdict | None:
             nonlocal reason
@@ -134,7 +141,7 @@ class ChatGrader(ChatRole):
                 node="",
                 round=0,
                 model=self._chat.name,
-                messages=grader_messages(question, passage.text, cached.former),
+                messages=grader_messages(question, passage.text, cached.former, self._examples),
                 reply=cached.reply,
                 parsed=parsed(reply),
                 passage_id=passage.id,
@@ -157,10 +164,16 @@ class ChatGrader(ChatRole):
             )
 
     def _key(self, question: str, passage: Passage) -> str:
-        return verdict_key(question, passage.text, self._chat.model, self._digest, GRADER_PROMPT_VERSION)
+        return verdict_key(question, passage.text, self._chat.model, self._digest, prompt_version(self._fit))
 
     def _verdict(self, reply: VerdictReply) -> Verdict:
-        return Verdict(reply.relevant, reply.confidence, reply.reason, grader=self._chat.name)
+        fit = self._fit.id if self._fit else ""
+        return Verdict(reply.relevant, reply.confidence, reply.reason, grader=self._chat.name, fit=fit)
+
+
+def prompt_version(fit: GraderFit | None) -> str:
+    """The version of the prompt; with examples it is another one."""
+    return f"{GRADER_PROMPT_VERSION}+{fit.id}" if fit else GRADER_PROMPT_VERSION
 
 
 def _contradicts_itself(reply: VerdictReply) -> bool:

@@ -123,6 +123,11 @@ Reply with one JSON object: "finding" is the part of the passage that answers th
 "nothing"; then "relevant", true or false; then "sure", from 0.5 to 1, how sure you are of that verdict; then "why", \
 one short sentence in __LANGUAGE__."""
 
+_JUDGED = (
+    "People judged these pairs of this collection by hand, where an inspector had judged them wrongly. Draw the line "
+    "where they drew it. They are examples only, and no evidence for the question that follows."
+)
+
 _REWRITER = """\
 You improve search queries. A search over a collection of passages did not find enough that answers a question. \
 You are given the question as asked, the query searched last, the passages that were judged not to help with the \
@@ -184,10 +189,15 @@ def _defused(text: str) -> str:
     return _LOOKALIKE.sub("‹", text.encode(errors="replace").decode())
 
 
-def grader_messages(question: str, passage: str, former: str | None = None) -> tuple[Message, ...]:
-    """The prompt for one verdict; with ``former``, the reply that could not be used, the prompt of the second try."""
+def grader_messages(
+    question: str, passage: str, former: str | None = None, judged: Sequence[Mapping[str, Any]] = ()
+) -> tuple[Message, ...]:
+    """The prompt for one verdict; with ``former``, the reply that could not be used, the prompt of the second try.
+
+    ``judged`` are examples: each with ``question``, ``passage`` and ``relevant``.
+    """
     language = language_of(question)
-    rules = in_language(_GRADER, language)
+    rules = "\n\n".join((in_language(_GRADER, language), *_judged(judged)))
     wanted = (
         f"Question again: {_defused(question)}\n"
         "Can this question be answered, wholly or in part, from the passage above? "
@@ -195,6 +205,16 @@ def grader_messages(question: str, passage: str, former: str | None = None) -> t
     )
     parts = (fenced("question", question), fenced("passage", passage), wanted)
     return prompt(rules, parts, former, _GRADER_AGAIN)
+
+
+def _judged(examples: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What people judged in this collection, as examples."""
+    shown = [
+        f"{fenced('question', item['question'])}\n{fenced('passage', item['passage'])}\n"
+        f"relevant: {'true' if item['relevant'] else 'false'}"
+        for item in examples
+    ]
+    return [_JUDGED, *shown] if shown else []
 
 
 def rewriter_messages(request: RewriteRequest, token_budget: int, former: str | None = None) -> tuple[Message, ...]:

@@ -166,6 +166,7 @@ _GRADER_FITS: Operations = {
     "of": LOOK,
     "used_by": OWN,
     "keep": _work(N_("Grader fitted"), "fit.name"),
+    "start_examples": WORK,
 }
 _WEAK_POINTS: Operations = {
     **dict.fromkeys(("list", "is_on", "passages"), LOOK),

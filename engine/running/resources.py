@@ -25,7 +25,7 @@ from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, ollama_status
 from engine.llm.generator import ChatGenerator
-from engine.llm.grader import ChatGrader
+from engine.llm.grader import ChatGrader, prompt_version
 from engine.llm.rewriter import ChatRewriter
 from engine.llm.scoring import ScoringGrader
 from engine.memory.weak_points import weak_point_of
@@ -131,6 +131,8 @@ class Resources:
             manifest[role] = _with_digest(model.model, digests)
             if model.chats:
                 manifest[f"{role}_prompt"] = resolve_name(own.prompts.get(role, PROMPTS[role]))
+        if fit is not None and fit.kind == "examples":
+            manifest["grader_prompt"] = prompt_version(fit)
         return roles, manifest
 
     def _given(self, config: RunConfig, retriever: CollectionRetriever) -> Given:
@@ -153,19 +155,23 @@ class Resources:
 
         return note
 
-    async def fresh_grader(self, config: RunConfig) -> Grader:
-        """The grader of ``config`` without a memory: it neither reads stored verdicts nor keeps its own."""
+    async def fresh_grader(self, config: RunConfig, fit: GraderFit | None = None) -> Grader:
+        """The grader of ``config`` without a memory: it neither reads stored verdicts nor keeps its own.
+
+        ``fit`` takes the place of the one that the config names; it need not be kept.
+        """
         model = config.models.grader
         retriever = None
         if model.built_in or model.fit:
             retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
-        fit = await self._fit(model, retriever) if retriever else None
+        if fit is None and retriever is not None:
+            fit = await self._fit(model, retriever)
         if model.built_in and retriever is not None:
             return BuiltinGrader(retriever.similarity_of, fit)
         if model.scores:
             return ScoringGrader(scorer_of(model, self.settings), fit)
         settings = await asyncio.to_thread(self._for_grader, model.model, await self._digests([model.model]))
-        return ChatGrader(model, settings)
+        return ChatGrader(model, settings, fit=fit)
 
     async def digest(self, model: str) -> str:
         """What names the exact weights of ``ollama:MODEL``; empty for any other model, and where Ollama is silent."""
@@ -219,6 +225,7 @@ class Resources:
             self.verdicts,
             digest=digests.get(model.model, ""),
             ignore_cache=config.ignore_cache,
+            fit=fit,
         )
 
     def _for_grader(self, model: str, digests: Mapping[str, str]) -> Settings:

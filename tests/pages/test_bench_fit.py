@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -9,7 +13,11 @@ from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet, sample_set
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.running.process import use_engine
+from engine.settings import Settings
+from tests.contracts.chat_models import fenced
 from tests.pages.driving import button, inline, opened, visible
+from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
 EN = words_for("en")
 _PATIENCE_S = 240.0
@@ -54,7 +62,7 @@ def test_with_few_judgements_it_says_how_many_more_it_wants(gathered: Engine, la
 
 def test_a_fit_is_tried_used_by_the_next_run_and_taken_back(gathered: Engine) -> None:
     app = pressed(bench(MANY), "Try a fit")
-    assert EN("Brier score") in inline(app) and EN("Fitted") in inline(app)
+    assert EN("Brier score") in inline(app) and EN("With it") in inline(app)
     assert gathered.grader_fits.of("samples") == (), "trying keeps nothing"
     pressed(app, "Use it")
     (fit,) = gathered.grader_fits.of("samples")
@@ -71,3 +79,63 @@ def test_a_fit_is_tried_used_by_the_next_run_and_taken_back(gathered: Engine) ->
 
 def chosen(app: AppTest) -> RoleModels:
     return RoleModels(grader=RoleModel(str(app.session_state["grader"])))
+
+
+# -- a chat grader --------------------------------------------------------------------------------------------------
+
+
+def odd(text: str) -> bool:
+    """What a person finds relevant here, and the model only once an example shows it."""
+    return len(text.split()) % 2 == 1
+
+
+def learning(request: RecordedRequest) -> str:
+    rules, asked = str(request.messages[0]["content"]), str(request.messages[1]["content"])
+    relevant = "relevant: true" in rules and odd(fenced("passage", asked)[0])
+    return json.dumps({"finding": "nothing", "relevant": relevant, "sure": 0.9, "why": "So it seems."})
+
+
+@pytest.fixture
+def chatting(tmp_path: Path) -> Iterator[Engine]:
+    """Fourteen questions judged by a chat model that says no to all, and by a person."""
+    with (
+        OllamaStandIn(["qwen3:8b"], reply=learning) as ollama,
+        Engine.open(Settings(data_dir=tmp_path, ollama_url=ollama.url)) as engine,
+    ):
+        engine.wait_until_ready()
+        use_engine(engine)
+        cases = [case for case in sample_set().cases if case.language == "en"][:14]
+        engine.evaluation.save_query_set(QuerySet("by chat", tuple(cases)))
+        models = RoleModels(grader=RoleModel("ollama:qwen3:8b"))
+        batch = engine.batches.start("by chat", RunConfig(max_rewrites=0, top_k=6, models=models), 2)
+        assert engine.batches.wait(batch, _PATIENCE_S)
+        for case, record in engine.batches.results(batch):
+            for name in record.first_verdicts(by_hand=False):
+                engine.evaluation.set_label(case.question, name, odd(record.passages[name].text))
+        yield engine
+        use_engine(None)
+
+
+def test_corrections_of_a_chat_grader_are_tried_as_examples_and_used(chatting: Engine) -> None:
+    app = bench("by chat")
+    label = next(item.label for item in app.button if item.key == "bench_examples_try")
+    assert "calls)" in label
+    button(app, lambda text: text == label).click().run()
+    (batch,) = chatting.evaluation.batches("by chat")
+    app.session_state[f"bench_examples_{batch.id}"].future.result(_PATIENCE_S)
+    app.run()
+    assert EN("With it") in inline(app) and not app.exception
+    pressed(app, "Use it")
+    (fit,) = chatting.grader_fits.of("samples")
+    assert fit.kind == "examples" and app.session_state["grader"] == fit.name
+    before, after = fit.figures["kappa"]
+    assert before is not None and after is not None and after > before
+
+
+def test_without_a_correction_there_is_nothing_to_show(chatting: Engine) -> None:
+    for case, record in chatting.batches.results(chatting.evaluation.batches("by chat")[0].id):
+        for name in record.first_verdicts(by_hand=False):
+            chatting.evaluation.set_label(case.question, name, False)
+    app = bench("by chat")
+    assert EN("No judgement contradicts a verdict, so there is nothing to show.") in visible(app)
+    assert not [item for item in app.button if item.key == "bench_examples_try"]

@@ -180,7 +180,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
     "says how the program is made": ("Engine.graph", "Engine.worst_case_calls"),
     "a part, which is asked itself": ("Engine.weak_points", "Engine.evaluation", "Engine.batches"),
     "counts milliseconds and calls": ("Engine.under_way",),
-    "takes records, which the caller has read": ("Engine.start_regrade",),
+    "takes records, which the caller has read": ("Engine.start_regrade", "GraderFits.start_examples"),
     "is about models": (
         *("Host.providers", "Host.offered", "Host.models", "Host.pulls", "Host.measuring", "Host.speeds"),
         *("Host.concurrency_of", "Host.try_model", "Host.start_measure", "Host.stop_measure"),

@@ -49,6 +49,7 @@ IMPORTED_BY_PAGES = (
         "engine.evaluation.question_changes",
         "pages.parts.tune.answers",
         "pages.parts.tune.bench",
+        "pages.parts.tune.bench_examples",
         "pages.parts.tune.bench_fit",
         "pages.parts.tune.certificate",
         "pages.parts.tune.drafts",

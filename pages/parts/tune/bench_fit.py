@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -15,12 +14,12 @@ from components.tune.fit_result import fit_result, kept_text, too_few
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.fitting import Trial, judgements
-from engine.evaluation.grader_bench import Pair
 from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import FitKind, GraderFit
 from engine.model.values import Fault
 from pages.parts.common.rights import may
+from pages.parts.tune.bench_examples import Population, examples_trial
 from pages.parts.tune.evidence import Gathering, fit_trial, records_of
 
 _ASKED = "bench_fit_asked"
@@ -33,6 +32,10 @@ _ABOUT: Mapping[FitKind, str] = {
         "P(relevant) becomes the share that was judged relevant at such scores (Venn-Abers). Their order is never "
         "turned."
     ),
+    "examples": N_(
+        "Judgements that contradict the verdicts go into the prompt as examples, where that raises κ on questions "
+        "that give none. Assumed labels do not count here."
+    ),
 }
 
 
@@ -41,23 +44,24 @@ def kind_of(model: RoleModel) -> FitKind:
     return "coefficients" if model.built_in else "calibration" if model.scores else "examples"
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
-    """The judgements that are fitted to, and where κ is measured."""
-
-    graded: Sequence[Pair]
-    only_labelled: bool
-    cut: float
-
-
 def fit_section(engine: Engine, gathering: Gathering, config: RunConfig, population: Population, words: Words) -> None:
     """Try a fit on the judgements above, use it, and go back; ``config`` is the panel's."""
     assert gathering.batch is not None
-    about = _ABOUT.get(kind_of(gathering.config.models.grader))
-    if about is None:
-        return
+    kind = kind_of(gathering.config.models.grader)
     st.markdown(f"**{words('Fit the grader to these judgements')}**")
-    st.caption(words(about))
+    st.caption(words(_ABOUT[kind]))
+    if kind == "examples":
+        found = examples_trial(engine, gathering, population, words)
+        if found is not None:
+            _offer(engine, found, config, words)
+    else:
+        _fitted(engine, gathering, config, population, words)
+    _kept(engine, gathering, config, words)
+
+
+def _fitted(engine: Engine, gathering: Gathering, config: RunConfig, population: Population, words: Words) -> None:
+    """A fit that costs no calls."""
+    assert gathering.batch is not None
     there = judgements(population.graded)
     if any(there.missing):
         too_few(there, words)
@@ -72,7 +76,6 @@ def fit_section(engine: Engine, gathering: Gathering, config: RunConfig, populat
     elif st.button(words("Try a fit"), icon=":material/tune:", key="bench_fit_try"):
         st.session_state[_ASKED] = gathering.batch.id
         st.rerun()
-    _kept(engine, gathering, config, words)
 
 
 def _offer(engine: Engine, found: Trial, config: RunConfig, words: Words) -> None:
