@@ -309,9 +309,9 @@ def main() -> None:
         intercept, coefficients = fitted(*_arrays([*pairs, *own]), used)
         if language != "cross":
             held = paraphrases_of(language, vectors, "held_out")
-            for name, weights in (("refitted", coefficients), ("as shipped", None)):
+            for name, own_weights in (("refitted", coefficients), ("as shipped", None)):
                 print(f"{language} held out, {name}:", end=" ")
-                report(language, held, _chances(held, intercept, weights, language))
+                report(language, held, _chances(held, intercept, own_weights, language))
         weights = {name: round(float(value), 4) for name, value in zip(FEATURES, coefficients, strict=True)}
         print(f"{language} intercept {intercept:.3f} {weights}")
         languages[language] = {"intercept": round(intercept, 4), "weights": weights, "cross_validated": figures}
