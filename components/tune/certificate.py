@@ -8,6 +8,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, button, chip, draw, node
 from components.tune.figures import value_text
 from engine.evaluation.certify import Certificates, Risk
+from engine.evaluation.predicted import Predicted
 from engine.messages import N_, NC_
 
 RISKS: dict[Risk, str] = {
@@ -65,6 +66,36 @@ def certificate_card(
     if changed:
         parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", "button primary")))
     return draw((node("section", "card", *parts),), words, key=key) == "try"
+
+
+def predicted_card(found: Predicted | None, judge: str, words: Words, *, key: str) -> None:
+    """Draw what judgements drawn at random and the verdicts of a model say together; nothing where they are too few."""
+    if found is None:
+        return
+    head = node("div", "head", node("strong", "heading", words("Estimated with the help of a model")))
+    said = words(
+        "About {value} of the {n} answers of this gathering are wrong as people would judge them ({low} – {high}, at "
+        "{confidence} confidence).",
+        value=_share(found.value),
+        n=found.n,
+        low=_share(found.low),
+        high=_share(found.high),
+        confidence=percent(found.confidence),
+    )
+    of = words(
+        "From {judged} judgements drawn at random and {verdicts} verdicts of {judge}; the judgements alone say {low} – "
+        "{high}. An estimate: it certifies nothing.",
+        judged=found.judged,
+        verdicts=found.verdicts,
+        judge=judge,
+        low=_share(found.alone[0]),
+        high=_share(found.alone[1]),
+    )
+    draw((node("section", "card", head, node("p", "", said), node("p", "muted", of)),), words, key=key)
+
+
+def _share(share: float) -> str:
+    return percent(round(share, 3))
 
 
 def promise_text(found: Certificates, words: Words) -> str:

@@ -124,6 +124,21 @@ def paired_means(
     return PairedTest(verdict, p, n, gained, lost, difference)
 
 
+def t_quantile(share: float, freedom: int) -> float:
+    """Student's t below which a share of it lies; good to three decimals from 10 degrees of freedom on.
+
+    Abramowitz and Stegun (1964), 26.7.5.
+    """
+    x = NormalDist().inv_cdf(share)
+    terms = (
+        (x**3 + x) / 4,
+        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
+        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
+        (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
+    )
+    return x + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
+
+
 def _difference(
     first: FloatArray, second: FloatArray, weights: tuple[FloatArray, FloatArray] | None
 ) -> tuple[Interval | None, FloatArray]:

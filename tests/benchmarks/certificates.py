@@ -28,10 +28,12 @@ _HALVES = 200
 _JUDGED = 100
 """Labelled questions of one split."""
 _BOUNDS = (0.05, 0.1, 0.2)
+_CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""Each is gathered, so that its answers exist; the first is the default."""
 _AXES = (
     Axis("similarity_threshold", tuple(round(0.1 * step, 1) for step in range(8))),
     Axis("max_rewrites", (0, 1, 2, 3)),
-    Axis("min_relevant", (1, 2, 3)),
+    Axis("min_confidence", _CONFIDENCES),
 )
 
 
@@ -51,8 +53,10 @@ def certificates(bench: Bench) -> Iterator[Row]:
 
 
 def _evidence(engine: Engine, asked: QuerySet) -> Evidence:
-    config = RunConfig(collection=asked.collection, grade_probe=True)
-    return gather(asked.cases, {case.id: engine.run(case.question, config) for case in asked.cases})
+    usual = RunConfig(collection=asked.collection, grade_probe=True)
+    configs = [replace(usual, min_confidence=confidence) for confidence in _CONFIDENCES]
+    gathered = [{case.id: engine.run(case.question, config) for case in asked.cases} for config in configs]
+    return gather(asked.cases, gathered[0], gathered[1:])
 
 
 def _broken(name: str, evidence: Evidence) -> Iterator[Row]:

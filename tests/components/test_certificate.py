@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.tune.certificate import percent
 from engine.evaluation.certify import Certificates, p_value
+from engine.evaluation.predicted import Predicted
 
 FOUND = Certificates(
     "wrong_given",
@@ -40,6 +41,29 @@ def drawn(found: Certificates, pick: int | None, current: int | None, language: 
     assert not app.exception
     (card,) = [item.proto.json for item in app.get("bidi_component")]
     return " ".join(_texts(json.loads(card)))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_estimate_names_its_sources_and_certifies_nothing(language: UiLanguage) -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from components.tune.certificate import predicted_card
+
+        predicted_card(*st.session_state["shown"], key="card")
+
+    found = Predicted(0.0812, 0.0333, 0.13, 0.95, judged=34, verdicts=205, n=210, believed=0.7, alone=(0.01, 0.2))
+    words = words_for(language)
+    app = AppTest.from_function(page, default_timeout=60)
+    app.session_state["shown"] = (found, "ollama:small", words)
+    app.run()
+    (card,) = [item.proto.json for item in app.get("bidi_component")]
+    said = " ".join(_texts(json.loads(card)))
+    for part in ("8.1 %", "210", "3.3 %", "13 %", "95 %", "34", "205", "ollama:small", "1 %", "20 %"):
+        assert part in said
+    app.session_state["shown"] = (None, "", words)
+    app.run()
+    assert not app.get("bidi_component")
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -15,7 +15,7 @@ from engine.model.config import RunConfig
 from engine.running.process import use_engine
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
-from tests.pages.driving import button, visible
+from tests.pages.driving import button, inline, setting, visible
 from tests.pages.test_tune import QUESTIONS, tune
 from tests.support.ollama_stand_in import OllamaStandIn
 
@@ -68,3 +68,26 @@ def test_a_judge_is_asked_for_and_its_figures_and_reasons_are_shown(engine: Engi
         app
     )
     assert words("It has judged all of them.") in visible(app)
+
+
+def test_answers_that_settings_lack_are_gathered_for_the_questions_that_need_it_alone(engine: Engine) -> None:
+    words = words_for("en")
+    app = tune("en", SET)
+    app.session_state["tune_tabs"] = words("Certificate")
+    app.run()
+    assert not any("missing" in item.label for item in app.button), "under its own settings nothing is missing"
+    setting(app, "similarity_threshold").set_value(0.25).run()
+    found = [item for item in app.button if item.key == "tune_missing_go"]
+    assert len(found) == 1, visible(app)
+    before = engine.evaluation.batches(SET)
+    found[0].click().run()
+    assert not app.exception, app.exception
+    made = engine.evaluation.batches(SET)[0]
+    assert len(engine.evaluation.batches(SET)) == len(before) + 1
+    assert made.config.similarity_threshold == 0.25 and 0 < made.total < len(QUESTIONS)
+    assert engine.batches.wait(made.id, _PATIENCE_S)
+    app.run()
+    assert not [item for item in app.button if item.key == "tune_missing_go"], "it is recorded now"
+    assert words("{done} of {total} gathered", done=4, total=4) in inline(app), "the whole gathering stays the evidence"
+    fresh = tune("en", SET)
+    assert words("{done} of {total} gathered", done=4, total=4) in inline(fresh)

@@ -53,6 +53,7 @@ IMPORTED_BY_PAGES = (
         "pages.parts.tune.bench_fit",
         "pages.parts.tune.certificate",
         "pages.parts.tune.drafts",
+        "pages.parts.tune.missing",
         "pages.parts.tune.promise",
         "pages.parts.tune.query_set",
         "pages.parts.tune.sweep",

@@ -10,14 +10,17 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.panel import want_settings
 from components.common.setting_words import setting_label, setting_text
-from components.tune.certificate import RISKS, certificate_card, percent
+from components.tune.certificate import RISKS, certificate_card, percent, predicted_card
 from components.tune.charts import heat_map
 from components.tune.figures import value_text
+from engine.engine import Engine
 from engine.evaluation.certify import Certificates, Risk, similarity_cut
+from engine.evaluation.predicted import predicted_wrong
 from engine.evaluation.sweep import AxisValue
 from engine.messages import NC_
 from engine.model.config import RunConfig
-from pages.parts.tune.evidence import Shown
+from pages.parts.tune.evidence import Gathering, Shown
+from pages.parts.tune.missing import missing_answers
 from pages.parts.tune.promise import BOUND, CONFIDENCE, RISK, USUAL_BOUND, USUAL_CONFIDENCE, safe_places
 from pages.parts.tune.sweep import swept_axes
 from pages.parts.tune.tried import certificates, tried
@@ -27,7 +30,13 @@ _KEPT = 0.95
 
 
 def certificate_tab(
-    shown: Shown, config: RunConfig, words: Words, try_settings: Callable[[Mapping[str, AxisValue]], None]
+    engine: Engine,
+    shown: Shown,
+    gathering: Gathering,
+    config: RunConfig,
+    words: Words,
+    *,
+    try_settings: Callable[[Mapping[str, AxisValue]], None],
 ) -> None:
     """What is to be bounded, what can be said about it, and the safe region where two settings are swept."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -66,12 +75,14 @@ def certificate_tab(
     if certificate_card(found, pick, changed, current, words, key="tune_certificate") and pick is not None:
         want_settings(made.settings[pick])
         st.rerun()
+    missing_answers(engine, shown, gathering, config, words)
     st.caption(
         words(
             "Settings are tested from the strictest to the laxest, by their values alone, until one fails: so the "
             "confidence holds for all that pass together. Only recorded answers count."
         )
     )
+    predicted_card(predicted_wrong(shown.evidence, confidence), shown.judge, words, key="tune_predicted")
     if cut := similarity_cut(shown.evidence, _KEPT):
         st.caption(
             words(

@@ -80,12 +80,13 @@ def gathered_chip(batch: Batch, words: Words) -> None:
 
 
 def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
-    """The batch whose runs are the evidence: the newest, or another one where there are several."""
+    """The batch whose runs are the evidence: the newest with most questions, or another one where there are several."""
     by_id = {batch.id: batch for batch in batches}
     if not by_id:
         return None
     if st.session_state.get(_CHOSEN) not in by_id:
-        st.session_state[_CHOSEN] = next(iter(by_id))
+        # One that only fetched missing answers of another is no evidence for the whole set.
+        st.session_state[_CHOSEN] = max(by_id.values(), key=lambda batch: batch.total).id
     if len(by_id) == 1:
         return next(iter(by_id.values()))
     chosen = st.selectbox(
@@ -93,7 +94,7 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
         list(by_id),
         format_func=lambda batch_id: batch_name(by_id[batch_id], words),
         key=_CHOSEN,
-        help=words("Whose runs are the evidence: the newest, or one made with other models or settings."),
+        help=words("Whose runs are the evidence: the newest with most questions, or one made with other settings."),
         persist_state="session",
         width=230,
     )
