@@ -160,7 +160,13 @@ class Settings(BaseSettings):
         ),
     )
     embedding_threads: int = Field(
-        0, ge=0, le=64, description=N_("Threads of the built-in embedder; 0: all but one core.")
+        0,
+        ge=0,
+        le=64,
+        description=N_(
+            "Texts that the built-in embedder takes at once; 0: one a core, behind all other work, on Linux, elsewhere "
+            "one core is left free."
+        ),
     )
     drain_s: float = Field(
         0.0,

