@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
@@ -72,6 +73,7 @@ def tune_page(bench: Bench) -> Iterator[Row]:
             page.goto(f"{app.url}/tune?lang=en&query_set={SET}&{_STARTS}")
             page.locator(".st-key-tune_front svg.marks").wait_for()
             page.wait_for_selector(IDLE)
+            yield Row(f"Tune page, {count} runs: grader bench opened first", "ms", (_bench_opened(page),), "< 2000 ms")
             budget = "< 300 ms" if count <= _FEW else "< 1000 ms"
             for name, (label, key) in _SLIDERS.items():
                 took = [_pressed(page, label, key) for _ in range(min(_STEPS, bench.sizes.repeats))]
@@ -80,6 +82,15 @@ def tune_page(bench: Bench) -> Iterator[Row]:
                     if values:
                         yield Row(f"Tune page, {count} runs: {name} key to {part}", "ms", values, budget)
             browser.close()
+
+
+def _bench_opened(page: Page) -> float:
+    """Milliseconds from the click on the tab until its last chart is there."""
+    began = time.perf_counter()
+    page.get_by_role("tab", name="Grader bench").click()
+    page.get_by_role("tabpanel").locator("[data-testid=stVegaLiteChart] svg").nth(1).wait_for()
+    page.wait_for_selector(IDLE)
+    return (time.perf_counter() - began) * 1000
 
 
 def _pressed(page: Page, label: str, key: str) -> dict[str, float]:
