@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -101,4 +102,9 @@ def draft_id(collection: str, question: str) -> str:
 
 def draft_from_dict(plain: Mapping[str, Any]) -> Draft:
     """What :meth:`Draft.to_dict` wrote; raises ``ValueError`` where that cannot be."""
-    return TypeAdapter(Draft).validate_python(plain)
+    return _adapter().validate_python(plain)
+
+
+@cache
+def _adapter() -> TypeAdapter[Draft]:
+    return TypeAdapter(Draft)

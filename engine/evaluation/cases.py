@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -72,9 +72,15 @@ class QuerySet:
 def case_from_dict(plain: Mapping[str, Any]) -> Case:
     """What :meth:`Case.to_dict` wrote; raises ``DataSetUnusable`` where that cannot be."""
     try:
-        return TypeAdapter(Case).validate_python(plain)
+        return _adapter().validate_python(plain)
     except ValidationError:
         raise DataSetUnusable(name="a case", cause="a field is missing or of another kind") from None
+
+
+@cache
+def _adapter() -> TypeAdapter[Case]:
+    # Making one takes longer than reading thirty cases with it.
+    return TypeAdapter(Case)
 
 
 def case_of(record: RunRecord, expected: Iterable[PassageId] = ()) -> Case:
