@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from engine.api import published
+from engine.api.answer_routes import add_answers
 from engine.api.attaching import add_attachments, attached
 from engine.api.bodies import CheckRequest, ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
 from engine.api.draft_routes import add_drafts
@@ -109,6 +110,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, view
     add_graphs(api, get_engine)
     add_weak_points(api, get_engine)
     add_drafts(api, get_engine)
+    add_answers(api, get_engine)
     add_team(api, get_engine)
     return api
 

@@ -197,6 +197,23 @@ class SwitchRequest(_Body):
     on: StrictBool
 
 
+class AnswerJudgementRequest(_Body):
+    """Body of ``PUT /api/runs/{run_id}/answer/judgement``."""
+
+    right: Literal["yes", "in_part", "no"] | None = Field(description="Null takes back what this judge said.")
+    explanation: StrictStr = Field("", max_length=4000)
+    judge: StrictStr = Field("", max_length=120, description="Name of the judge; each has a judgement of their own.")
+    drawn: Literal["random", "chosen", ""] = Field(
+        "", description="How the answer came to be judged; only those drawn at random stand for others."
+    )
+
+
+class AnswerVerdictRequest(_Body):
+    """Body of ``POST /api/runs/{run_id}/answer/verdict``."""
+
+    model: StrictStr = Field("", max_length=200, description="The judge; empty: that of ``WORKBENCH_JUDGE_MODEL``.")
+
+
 class TokenRequest(_Body):
     """Body of ``POST /api/tokens``."""
 

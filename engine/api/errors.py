@@ -56,6 +56,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.JobOver,
             errors.GraphBusy,
             errors.GraphReplaced,
+            errors.NoAnswer,
             errors.NothingToRead,
             errors.SignInOff,
         ),

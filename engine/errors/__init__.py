@@ -41,6 +41,7 @@ another language (:func:`message_of`).
     · DataSetTooLarge
     · DataSetUnusable
     · InvalidQuerySet
+    · NoAnswer
     · SetNotCovered
     · UnknownBatch
     · UnknownDraft

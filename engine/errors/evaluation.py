@@ -70,6 +70,14 @@ class BatchActive(EvaluationError):
     remedy = N_("Wait for its end, or stop it.")
 
 
+class NoAnswer(EvaluationError):
+    """Somebody or a model is to judge an answer that a run has not given."""
+
+    code = "WB827"
+    fact = N_("Run {run!r} gave no answer that could be judged.")
+    remedy = N_("Choose a run that ended with an answer.")
+
+
 class DataSetUnusable(EvaluationError):
     """A file or folder cannot become a query set."""
 

@@ -1,0 +1,85 @@
+"""What is known of the answer of one run: its figures by the query sets that ask its question, and who judged it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.errors import NoAnswer
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.answers import BASES, Basis
+from engine.evaluation.cases import Case, question_id
+from engine.evaluation.evidence import gather
+from engine.evaluation.figures import Measure
+from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
+from engine.evaluation.store import EvaluationStore
+from engine.evaluation.values import AnswerJudgement
+from engine.model.language import language_of
+from engine.model.values import RunId, RunRecord
+
+_MEASURES: tuple[Measure, ...] = (
+    *("exact_match", "f1", "containment", "citation_precision", "citation_recall"),
+    *("claim_recall", "faithfulness"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswer:
+    """One answer, each figure as :data:`figures.Measure` defines it; None where nothing tells."""
+
+    run: RunId
+    right: bool | None
+    told_by: Basis | None
+    gold_answers: tuple[str, ...]
+    figures: dict[Measure, float | None]
+    judgements: tuple[AnswerJudgement, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON-ready values."""
+        return {
+            "run": self.run,
+            "right": self.right,
+            "told_by": self.told_by,
+            "gold_answers": list(self.gold_answers),
+            **{str(name): value for name, value in self.figures.items()},
+            "judgements": [asdict(item) for item in self.judgements],
+        }
+
+
+def run_answer(store: EvaluationStore, record: RunRecord) -> RunAnswer:
+    """What is known of the answer of a run; of several models that judged it, the one that did so last is read."""
+    case = case_for(store, record)
+    said = store.answer_judgements((case.question, record.answer)) if record.answer else ()
+    judges = judges_of(said)
+    verdicts = verdicts_of(said, judges[0]) if judges else {}
+    evidence = gather([case], {case.id: record}, (), judged_answers(said), verdicts)
+    if not len(evidence):
+        return RunAnswer(record.id, None, None, case.gold_answers, dict.fromkeys(_MEASURES), said)
+    evaluation = evaluate(evidence, [record.config])
+    right, by = evaluation.figure("answered_right").value, int(evaluation.right_by.basis[0, 0])
+    figures = {name: evaluation.figure(name).value for name in _MEASURES}
+    told_by = BASES[by] if right is not None and by >= 0 else None
+    return RunAnswer(record.id, None if right is None else right == 1.0, told_by, case.gold_answers, figures, said)
+
+
+def case_for(store: EvaluationStore, record: RunRecord) -> Case:
+    """The question of a run as a query set of its collection has it; without expectations where none asks it.
+
+    Of several sets one with gold answers is taken, else the first by name.
+    """
+    asked = record.question.strip()
+    found = [
+        case
+        for name in store.query_sets()
+        if (query_set := store.query_set(name)).collection == record.config.collection
+        for case in query_set.cases
+        if case.question.strip() == asked
+    ]
+    bare = Case(question_id(record.question), record.question, language=language_of(record.question))
+    return next((case for case in found if case.gold_answers), found[0] if found else bare)
+
+
+def require_answer(record: RunRecord) -> None:
+    """Raise ``NoAnswer`` for a run that is not over, or that ended without an answer."""
+    if not record.answer or record.outcome in (None, "abstained", "failed", "cancelled", "interrupted"):
+        raise NoAnswer(run=record.id)
