@@ -29,8 +29,10 @@ from components.picture.export import darkened, workflow_svg
 from components.picture.picture import PASSED
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
 from components.runs.report_context import context_nodes, marker_nodes
+from components.runs.report_judged import known_nodes
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.runs.report_still import still
+from engine.evaluation.values import RunAnswer
 from engine.model.config import ROLES, RunConfig, declared
 from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 from engine.workflows import workflow
@@ -41,8 +43,17 @@ _OUTCOMES = {"answered": "pass", "failed": "fault", "interrupted": "fault", "can
 _LONGEST_TITLE = 120
 
 
-def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map: ReportMap | None = None) -> str:
-    """The whole document. A run that failed or was cut off is shown as far as it came."""
+def report_html(
+    record: RunRecord,
+    graph: WorkflowGraph,
+    words: Words,
+    drawn_map: ReportMap | None = None,
+    known: RunAnswer | None = None,
+) -> str:
+    """The whole document. A run that failed or was cut off is shown as far as it came.
+
+    ``known`` is what is known of its answer beyond the run itself.
+    """
     places = anchors(record)
     timeline = timeline_svg(record, words)
     own = _own_sections(record, words)
@@ -52,6 +63,7 @@ def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map
         html_of(_figures(record, words)),
         _section(words("Workflow"), _workflow(record, graph, words)),
         _section(words("Answer"), *_faults(record, words), *report_answer(record, words, places)),
+        *_known_section(known, words),
         _section(words("Decision path", n=""), *_path(record, words)),
         *own,
         _section(words("Passages"), *report_passages(record, words, places), count=len(places)),
@@ -78,6 +90,11 @@ def report_html(record: RunRecord, graph: WorkflowGraph, words: Words, drawn_map
     sections.append(_section(words("Model calls"), *_calls(record, words), count=len(record.model_calls)))
     sheets = ("report.css", "loops.css", "report_loop.css") if own else ("report.css",)
     return _document(record, words, script(*sheets), "\n".join(sections))
+
+
+def _known_section(known: RunAnswer | None, words: Words) -> list[str]:
+    nodes = known_nodes(known, words) if known is not None else []
+    return [_section(words("How the answer was judged"), *nodes)] if nodes else []
 
 
 def _own_sections(record: RunRecord, words: Words) -> list[str]:

@@ -8,27 +8,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.common.i18n import Words
-from components.common.markup import Node, chip, draw, node
+from components.common.judged import BASIS_NAMES, judged_nodes
+from components.common.markup import Node, draw, node
 from components.tune.figures import value_text
 from engine.evaluation.answers import Basis
 from engine.evaluation.values import AnswerJudgement, JudgingProgress
-from engine.messages import N_, NC_
-from engine.model.values import Claim
-
-_BASIS: dict[Basis | None, str] = {
-    "gold": N_("gold answer"),
-    "judgement": N_("judgement of a person"),
-    "passage": N_("passages given"),
-    "refusal": N_("refusal"),
-    None: N_("nothing"),
-}
-_RIGHT = {
-    "yes": NC_("answer", "right"),
-    "in_part": NC_("answer", "right in part"),
-    "no": NC_("answer", "wrong"),
-    "unreadable": NC_("answer", "not readable"),
-}
-_LOOKS = {"yes": "pass", "in_part": "warn", "no": "warn", "unreadable": "plain"}
+from engine.messages import NC_
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +42,7 @@ def answers_table(rows: Sequence[AnswerRow], words: Words, *, key: str) -> int |
         {
             words("Question"): row.question,
             words(NC_("answer", "Right")): "–" if row.right is None else "✓" if row.right else "✗",
-            words(NC_("answer", "Told by")): words(_BASIS[row.basis]),
+            words(NC_("answer", "Told by")): words(BASIS_NAMES[row.basis]),
             words("F1"): value_text("f1", row.f1),
             words("Claim recall"): value_text("claim_recall", row.claim_recall),
             words("Faithfulness"): value_text("faithfulness", row.faithfulness),
@@ -79,35 +64,9 @@ def answer_card(row: AnswerRow, words: Words, *, key: str) -> None:
     if row.gold_answers:
         gold = words("Gold answer: {answers}", answers=words(NC_("gold answers", " / ")).join(row.gold_answers))
         parts.append(node("p", "muted", gold))
-    for item in row.people:
-        parts.append(_said(item, item.judge or item.author or words("a person"), words))
-    if row.verdict is not None:
-        parts.append(_said(row.verdict, row.verdict.judge, words))
-        parts += _claims(row.verdict.claims, words)
+    for item in (*row.people, *([row.verdict] if row.verdict is not None else [])):
+        parts += judged_nodes(item, words)
     draw((node("section", "card", *parts),), words, key=key)
-
-
-def _said(item: AnswerJudgement, who: str, words: Words) -> Node:
-    mark = chip(_LOOKS[item.right], words(_RIGHT[item.right]))
-    return node("p", "", node("strong", "", f"{who}: "), mark, f" {item.explanation}")
-
-
-def _claims(claims: Sequence[Claim], words: Words) -> list[Node]:
-    made: list[Node] = []
-    heads = {
-        "gold": words("What the gold answer says, and whether the answer says it:"),
-        "answer": words("What the answer says, and whether the passages bear it out:"),
-    }
-    for of, head in heads.items():
-        found = [claim for claim in claims if claim.of == of]
-        if found:
-            made += [node("p", "muted", head), node("ul", "report", *map(_claim, found))]
-    return made
-
-
-def _claim(claim: Claim) -> Node:
-    sign = node("span", f"sign {'pass' if claim.holds else 'warn'}", "✓" if claim.holds else "✗")
-    return node("li", "", sign, f" {claim.text}", node("span", "muted", f" {claim.reason}"))
 
 
 def judging_text(progress: JudgingProgress, words: Words) -> str:

@@ -11,9 +11,7 @@ from fastapi.responses import Response
 from engine.api.bodies import AnswerJudgementRequest, AnswerVerdictRequest
 from engine.api.encoding import Json
 from engine.engine import Engine
-from engine.evaluation.judging import judge_now, require_judge
-from engine.evaluation.run_answer import RunAnswer, case_for, require_answer, run_answer
-from engine.evaluation.values import AnswerJudgement
+from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.model.config import BUILTIN, RoleModel
 
 GetEngine = Callable[[], Engine]
@@ -35,11 +33,18 @@ def add_answers(api: FastAPI, get_engine: GetEngine) -> None:
         return Json((await asyncio.to_thread(_asked, get_engine(), run_id, body.model)).to_dict())
 
 
+# What reads evaluations takes longer to import than the pages have to wait for, so that is done by the first request.
+
+
 def _known(engine: Engine, run_id: str) -> RunAnswer:
+    from engine.evaluation.run_answer import run_answer
+
     return run_answer(engine.evaluation, engine.record(run_id))
 
 
 def _judged(engine: Engine, run_id: str, body: AnswerJudgementRequest) -> RunAnswer:
+    from engine.evaluation.run_answer import require_answer, run_answer
+
     record = engine.record(run_id)
     require_answer(record)
     said = AnswerJudgement(
@@ -53,6 +58,9 @@ def _judged(engine: Engine, run_id: str, body: AnswerJudgementRequest) -> RunAns
 
 
 def _asked(engine: Engine, run_id: str, name: str) -> RunAnswer:
+    from engine.evaluation.judging import judge_now, require_judge
+    from engine.evaluation.run_answer import case_for, require_answer, run_answer
+
     record = engine.record(run_id)
     require_answer(record)
     model = RoleModel(name or engine.settings.judge_model or BUILTIN, num_ctx=record.config.models.generator.num_ctx)

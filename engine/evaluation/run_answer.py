@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
-
 from engine.errors import NoAnswer
 from engine.evaluation.aggregate import evaluate
-from engine.evaluation.answers import BASES, Basis
+from engine.evaluation.answers import BASES
 from engine.evaluation.cases import Case, question_id
 from engine.evaluation.evidence import gather
 from engine.evaluation.figures import Measure
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
 from engine.evaluation.store import EvaluationStore
-from engine.evaluation.values import AnswerJudgement
+from engine.evaluation.values import RunAnswer
 from engine.model.language import language_of
-from engine.model.values import RunId, RunRecord
+from engine.model.values import RunRecord
 
 _MEASURES: tuple[Measure, ...] = (
     *("exact_match", "f1", "containment", "citation_precision", "citation_recall"),
     *("claim_recall", "faithfulness"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RunAnswer:
-    """One answer, each figure as :data:`figures.Measure` defines it; None where nothing tells."""
-
-    run: RunId
-    right: bool | None
-    told_by: Basis | None
-    gold_answers: tuple[str, ...]
-    figures: dict[Measure, float | None]
-    judgements: tuple[AnswerJudgement, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON-ready values."""
-        return {
-            "run": self.run,
-            "right": self.right,
-            "told_by": self.told_by,
-            "gold_answers": list(self.gold_answers),
-            **{str(name): value for name, value in self.figures.items()},
-            "judgements": [asdict(item) for item in self.judgements],
-        }
 
 
 def run_answer(store: EvaluationStore, record: RunRecord) -> RunAnswer:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from engine.model.config import RunConfig
 from engine.model.values import Claim, Fault, PassageId, RunId
+
+if TYPE_CHECKING:
+    from engine.evaluation.answers import Basis
+    from engine.evaluation.figures import Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +156,26 @@ class JudgingProgress:
     running: bool = False
     fault: Fault | None = None
     """What ended the last attempt early; what was judged before stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswer:
+    """One answer, each figure as :data:`figures.Measure` defines it; None where nothing tells."""
+
+    run: RunId
+    right: bool | None
+    told_by: Basis | None
+    gold_answers: tuple[str, ...]
+    figures: dict[Measure, float | None]
+    judgements: tuple[AnswerJudgement, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON-ready values."""
+        return {
+            "run": self.run,
+            "right": self.right,
+            "told_by": self.told_by,
+            "gold_answers": list(self.gold_answers),
+            **{str(name): value for name, value in self.figures.items()},
+            "judgements": [asdict(item) for item in self.judgements],
+        }

@@ -18,9 +18,10 @@ from components.common.own import own_of
 from components.common.phrases import OUTCOMES
 from components.runs.report import report_html
 from components.runs.report_charts import ReportMap
+from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.model.config import declared
 from engine.model.events import fold_all
-from engine.model.values import Candidate, RunRecord
+from engine.model.values import Candidate, Claim, RunId, RunRecord
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
 from tests.components.laced_run import HOSTILE, laced
@@ -251,3 +252,21 @@ def test_a_report_shows_both_ranks_of_a_fused_search_and_no_such_column_else() -
 
 def _ranked(candidate: Candidate) -> Candidate:
     return replace(candidate, passage=replace(candidate.passage, text_rank=4, text_score=1.5))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_known_of_the_answer_stands_in_it_with_reasons(language: UiLanguage) -> None:
+    words = words_for(language)
+    claims = (Claim("answer", "It <b>began</b>.", False, "No passage says so."),)
+    said = (
+        AnswerJudgement("When?", "It began.", "in_part", "No year.", judge="Ada"),
+        AnswerJudgement("When?", "It began.", "no", "Nothing.", "model", "ollama:small", claims=claims),
+    )
+    known = RunAnswer(RunId("r"), False, "judgement", ("1921",), {"f1": 0.25, "faithfulness": 0.0}, said)
+    document = report_html(sample_record(), LOOP, words, None, known)
+    read = assert_only_ours(document)
+    for text in ("1921", "0.25", "Ada", "No year.", "ollama:small", "It <b>began</b>.", "No passage says so."):
+        assert text in read.text
+    assert words("How the answer was judged") in read.text
+    nothing = RunAnswer(RunId("r"), None, None, (), {"f1": None}, ())
+    assert words("How the answer was judged") not in report_html(sample_record(), LOOP, words, None, nothing)

@@ -18,6 +18,7 @@ IMPORTED_BY_PAGES = (
     *("streamlit.emojis", "rjieba", "PIL.Image"),
     *(
         "components.common.style",
+        "pages.parts.common.fits",
         "pages.parts.common.job_line",
         "pages.parts.common.sign_in",
         "pages.parts.system.hint",
