@@ -40,6 +40,7 @@ from engine.running.drafting import Drafting
 from engine.running.followed_runs import FollowedRuns
 from engine.running.graphs import Graphs
 from engine.running.ingestions import Ingestions
+from engine.running.judging import Judging
 from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
 from engine.running.loop_thread import LoopThread
@@ -104,9 +105,8 @@ class Engine:
         self.connections = Connections(self._loop, self.resources)
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
         self._evaluations = Evaluations(self, self.team.groups_of)
-        self.drafting = Drafting(
-            self._loop, self.resources, lambda: self._evaluations.drafts, lambda: self._evaluations.store
-        )
+        self.drafting = Drafting(self._loop, self.resources, self._evaluations)
+        self.judging = Judging(self._evaluations)
         self._loop.submit(self._warm_up())
 
     @classmethod

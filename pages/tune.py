@@ -28,7 +28,7 @@ from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.question_changes import QuestionChanges, changes_between
 from engine.evaluation.sweep import AxisValue
-from engine.messages import N_
+from engine.messages import N_, NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
@@ -41,6 +41,7 @@ from pages.parts.tune.bench import grader_bench_tab
 from pages.parts.tune.certificate import certificate_tab
 from pages.parts.tune.evidence import Gathering, Shown, drawn_so_far, evidence_of
 from pages.parts.tune.gather import gather_form
+from pages.parts.tune.judge import judge_tab
 from pages.parts.tune.promise import promised, safe_places
 from pages.parts.tune.query_set import query_set_bar
 from pages.parts.tune.sweep import front_card, number_of_gate, sweep_tab, swept_axes
@@ -312,6 +313,8 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
         words("Certificate"): lambda: certificate_tab(
             engine, shown, gathering, config, words, try_settings=try_settings
         ),
+        words(NC_("tab", "Judge")): lambda: judge_tab(engine, gathering, words),
+        words("Certificate"): lambda: certificate_tab(shown, config, words, try_settings),
         words("Grader bench"): lambda: grader_bench_tab(engine, gathering, config, words),
         words("Failures {n}", n=failed): lambda: failures_list(failures(shown, gathering), words, key="tune_failures"),
     }

@@ -19,6 +19,7 @@ _MIME = {
     "json": "application/json",
     "jsonl": "application/x-ndjson",
     "md": "text/markdown",
+    "txt": "text/plain",
 }
 
 

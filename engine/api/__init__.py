@@ -23,6 +23,7 @@ from engine.api.forking import add_fork
 from engine.api.graph_routes import add_graphs
 from engine.api.host_routes import add_host
 from engine.api.incoming import QuickRoute
+from engine.api.judging_routes import add_judging
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
@@ -111,6 +112,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, view
     add_weak_points(api, get_engine)
     add_drafts(api, get_engine)
     add_answers(api, get_engine)
+    add_judging(api, get_engine)
     add_team(api, get_engine)
     return api
 

@@ -257,6 +257,19 @@ class DraftDecision(_Body):
     gold_answers: Annotated[list[Annotated[StrictStr, Field(max_length=2000)]], Field(max_length=10)] | None = None
 
 
+class JudgementsRequest(_Body):
+    """Body of ``POST /api/query-sets/{name}/judgements``: one file."""
+
+    content: StrictStr = Field(min_length=1, max_length=50_000_000)
+    name: Annotated[StrictStr, Field(max_length=300)] = ""
+    format: Literal["qrels", "quepid", "jsonl"] | None = None
+    """Left out: told from the content."""
+    judge: Annotated[StrictStr, Field(max_length=80)] = ""
+    """Whose judgements they are, where the file does not say."""
+    relevant_from: StrictInt = Field(1, ge=0, le=100)
+    """The least rating that means relevant."""
+
+
 class RunsQuery(BaseModel):
     """What narrows ``GET /api/runs``; ``before`` is the ``cursor`` of the last run already seen."""
 

@@ -66,6 +66,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.ForkRefused,
             errors.InvalidConfig,
             errors.InvalidQuerySet,
+            errors.JudgementsUnusable,
             errors.InvalidQuestion,
             errors.InvalidCollectionName,
             errors.InvalidTag,

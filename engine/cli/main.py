@@ -25,6 +25,7 @@ from engine.cli.history import add_history
 from engine.cli.index import add_index
 from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
 from engine.cli.jobs import app_with_the_store, bar_on
+from engine.cli.judgements import add_judgements
 from engine.cli.load import add_load
 from engine.cli.move_data import add_move_data
 from engine.cli.record_printing import print_record
@@ -108,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     judge.set_defaults(command=_eval)
 
     add_drafts(commands)
+    add_judgements(commands)
     add_history(commands)
     add_doctor(commands)
     add_move_data(commands)

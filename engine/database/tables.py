@@ -177,6 +177,27 @@ DRAFTS = _table(
     _text("data"),
 )
 """Questions drafted from documents, which are in no query set until somebody accepts them."""
+GUIDELINES = _table(
+    "evaluation",
+    "guidelines",
+    _key("set_name"),
+    _text("text"),
+    _text("saved_at"),
+    _text("author", server_default=""),
+)
+"""What judges of a query set should go by."""
+JUDGES = _table("evaluation", "judges", _key("name"), _text("made_at"))
+"""Names that judges gave themselves."""
+SET_SCORES = _table(
+    "evaluation",
+    "set_scores",
+    _key("batch_id"),
+    _text("set_name"),
+    _text("at"),
+    _text("note", server_default=""),
+    _text("figures"),
+)
+"""What each finished gathering of a query set came to, as it was then."""
 SAVED_SETTINGS = _table("evaluation", "saved_settings", _key("name"), _text("config"), _text("saved_at"))
 
 VERDICTS = _table("verdicts", "verdicts", _key("key"), _text("value"), sqlite_with_rowid=False)

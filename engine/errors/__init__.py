@@ -42,6 +42,7 @@ another language (:func:`message_of`).
     · DataSetUnusable
     · InvalidQuerySet
     · NoAnswer
+    · JudgementsUnusable
     · SetNotCovered
     · UnknownBatch
     · UnknownDraft

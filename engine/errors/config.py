@@ -93,6 +93,12 @@ class InvalidConfig(WorkbenchError):
         N_("Collection {collection!r} has {has!r} as its {field}."),
         N_("Leave {field} out, or ingest into a new collection with an embedding model of Ollama."),
     )
+    too_long = Message(N_("{field} is too long: it may have {most} characters."), N_("Shorten {field}."))
+    judge_name = Message(
+        N_("A judge needs a name of 1 to {longest} visible characters."),
+        N_("Give the name under which you judge."),
+        field="judge",
+    )
     description = Message(
         N_("The description must be a text of at most {most} characters."),
         N_("Shorten the description."),

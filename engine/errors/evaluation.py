@@ -112,3 +112,17 @@ class UnknownDraft(EvaluationError):
     code = "WB809"
     fact = N_("There is no drafted question {draft!r}.")
     remedy = N_("It may have been removed; look at the list again.")
+
+
+class JudgementsUnusable(EvaluationError):
+    """A file cannot be read as judgements of a set."""
+
+    code = "WB812"
+    nothing = Message(
+        N_("{name!r} cannot be read as judgements: {cause}."),
+        N_("Give it the form of TREC qrels, of Quepid's CSV or of JSON lines, for questions of this set."),
+    )
+    too_long = Message(
+        N_("{name!r} is too large: it has more than {limit} lines."),
+        N_("Take a part of it."),
+    )

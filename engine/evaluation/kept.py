@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from engine.evaluation.evidence import Bits, Evidence, Places
 from engine.evaluation.scores import MAX_CUTOFF, Ranking, ranking_of, scores_of
 from engine.model.config import RunConfig
+from engine.model.values import PassageId
 from engine.replay.masks import BoolArray, FloatArray, IntArray
 
 _PLACES = np.arange(MAX_CUTOFF, dtype=np.uint32)
@@ -59,6 +60,30 @@ def kept_under(evidence: Evidence, configs: Sequence[RunConfig], last: IntArray,
         seen_whole[rows] &= ~(is_last & gates.unseen(rows, r))
     recall, rr, ndcg = _retrieval(evidence, kept_last, last, cutoff)
     return Kept(**counts, seen_whole=seen_whole, recall=recall, rr=rr, ndcg=ndcg)
+
+
+def passing_under(
+    evidence: Evidence, configs: Sequence[RunConfig], last: IntArray
+) -> Iterator[tuple[int, PassageId, BoolArray]]:
+    """Each passage that a grader judged: its question's row, its id, and the settings [S] under which it passes.
+
+    It passes under a setting where some round up to ``last`` [N, S] keeps it and its verdict reaches the cut.
+    """
+    gates = _Gates(evidence.places, configs)
+    found: dict[tuple[int, PassageId], BoolArray] = {}
+    for r in range(evidence.places.met.shape[1]):
+        rows = np.flatnonzero(evidence.places.rounds > r)
+        if not len(rows):
+            break
+        bits = np.where(last[rows] >= r, gates.kept(rows, r) & gates.passing(rows, r), np.uint32(0))
+        for at, row in enumerate(rows.tolist()):
+            table = evidence.gathered[row].table
+            for passage, rank in enumerate(table.rounds[r].rank.tolist()):
+                if 0 < rank <= MAX_CUTOFF and not np.isnan(table.reach[passage]):
+                    key = (row, table.passages[passage])
+                    passes = (bits[at] >> np.uint32(rank - 1)) & np.uint32(1) == 1
+                    found[key] = found[key] | passes if key in found else passes
+    yield from ((row, passage_id, mask) for (row, passage_id), mask in found.items())
 
 
 class _Gates:

@@ -11,6 +11,7 @@ from engine.errors import EngineClosed, WorkbenchError
 from engine.people import WORKBENCH, Person, acting_as
 
 if TYPE_CHECKING:
+    from engine.desk.store import DeskStore
     from engine.drafting.store import DraftStore
     from engine.evaluation.batch import BatchEngine, BatchRunner
     from engine.evaluation.store import EvaluationStore
@@ -32,6 +33,7 @@ class Evaluations:
         self._closed = False
         self._store: EvaluationStore | None = None
         self._drafts: DraftStore | None = None
+        self._desk: DeskStore | None = None
         self._batches: BatchRunner | None = None
         self._over = threading.Event()
         if engine.databases.runs.shared and not engine.worker:
@@ -59,6 +61,18 @@ class Evaluations:
             return self._drafts
 
     @property
+    def desk(self) -> DeskStore:
+        """Open the store of the judging desk once; raises like :attr:`store`."""
+        from engine.desk.store import DeskStore
+
+        with self._guard:
+            if self._closed:
+                raise EngineClosed()
+            if self._desk is None:
+                self._desk = DeskStore(self._engine.databases.evaluation, self._groups_of)
+            return self._desk
+
+    @property
     def batches(self) -> BatchRunner:
         """Return the runner of batches; raises like :attr:`store`."""
         from engine.evaluation.batch import BatchRunner
@@ -79,7 +93,7 @@ class Evaluations:
 
     def close(self) -> None:
         """Let the file go; after :meth:`end_batches`."""
-        for store in (self._store, self._drafts):
+        for store in (self._store, self._drafts, self._desk):
             if store is not None:
                 store.close()
 

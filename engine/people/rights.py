@@ -152,6 +152,13 @@ _DRAFTING: Operations = {
     "reopen": _work(N_("Decision on a drafted question taken back")),
     "forget": _work(N_("Drafted questions removed"), "collection"),
 }
+_JUDGING: Operations = {
+    **dict.fromkeys(("desk", "judges", "guidelines", "exported", "history"), LOOK),
+    **dict.fromkeys(("say", "take_back", "named"), WORK),
+    "set_guidelines": _work(N_("Guidelines for judges changed"), "set_name"),
+    "imported": _work(N_("Judgements imported"), "set_name"),
+    "note_history": _work(N_("Note on the scores of a gathering"), "batch_id"),
+}
 _BATCHES: Operations = {
     **dict.fromkeys(("close", "running", "orphans"), OWN),
     **dict.fromkeys(("wait", "progress", "results", "evidence"), LOOK),
@@ -193,6 +200,7 @@ OPERATIONS: Mapping[str, Operations] = {
     "Host": _HOST,
     "EvaluationStore": _EVALUATION,
     "Drafting": _DRAFTING,
+    "Judging": _JUDGING,
     "BatchRunner": _BATCHES,
     "GraderFits": _GRADER_FITS,
     "WeakPoints": _WEAK_POINTS,
@@ -236,6 +244,9 @@ ROUTES: Mapping[str, Role] = {
     "GET /collections/{name}/graph/neighbourhood": "viewer",
     "PUT /collections/{name}/weak-points": "admin",
     "POST /collections/{name}/drafts": "editor",
+    "GET /query-sets/{name}/judgements": "viewer",
+    "POST /query-sets/{name}/judgements": "editor",
+    "GET /query-sets/{name}/history": "viewer",
     "GET /drafts": "viewer",
     "PUT /drafts/{draft_id}": "editor",
     "GET /ingestions": "viewer",

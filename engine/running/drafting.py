@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.drafting.making import Made, Step, make
-from engine.drafting.store import DraftStore
 from engine.drafting.values import Kept, State
 from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET
@@ -22,7 +21,7 @@ from engine.running.loop_thread import LoopThread
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:
-    from engine.evaluation.store import EvaluationStore
+    from engine.evaluation.opening import Evaluations
 
 USUAL_DRAFTS, MOST_DRAFTS = 40, 200
 _LONGEST_GOLD = 10
@@ -32,18 +31,10 @@ _LONGEST_GOLD = 10
 class Drafting:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
-    def __init__(
-        self,
-        loop: LoopThread,
-        resources: Resources,
-        drafts: Callable[[], DraftStore],
-        evaluation: Callable[[], EvaluationStore],
-    ) -> None:
-        """``drafts`` and ``evaluation`` open the stores when they are first needed."""
+    def __init__(self, loop: LoopThread, resources: Resources, evaluations: Evaluations) -> None:
         self._loop = loop
         self._resources = resources
-        self._drafts = drafts
-        self._evaluation = evaluation
+        self._evaluations = evaluations
 
     def start(
         self,
@@ -73,23 +64,23 @@ class Drafting:
         told = await asyncio.to_thread(self._told, info.name)
         writer = ChatQuestionWriter(model, self._resources.settings) if model.chats else None
         made = await make(self._resources.knowledge, info.name, told, limit, writer=writer, note=note)
-        await asyncio.to_thread(self._drafts().add, made.drafts)
+        await asyncio.to_thread(self._evaluations.drafts.add, made.drafts)
         return made
 
     def _told(self, collection: str) -> list[str]:
         """Questions of this collection that there are: in query sets, and drafted before whatever became of them."""
-        store = self._evaluation()
+        store = self._evaluations.store
         sets = [store.query_set(name) for name in store.query_sets()]
         asked = [case.question for item in sets if item.collection == collection for case in item.cases]
-        return [*asked, *(item.draft.question for item in self._drafts().drafts(collection))]
+        return [*asked, *(item.draft.question for item in self._evaluations.drafts.drafts(collection))]
 
     def list(self, collection: str = "", state: State | None = None) -> tuple[Kept, ...]:
         """Drafts of one collection or of all, in the order in which they are best looked through."""
-        return self._drafts().drafts(collection, state)
+        return self._evaluations.drafts.drafts(collection, state)
 
     def draft(self, draft_id: str) -> Kept:
         """Return a draft by its id; raises ``UnknownDraft``."""
-        return self._drafts().draft(draft_id)
+        return self._evaluations.drafts.draft(draft_id)
 
     def accept(
         self,
@@ -115,11 +106,11 @@ class Drafting:
         gold = draft.gold_answers if gold_answers is None else tuple(filter(None, map(str.strip, gold_answers)))
         self._require_same_collection(name, draft.collection)
         edited = replace(draft, question=text, language=language_of(text), gold_answers=gold[:_LONGEST_GOLD])
-        self._evaluation().add_case(name, edited.case(), draft.collection, origin="drafts")
-        return self._drafts().decide(draft_id, "accepted", name)
+        self._evaluations.store.add_case(name, edited.case(), draft.collection, origin="drafts")
+        return self._evaluations.drafts.decide(draft_id, "accepted", name)
 
     def _require_same_collection(self, set_name: str, collection: str) -> None:
-        store = self._evaluation()
+        store = self._evaluations.store
         if set_name not in store.query_sets():
             return
         bound = store.query_set(set_name).collection
@@ -128,16 +119,16 @@ class Drafting:
 
     def refuse(self, draft_id: str) -> Kept:
         """Put a draft aside; its wording is not drafted again. Raises ``UnknownDraft``."""
-        return self._drafts().decide(draft_id, "refused")
+        return self._evaluations.drafts.decide(draft_id, "refused")
 
     def reopen(self, draft_id: str) -> Kept:
         """Take back what was decided: an accepted question leaves its set. Raises ``UnknownDraft``."""
         kept = self.draft(draft_id)
         if kept.state == "accepted" and kept.set_name != SAMPLE_SET:
             with suppress(UnknownQuerySet):  # deleted since, and the question with it
-                self._evaluation().remove_case(kept.set_name, kept.draft.id)
-        return self._drafts().decide(draft_id, "open")
+                self._evaluations.store.remove_case(kept.set_name, kept.draft.id)
+        return self._evaluations.drafts.decide(draft_id, "open")
 
     def forget(self, collection: str) -> int:
         """Remove the open drafts of a collection; returns how many there were."""
-        return self._drafts().forget(collection)
+        return self._evaluations.drafts.forget(collection)

@@ -156,6 +156,26 @@ class RunningApp:
         request = self._request(f"/api/drafts/{quote(draft_id, safe='')}", json.dumps(decision).encode(), "PUT")
         return _success(self._send(request, None))
 
+    def judgements(self, set_name: str, form: str) -> str:
+        """Judgements of a query set there as a file; raises ``AppRefused``."""
+        path = f"/api/query-sets/{quote(set_name, safe='')}/judgements?{urlencode({'format': form})}"
+        with self._translated_errors():
+            try:
+                with _opened(self._request(path), None) as response:
+                    return str(response.read().decode())
+            except urllib.error.HTTPError as error:
+                _success(json.loads(error.read()))
+                raise
+
+    def take_judgements(self, set_name: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Take in judgements of a query set there; raises ``AppRefused``."""
+        return _success(self.post(f"/api/query-sets/{quote(set_name, safe='')}/judgements", body))
+
+    def history(self, set_name: str) -> list[dict[str, Any]]:
+        """Scores of a query set there over time; raises ``AppRefused``."""
+        found = self.get(f"/api/query-sets/{quote(set_name, safe='')}/history")
+        return found if isinstance(found, list) else [_success(found)]
+
     def job(self, job_id: str) -> dict[str, Any]:
         """How far a job there has come; raises ``AppRefused`` for one that is not there."""
         return _success(self.get(f"/api/ingestions/{quote(job_id, safe='')}"))

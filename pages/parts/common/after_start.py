@@ -56,6 +56,7 @@ IMPORTED_BY_PAGES = (
         "pages.parts.tune.drafts",
         "pages.parts.tune.missing",
         "pages.parts.tune.promise",
+        "pages.parts.tune.judge",
         "pages.parts.tune.query_set",
         "pages.parts.tune.sweep",
         "pages.parts.tune.tried",

@@ -1,0 +1,44 @@
+"""Routes of the judging desk: judgements of a query set as files, and its scores over time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import FastAPI, Query
+from fastapi.responses import PlainTextResponse, Response
+
+from engine.api.bodies import JudgementsRequest
+from engine.api.encoding import Json
+from engine.desk.formats import Format
+from engine.engine import Engine
+
+GetEngine = Callable[[], Engine]
+
+
+def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
+    """``/query-sets/{name}/judgements`` and ``/query-sets/{name}/history``."""
+
+    @api.get(
+        "/query-sets/{name}/judgements",
+        summary="Judgements of a query set as JSON lines, TREC qrels, or the CSV of Quepid",
+        response_class=PlainTextResponse,
+    )
+    async def export(name: str, format: Annotated[Format, Query()] = "jsonl") -> Response:
+        return PlainTextResponse(await asyncio.to_thread(get_engine().judging.exported, name, format))
+
+    @api.post("/query-sets/{name}/judgements", summary="Take in judgements of a query set from a file")
+    async def take_in(name: str, body: JudgementsRequest) -> Response:
+        judging = get_engine().judging
+        found = await asyncio.to_thread(
+            lambda: judging.imported(
+                name, body.content, body.name, body.format, judge=body.judge, relevant_from=body.relevant_from
+            )
+        )
+        return Json(asdict(found))
+
+    @api.get("/query-sets/{name}/history", summary="What the finished gatherings of a query set came to, oldest first")
+    async def history(name: str) -> Response:
+        return Json([asdict(item) for item in await asyncio.to_thread(get_engine().judging.history, name)])

@@ -1,0 +1,305 @@
+"""The judging desk of an engine: what is judged next, what judges said, how far they agree, and files of it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from engine.desk.agreement import Agreement, agreements
+from engine.desk.formats import Format, read, written
+from engine.desk.pairs import Coverage, Item, Judgement, Kind, Said, coverage, items_of, of_answers, of_labels
+from engine.desk.pairs import passage_item_id as _passage_item_id
+from engine.desk.queue import Next, next_item
+from engine.desk.store import Scores
+from engine.errors import InvalidConfig, UnknownBatch
+from engine.evaluation.cases import Case
+from engine.evaluation.judgements import pair_id
+from engine.evaluation.values import AnswerJudgement, Batch, Drawing
+from engine.model.values import RunRecord
+from engine.people import acting
+from engine.people.doors import guarded
+
+if TYPE_CHECKING:
+    from engine.evaluation.opening import Evaluations
+
+LONGEST_GUIDELINES = 4000
+LONGEST_NAME = 80
+LONGEST_EXPLANATION = 2000
+_HISTORY = 30
+"""Finished gatherings of a set whose scores are noted when its history is looked at, newest first."""
+_FIGURES = ("answered_right", "wrong_given", "quality", "refused_answerable", "context_hit", "calls")
+_KEPT = 4
+_AFTER = 10
+"""Judgements after which it is worked out again how much hangs on each pair."""
+_LARGE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of a file of judgements."""
+
+    passages: int
+    answers: int
+    left_out: tuple[str, ...] = ()
+    """The first lines that could not be used, with the reason."""
+    left_out_n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a judge sees of one gathering at one moment."""
+
+    next: Next | None
+    coverage: Coverage
+    agreements: tuple[Agreement, ...]
+
+
+@dataclass(slots=True)
+class _Influences:
+    """How much hangs on each pair, kept for the last gatherings: walking a thousand runs takes seconds."""
+
+    guard: threading.Lock = field(default_factory=threading.Lock)
+    kept: OrderedDict[tuple[str, int, Kind], Mapping[str, float]] = field(default_factory=OrderedDict)
+
+    def of(self, key: tuple[str, int, Kind], make: Callable[[], Mapping[str, float]]) -> Mapping[str, float]:
+        with self.guard:
+            if key not in self.kept:
+                self.kept[key] = make()
+                while len(self.kept) > _KEPT:
+                    self.kept.popitem(last=False)
+            return self.kept[key]
+
+
+@guarded
+class Judging:
+    """Safe to call from any thread; every method blocks until it is done."""
+
+    def __init__(self, evaluations: Evaluations) -> None:
+        self._evaluations = evaluations
+        self._influences = _Influences()
+
+    # -- judging --------------------------------------------------------------------------------------------------
+
+    def desk(self, batch_id: str, kind: Kind, judge: str, put_off: Sequence[str] = ()) -> Desk:
+        """The next pair of a gathering for a judge, how much is judged, and how far judges agree.
+
+        Blind: nothing of what a grader, a rank or a score said goes with the pair. Raises ``UnknownBatch``.
+        """
+        results = self._evaluations.batches.results(batch_id)
+        items = items_of(results, kind)
+        said = self._said(results, kind)
+        # As judgements come in, settings stand otherwise to each other; not after each one of them.
+        state = (batch_id, len(results) * _LARGE + len(said) // _AFTER, kind)
+        influence = self._influences.of(state, lambda: self._influence(batch_id, results, kind))
+        found = next_item(items, said, judge, influence=influence, seed=f"{batch_id}/{kind}", put_off=put_off)
+        graders = self._grader(batch_id, results, kind)
+        return Desk(found, coverage(items, said, judge), agreements(said, graders))
+
+    def say(
+        self,
+        item: Item,
+        said: Said,
+        judge: str,
+        *,
+        drawn: Drawing = "",
+        explanation: str = "",
+        also: Sequence[Item] = (),
+    ) -> None:
+        """Keep what a judge says of a pair, in the place of what they said of it before.
+
+        ``also`` are pairs of the same judge that count as drawn at random from now on (``Next.also_random``). Raises
+        ``InvalidConfig`` for a name or an explanation that cannot be kept.
+        """
+        name = self.named(judge)
+        if len(explanation) > LONGEST_EXPLANATION:
+            raise InvalidConfig.too_long(field="explanation", most=LONGEST_EXPLANATION)
+        store = self._evaluations.store
+        if item.passage_id is not None:
+            relevant = said == "yes"
+            store.set_label(item.question, item.passage_id, relevant, explanation=explanation, drawn=drawn, judge=name)
+        else:
+            store.judge_answer(AnswerJudgement(item.question, item.text, said, explanation, judge=name, drawn=drawn))
+        for other in also:
+            self._count_as_drawn(other, name)
+
+    def _count_as_drawn(self, item: Item, judge: str) -> None:
+        store = self._evaluations.store
+        if item.passage_id is not None:
+            for label in store.labels(item.question):
+                if label.passage_id == item.passage_id and label.judge == judge:
+                    store.set_label(
+                        item.question,
+                        item.passage_id,
+                        label.relevant,
+                        explanation=label.explanation,
+                        drawn="random",
+                        judge=judge,
+                    )
+            return
+        for said in store.answer_judgements((item.question, item.text)):
+            if said.by == "person" and said.judge == judge:
+                store.judge_answer(replace(said, drawn="random"))
+
+    def take_back(self, item: Item, judge: str) -> None:
+        """Remove what a judge said of a pair."""
+        store = self._evaluations.store
+        if item.passage_id is not None:
+            store.set_label(item.question, item.passage_id, None, judge=judge)
+        else:
+            store.remove_answer_judgement(AnswerJudgement(item.question, item.text, "no", judge=judge))
+
+    def _said(self, results: Sequence[tuple[Case, RunRecord]], kind: Kind) -> tuple[Judgement, ...]:
+        store = self._evaluations.store
+        if kind == "passage":
+            return of_labels(store.labels(*(case.question for case, _ in results)))
+        return of_answers(store.answer_judgements(*((case.question, record.answer) for case, record in results)))
+
+    def _influence(self, batch_id: str, results: Sequence[tuple[Case, RunRecord]], kind: Kind) -> Mapping[str, float]:
+        # Imported here: it brings along all that computes figures.
+        from engine.desk.influence import influences
+
+        evidence = self._evaluations.batches.evidence(batch_id)
+        records = {case.id: record for case, record in results}
+        return influences(evidence, records, self._evaluations.store.batch(batch_id).config, kind)
+
+    def _grader(
+        self, batch_id: str, results: Sequence[tuple[Case, RunRecord]], kind: Kind
+    ) -> dict[str, dict[str, str]]:
+        """What graders say of the same pairs: that of the gathering of passages, models that judged of answers."""
+        if kind == "passage":
+            config = self._evaluations.store.batch(batch_id).config
+            verdicts = {
+                _passage_item_id(case.question, passage_id): "yes" if verdict.passes(config.min_confidence) else "no"
+                for case, record in results
+                for passage_id, verdict in record.first_verdicts(by_hand=False).items()
+                if verdict.relevant is not None
+            }
+            return {config.models.grader.model: verdicts}
+        found: dict[str, dict[str, str]] = {}
+        pairs = ((case.question, record.answer) for case, record in results)
+        for said in self._evaluations.store.answer_judgements(*pairs):
+            if said.by == "model" and said.right != "unreadable":
+                found.setdefault(said.judge, {})[pair_id(said.question, said.answer)] = said.right
+        return found
+
+    # -- judges and guidelines ------------------------------------------------------------------------------------
+
+    def named(self, judge: str) -> str:
+        """The name under which somebody judges: who signed in, else the one they gave; it is noted.
+
+        Raises ``InvalidConfig`` for a name that cannot be kept.
+        """
+        signed_in = acting().author
+        name = signed_in or " ".join(judge.split())
+        if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+            raise InvalidConfig.judge_name(longest=LONGEST_NAME)
+        if name not in self._evaluations.desk.judges():
+            self._evaluations.desk.add_judge(name)
+        return name
+
+    def judges(self) -> tuple[str, ...]:
+        """Names of those who have judged, in alphabetical order."""
+        return self._evaluations.desk.judges()
+
+    def guidelines(self, set_name: str) -> str:
+        """What judges of a set should go by; raises ``UnknownQuerySet``."""
+        self._evaluations.store.query_set(set_name)
+        return self._evaluations.desk.guidelines(set_name)
+
+    def set_guidelines(self, set_name: str, text: str) -> None:
+        """Keep what judges of a set should go by.
+
+        Raises ``UnknownQuerySet``, and ``InvalidConfig`` where it is too long.
+        """
+        self._evaluations.store.query_set(set_name)
+        if len(text) > LONGEST_GUIDELINES:
+            raise InvalidConfig.too_long(field="guidelines", most=LONGEST_GUIDELINES)
+        self._evaluations.desk.set_guidelines(set_name, text.strip())
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    def exported(self, set_name: str, form: Format) -> str:
+        """The judgements of a set's questions as a file: of passages, and in JSON lines of the answers too.
+
+        Raises ``UnknownQuerySet``.
+        """
+        store = self._evaluations.store
+        cases = store.query_set(set_name).cases
+        labels = store.labels(*(case.question for case in cases))
+        answers: tuple[AnswerJudgement, ...] = ()
+        if form == "jsonl":
+            results = [
+                pair for batch in store.batches(set_name) for pair in self._evaluations.batches.results(batch.id)
+            ]
+            answers = store.answer_judgements(*{(case.question, record.answer) for case, record in results})
+        return written(form, cases, labels, answers)
+
+    def imported(
+        self,
+        set_name: str,
+        text: str,
+        name: str = "",
+        form: Format | None = None,
+        *,
+        judge: str = "",
+        relevant_from: int = 1,
+    ) -> Taken:
+        """Keep the judgements of a file for a set's questions; those without a judge are ``judge``'s.
+
+        Raises ``UnknownQuerySet``, and ``JudgementsUnusable`` where nothing of it can be used.
+        """
+        store = self._evaluations.store
+        found = read(text, name or "file", form, store.query_set(set_name).cases, relevant_from=relevant_from)
+        for label in found.labels:
+            store.set_label(
+                label.question,
+                label.passage_id,
+                label.relevant,
+                explanation=label.explanation[:LONGEST_EXPLANATION],
+                drawn=label.drawn,
+                judge=(label.judge or judge)[:LONGEST_NAME],
+            )
+        for answer in found.answers:
+            store.judge_answer(replace(answer, judge=(answer.judge or judge)[:LONGEST_NAME]))
+        return Taken(len(found.labels), len(found.answers), found.left_out, found.left_out_n)
+
+    # -- history --------------------------------------------------------------------------------------------------
+
+    def history(self, set_name: str) -> tuple[Scores, ...]:
+        """What the finished gatherings of a set came to, oldest first, each as it was when it was first looked at.
+
+        Raises ``UnknownQuerySet``.
+        """
+        store, desk = self._evaluations.store, self._evaluations.desk
+        store.query_set(set_name)
+        noted = {item.batch_id for item in desk.scores(set_name)}
+        for batch in store.batches(set_name)[:_HISTORY]:
+            if batch.id not in noted and batch.finished and batch.done:
+                desk.keep_scores(self._scored(batch))
+        return desk.scores(set_name)
+
+    def note_history(self, batch_id: str, note: str) -> None:
+        """Write a note on the scores of a gathering.
+
+        Raises ``UnknownBatch``, and ``InvalidConfig`` where it is too long.
+        """
+        batch = self._evaluations.store.batch(batch_id)
+        if len(note) > LONGEST_EXPLANATION:
+            raise InvalidConfig.too_long(field="note", most=LONGEST_EXPLANATION)
+        self.history(batch.set_name)
+        if not self._evaluations.desk.note_scores(batch_id, note.strip()):
+            raise UnknownBatch(batch=batch_id)
+
+    def _scored(self, batch: Batch) -> Scores:
+        from engine.evaluation.aggregate import evaluate
+
+        evaluation = evaluate(self._evaluations.batches.evidence(batch.id), [batch.config])
+        figures = {}
+        for measure in _FIGURES:
+            value, n = float(evaluation.value(measure)[0]), int(evaluation.n(measure)[0])  # type: ignore[arg-type]
+            if n:
+                figures[measure] = (round(value, 6), n)
+        return Scores(batch.id, batch.set_name, batch.created_at, figures)
