@@ -12,6 +12,7 @@ from components.tune.vega import ACCENT, AMBER, TEAL, draw_chart, layer, share, 
 from engine.desk.agreement import Agreement
 from engine.desk.pairs import Coverage, Item, Kind
 from engine.desk.store import Scores
+from engine.evaluation.statistics import Interval
 from engine.messages import N_, NC_
 
 ASKED: dict[Kind, str] = {
@@ -41,11 +42,14 @@ def pair_card(item: Item, words: Words, *, key: str) -> None:
     if item.gold_answers:
         gold = words(NC_("gold answers", " / ")).join(item.gold_answers)
         parts.append(fold("gold", words("Gold answer"), node("p", "", gold)))
+    if item.cited:
+        shown = (node("p", "plain-text", passage) for passage in item.cited)
+        parts.append(fold("cited", words("Passages that it cites"), *shown))
     draw((node("section", "card", *parts),), words, key=key)
 
 
-def coverage_meter(found: Coverage, words: Words, *, key: str) -> None:
-    """How much of a gathering is judged, and how much of it was drawn at random."""
+def coverage_meter(found: Coverage, yes: Interval | None, words: Words, *, key: str) -> None:
+    """How much of a gathering is judged, and what those drawn at random say of all."""
     told = words(
         "{judged} of {total} judged · {random} drawn at random · {mine} by you",
         judged=found.judged,
@@ -54,7 +58,17 @@ def coverage_meter(found: Coverage, words: Words, *, key: str) -> None:
         mine=found.mine,
     )
     part = found.judged / found.total if found.total else 0.0
-    draw((node("div", "", node("div", "muted small", told), gauge(part, told)),), words, key=key)
+    parts = [node("div", "muted small", told), gauge(part, told)]
+    if yes is not None:
+        said = words(
+            "Yes to {share} of those drawn at random ({low}–{high} at 95 %, n = {n}): they alone stand for the rest.",
+            share=f"{yes.value:.2f}",
+            low=f"{yes.low:.2f}",
+            high=f"{yes.high:.2f}",
+            n=yes.n,
+        )
+        parts.append(node("div", "muted small", said))
+    draw((node("div", "", *parts),), words, key=key)
 
 
 def agreement_table(found: Sequence[Agreement], words: Words, *, key: str) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
+import numpy as np
+
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import pair_id
+from engine.evaluation.statistics import Interval, interval
 from engine.evaluation.values import AnswerJudgement, Label
 from engine.model.values import Passage, PassageId, RunId, RunRecord
 
@@ -35,6 +39,8 @@ class Item:
     source: str = ""
     section: str = ""
     gold_answers: tuple[str, ...] = ()
+    cited: tuple[str, ...] = ()
+    """Texts of the passages that an answer cites, in the order of its markers."""
 
 
 def items_of(results: Iterable[tuple[Case, RunRecord]], kind: Kind) -> tuple[Item, ...]:
@@ -77,7 +83,16 @@ def _answers(case: Case, record: RunRecord) -> Iterable[Item]:
             text=record.answer,
             run_id=record.id,
             gold_answers=case.gold_answers,
+            cited=tuple(_cited(record)),
         )
+
+
+def _cited(record: RunRecord) -> Iterable[str]:
+    known: Mapping[PassageId, Passage] = record.passages
+    for citation in record.citations:
+        passage = known.get(citation.passage_id)
+        if passage is not None:
+            yield f"[{citation.marker}] {passage.text}"
 
 
 def passage_item_id(question: str, passage_id: str) -> str:
@@ -145,3 +160,18 @@ def coverage(items: Sequence[Item], said: Iterable[Judgement], judge: str) -> Co
         at_random=len({item.item_id for item in of_these if item.at_random}),
         mine=len({item.item_id for item in of_these if item.judge == judge}),
     )
+
+
+def share_of_yes(items: Sequence[Item], said: Iterable[Judgement]) -> Interval | None:
+    """The share of the pairs drawn at random of which more than half of the judges say yes, with its interval.
+
+    Chosen pairs and those met by hand say nothing of the rest, and are left out; None without any.
+    """
+    known = frozenset(item.id for item in items)
+    votes: defaultdict[str, list[bool]] = defaultdict(list)
+    drawn: set[str] = set()
+    for item in said:
+        if item.item_id in known:
+            votes[item.item_id].append(item.said == "yes")
+            drawn |= {item.item_id} if item.at_random else set()
+    return interval(np.array([2.0 * sum(votes[name]) > len(votes[name]) for name in sorted(drawn)], dtype=np.float64))

@@ -10,13 +10,25 @@ from typing import TYPE_CHECKING
 
 from engine.desk.agreement import Agreement, agreements
 from engine.desk.formats import Format, read, written
-from engine.desk.pairs import Coverage, Item, Judgement, Kind, Said, coverage, items_of, of_answers, of_labels
+from engine.desk.pairs import (
+    Coverage,
+    Item,
+    Judgement,
+    Kind,
+    Said,
+    coverage,
+    items_of,
+    of_answers,
+    of_labels,
+    share_of_yes,
+)
 from engine.desk.pairs import passage_item_id as _passage_item_id
 from engine.desk.queue import Next, next_item
 from engine.desk.store import Scores
 from engine.errors import InvalidConfig, UnknownBatch
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import pair_id
+from engine.evaluation.statistics import Interval
 from engine.evaluation.values import AnswerJudgement, Batch, Drawing
 from engine.model.values import RunRecord
 from engine.people import acting
@@ -55,6 +67,8 @@ class Desk:
     next: Next | None
     coverage: Coverage
     agreements: tuple[Agreement, ...]
+    yes: Interval | None = None
+    """Share of the pairs drawn at random that are judged with yes; None without any."""
 
 
 @dataclass(slots=True)
@@ -96,7 +110,7 @@ class Judging:
         influence = self._influences.of(state, lambda: self._influence(batch_id, results, kind))
         found = next_item(items, said, judge, influence=influence, seed=f"{batch_id}/{kind}", put_off=put_off)
         graders = self._grader(batch_id, results, kind)
-        return Desk(found, coverage(items, said, judge), agreements(said, graders))
+        return Desk(found, coverage(items, said, judge), agreements(said, graders), share_of_yes(items, said))
 
     def say(
         self,

@@ -48,6 +48,8 @@ PATHS = {
     "/collections/{name}/graph": {"get", "post", "delete"},
     "/collections/{name}/drafts": {"post"},
     "/drafts": {"get"},
+    "/query-sets/{name}/judgements": {"get", "post"},
+    "/query-sets/{name}/history": {"get"},
     "/drafts/{draft_id}": {"put"},
     "/collections/{name}/graph/neighbourhood": {"get"},
     "/ingestions": {"get"},

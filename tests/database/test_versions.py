@@ -192,7 +192,7 @@ def test_on_postgres_labels_of_a_former_version_are_kept_and_get_a_judge(postgre
     with database.writing() as connection:
         for statement in (
             "DROP TABLE grader_fits",
-            "DROP TABLE drafts",
+            *(f"DROP TABLE {name}" for name in ("guidelines", "judges", "set_scores", "drafts")),
             "DROP TABLE answer_judgements",
             "DROP TABLE labels",
             'CREATE TABLE labels (question TEXT COLLATE "C" NOT NULL, passage_id TEXT COLLATE "C" NOT NULL, '

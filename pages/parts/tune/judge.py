@@ -68,7 +68,7 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
         st.caption(words("Give the name under which you judge; each judge has judgements of their own."))
         return
     found = engine.judging.desk(batch_id, kind, judge, st.session_state.setdefault(_SKIPPED, []))
-    coverage_meter(found.coverage, words, key="tune_desk_coverage")
+    coverage_meter(found.coverage, found.yes, words, key="tune_desk_coverage")
     if (told := engine.judging.guidelines(query_set.name)) and found.next is not None:
         quiet(told, words, key="tune_desk_told")
     _pair(engine, found.next, kind, judge, words)
@@ -80,9 +80,11 @@ def _judge(engine: Engine, words: Words) -> str:
     if acting().author:
         quiet(words("Judging as {name}", name=acting().author), words, key="tune_desk_me")
         return acting().author
+    # A name that was just typed stays among the options: it is known from its first judgement on.
+    typed = str(st.session_state.get(_JUDGE) or "")
     chosen = st.selectbox(
         words("Judging as"),
-        engine.judging.judges(),
+        sorted({*engine.judging.judges(), *([typed] if typed else [])}),
         index=None,
         accept_new_options=True,
         placeholder=words("your name"),

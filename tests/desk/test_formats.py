@@ -1,0 +1,83 @@
+"""Files of judgements: what is written is read back, and what cannot be used is named."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.desk.formats import FORMATS, Format, read, written
+from engine.errors import JudgementsUnusable
+from engine.evaluation.cases import Case
+from engine.evaluation.values import AnswerJudgement, Label
+from engine.model.values import PassageId
+
+CASES = (Case("a 1", "How hot?"), Case("b%", "水温, 多少？"))
+LABELS = (
+    Label("How hot?", PassageId("tea leaves.md#1"), True, "2026", explanation="says, so", drawn="random", judge="Ada"),
+    Label("How hot?", PassageId("tea leaves.md#1"), True, "2026", judge="Bo"),
+    Label("How hot?", PassageId("tea.md#2"), False, "2026", judge="Ada"),
+    Label("水温, 多少？", PassageId("茶%20.md#1"), True, "2026", judge="Ada"),
+)
+ANSWERS = (
+    AnswerJudgement("How hot?", "80 °C", "in_part", "nearly", judge="Ada", drawn="chosen"),
+    AnswerJudgement("How hot?", "80 °C", "yes", by="model", judge="ollama:m"),
+)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_is_written_is_read_back(form: Format) -> None:
+    text = written(form, CASES, LABELS, ANSWERS)
+    found = read(text, "file", None, CASES)
+    assert {(item.question, item.passage_id, item.relevant) for item in found.labels} == {
+        (item.question, item.passage_id, item.relevant) for item in LABELS
+    }
+    if form == "jsonl":
+        assert [(item.judge, item.explanation, item.drawn) for item in found.labels] == [
+            (item.judge, item.explanation, item.drawn) for item in LABELS
+        ]
+        # What a model said is no judgement of a person, and is not taken in as one.
+        assert [(item.right, item.judge, item.drawn) for item in found.answers] == [("in_part", "Ada", "chosen")]
+        assert found.left_out_n == 1
+    else:
+        assert len(found.labels) == 3 and not found.answers and found.left_out_n == 0
+
+
+def test_qrels_have_four_fields_and_the_csv_has_quepids_columns() -> None:
+    assert written("qrels", CASES, LABELS).splitlines() == [
+        "a%201 0 tea%20leaves.md#1 1",
+        "a%201 0 tea.md#2 0",
+        "b%25 0 %E8%8C%B6%2520.md#1 1",
+    ]
+    assert written("quepid", CASES, LABELS).splitlines()[:2] == ["query,docid,rating", "How hot?,tea leaves.md#1,1"]
+
+
+def test_graded_ratings_count_from_the_one_that_is_given() -> None:
+    text = "query,docid,rating\nHow hot?,a,3\nHow hot?,b,1\nHow hot?,c,0\n"
+    assert [item.relevant for item in read(text, "q.csv", None, CASES, relevant_from=2).labels] == [True, False, False]
+
+
+def test_lines_that_cannot_be_used_are_named_and_the_others_go_in() -> None:
+    text = "a%201 0 d1 1\nnobody 0 d1 1\na%201 0 d1\na%201 0 d2 high\n"
+    found = read(text, "q", "qrels", CASES)
+    assert len(found.labels) == 1 and found.left_out_n == 3
+    assert found.left_out == (
+        "line 2: the set has no question 'nobody'",
+        "line 3: four fields are wanted",
+        "line 4: the rating 'high' is no number",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "nothing of the kind", "a,b\n1,2\n", '{"question": "Another?"}', "{" * 5000])
+def test_a_file_without_anything_usable_is_refused(text: str) -> None:
+    with pytest.raises(JudgementsUnusable):
+        read(text, "file", None, CASES)
+
+
+@given(st.text(max_size=200), st.sampled_from([None, *FORMATS]))
+def test_no_text_breaks_the_reader(text: str, form: Format | None) -> None:
+    try:
+        found = read(text, "file", form, CASES)
+    except JudgementsUnusable:
+        return
+    assert found.labels or found.answers

@@ -1,0 +1,99 @@
+"""The tab *Judge* of the Tune page, in both languages: a name first, then one pair after the other."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.common.i18n import UiLanguage, words_for
+from engine.engine import Engine
+from engine.evaluation.cases import QuerySet
+from engine.messages import NC_
+from engine.model.config import RunConfig
+from tests.pages.driving import button, inline, opened, visible
+from tests.pages.test_tune import QUESTIONS
+
+SET = "to judge"
+
+
+@pytest.fixture
+def gathered(engine: Engine) -> Engine:
+    """Two questions with their evidence, and nothing judged."""
+    if SET not in engine.evaluation.query_sets():
+        engine.evaluation.save_query_set(QuerySet(SET, QUESTIONS[:2]))
+        assert engine.batches.wait(engine.batches.start(SET, RunConfig(grade_probe=True), 2), 120)
+    for case in QUESTIONS[:2]:
+        for label in engine.evaluation.labels(case.question):
+            engine.evaluation.set_label(case.question, label.passage_id, None, judge=label.judge)
+    return engine
+
+
+def judging(language: str, judge: str = "") -> AppTest:
+    words = words_for("zh" if language == "zh" else "en")
+    app = opened(language=language)
+    app.session_state["query_set"] = SET
+    app.session_state["tune_tabs"] = words(NC_("tab", "Judge"))
+    if judge:
+        app.session_state["tune_desk_judge"] = judge
+    app.switch_page("tune.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def said(engine: Engine) -> list[tuple[str, bool, str, str]]:
+    labels = engine.evaluation.labels(*(case.question for case in QUESTIONS[:2]))
+    return [(item.judge, item.relevant, item.drawn, item.explanation) for item in labels]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_without_a_name_nothing_is_judged(gathered: Engine, language: UiLanguage) -> None:
+    words = words_for(language)
+    app = judging(language)
+    assert words("Give the name under which you judge; each judge has judgements of their own.") in visible(app)
+    assert not any(item.label == words(NC_("judging", "Yes")) for item in app.button)
+    assert words("History") in visible(app)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_pair_is_judged_with_a_reason_skipped_and_undone(gathered: Engine, language: UiLanguage) -> None:
+    words = words_for(language)
+    app = judging(language, "Ada")
+    field = next(item for item in app.text_input if str(item.key).startswith("tune_desk_why_"))
+    first = str(field.key)
+    field.set_value("as it says")
+    button(app, lambda label: label == words(NC_("judging", "Yes"))).click().run()
+    assert not app.exception, app.exception
+    assert said(gathered) == [("Ada", True, "random", "as it says")]
+    second = next(str(item.key) for item in app.text_input if str(item.key).startswith("tune_desk_why_"))
+    assert second != first
+    button(app, lambda label: label == words("Skip")).click().run()
+    third = next(str(item.key) for item in app.text_input if str(item.key).startswith("tune_desk_why_"))
+    assert third != second
+    button(app, lambda label: label == words(NC_("judging", "No"))).click().run()
+    assert sorted(item[1] for item in said(gathered)) == [False, True]
+    (batch,) = gathered.evaluation.batches(SET)
+    meter = gathered.judging.desk(batch.id, "passage", "Ada").coverage
+    told = "{judged} of {total} judged · {random} drawn at random · {mine} by you"
+    assert words(told, judged=2, total=meter.total, random=meter.at_random, mine=2) in inline(app)
+    for left in (1, 0):
+        button(app, lambda label: label == words("Undo")).click().run()
+        assert len(said(gathered)) == left
+
+
+def test_the_pair_shows_no_score_and_no_verdict(gathered: Engine) -> None:
+    app = judging("en", "Ada")
+    (batch,) = gathered.evaluation.batches(SET)
+    found = gathered.judging.desk(batch.id, "passage", "Ada")
+    assert found.next is not None
+    shown = inline(app)
+    assert found.next.item.question in shown
+    card = next(part for part in shown.split("\n") if "Does this passage help to answer the question?" in part)
+    assert not any(word in card for word in ("P(relevant)", "similarity", "rank", "verdict"))
+
+
+def test_guidelines_are_kept_and_shown_above_the_pair(gathered: Engine) -> None:
+    app = judging("en", "Ada")
+    app.text_area[0].set_value("Only what answers wholly.")
+    next(item for item in app.button if item.key == "tune_desk_guidelines_save").click().run()
+    assert gathered.judging.guidelines(SET) == "Only what answers wholly."
+    assert "Only what answers wholly." in inline(app)
