@@ -24,7 +24,7 @@ def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get(
         "/query-sets/{name}/judgements",
         summary="Judgements of a query set as JSON lines, TREC qrels, or the CSV of Quepid",
-        response_class=PlainTextResponse,
+        responses={200: {"content": {"text/plain": {}}, "description": "The file."}},
     )
     async def export(name: str, format: Annotated[Format, Query()] = "jsonl") -> Response:
         return PlainTextResponse(await asyncio.to_thread(get_engine().judging.exported, name, format))
