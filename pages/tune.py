@@ -310,11 +310,10 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
         ),
         words("Sweep"): lambda: sweep_tab(engine, shown, config, before, words),
         words("Answers"): lambda: answers_tab(engine, shown, gathering, words),
+        words(NC_("tab", "Judge")): lambda: judge_tab(engine, gathering, words),
         words("Certificate"): lambda: certificate_tab(
             engine, shown, gathering, config, words, try_settings=try_settings
         ),
-        words(NC_("tab", "Judge")): lambda: judge_tab(engine, gathering, words),
-        words("Certificate"): lambda: certificate_tab(shown, config, words, try_settings),
         words("Grader bench"): lambda: grader_bench_tab(engine, gathering, config, words),
         words("Failures {n}", n=failed): lambda: failures_list(failures(shown, gathering), words, key="tune_failures"),
     }
