@@ -41,8 +41,8 @@ another language (:func:`message_of`).
     · DataSetTooLarge
     · DataSetUnusable
     · InvalidQuerySet
-    · NoAnswer
     · JudgementsUnusable
+    · NoAnswer
     · SetNotCovered
     · UnknownBatch
     · UnknownDraft
