@@ -75,6 +75,11 @@ def predicted_wrong(evidence: Evidence, confidence: float = 0.95) -> Predicted |
     )
 
 
+def drawn_at_random(evidence: Evidence) -> int:
+    """Answers of a gathering that people judged because they were drawn at random."""
+    return sum(told.judged is not None and told.judged.at_random for told in (item.own for item in evidence.gathered))
+
+
 def estimate(
     truth: FloatArray, said: FloatArray, said_of_rest: FloatArray, confidence: float = 0.95
 ) -> tuple[float, float, float]:

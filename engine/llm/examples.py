@@ -38,6 +38,8 @@ _INSTRUCTIONS = (
     "the query",
     "two to six terms",
     "what to change",
+    "a few words",
+    "one short sentence on the whole",
     "the sentence of the answer, word for word, or an empty string",
     "the sentence of the answer, word for word",
     "names as they stand in the query",

@@ -170,7 +170,7 @@ def cases(draw: st.DrawFn, case_id: str) -> Case:
 @hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_figures_are_those_of_replaying_every_question_one_by_one(data: st.DataObject) -> None:
-    """SC-02, SC-03, SC-04, SC-07, SC-10"""
+    """SC-02, SC-03, SC-04, SC-07, SC-10, EV-01"""
     config = data.draw(settings())
     cutoff = data.draw(st.integers(1, 20))
     made = [data.draw(cases(f"case-{number}")) for number in range(3)]

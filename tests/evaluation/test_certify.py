@@ -68,7 +68,7 @@ def certified(wrong: BoolArray, given: BoolArray, evaluation: Evaluation) -> lis
 
 
 def test_at_most_one_in_twenty_draws_certifies_a_setting_that_breaks_the_bound() -> None:
-    """The riskiest worlds: every setting lies just above the bound, or the laxer ones do."""
+    """EV-04; the riskiest worlds: every setting lies just above the bound, or the laxer ones do."""
     evidence = evidence_of(150)
     evaluation = evaluate(evidence, LATTICE)
     random = np.random.default_rng(5)

@@ -80,6 +80,7 @@ def finish(engine: Engine, batch: str) -> None:
 
 
 def test_every_answer_is_judged_once_with_its_claims(engine: Engine, batch: str, judge: Judge) -> None:
+    """EV-03"""
     before = engine.batches.judging(batch, MODEL.model)
     assert (before.done, before.total, before.running) == (0, 4, False)
     finish(engine, batch)

@@ -27,6 +27,7 @@ ALL = 300
 def test_the_interval_holds_the_true_share_as_often_as_it_says_whatever_the_model_is_worth(
     wrong: float, judged: int
 ) -> None:
+    """EV-05"""
     chance = np.random.default_rng(judged + int(100 * wrong))
     for worth in (0.5, 0.8, 0.97):
         held = 0

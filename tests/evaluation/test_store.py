@@ -239,6 +239,7 @@ def test_an_answer_longer_than_an_index_takes_is_judged(store: EvaluationStore) 
 
 
 def test_people_decide_over_an_answer_together_and_models_never_do() -> None:
+    """EV-01, EV-02"""
     pair = pair_id(SAID.question, SAID.answer)
     assert pair == pair_id(READ.question, READ.answer)
     assert judged_answers([READ]) == {}

@@ -17,8 +17,10 @@ from engine.llm.answer_judge import ChatAnswerJudge, JudgeReply, answer_sentence
 from engine.llm.parsing import read_reply
 from engine.model.config import RoleModel
 from engine.roles import AnswerVerdict, JudgeRequest
+from tests.contracts.chat_models import obedient
 from tests.llm.recording import CHAT, RecordingTrace, passage, role_model, settings_for
 from tests.support.ollama_stand_in import NotFound, OllamaStandIn, Reply
+from tests.support.ollama_stand_in.small_models import HABITS
 
 REQUEST = JudgeRequest(
     "When did it begin?", "It began in 1921. [1] Two young scholars began it. [2]", (passage(1), passage(2)), ("1921",)
@@ -128,6 +130,28 @@ def test_what_leaves_a_sentence_open_gets_one_more_try_and_no_default(server: Ol
     server.script("chat", bad, bad)
     with pytest.raises(UnreadableReply):
         judge(server)
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_what_small_models_do_is_a_whole_verdict_or_none(habit: str) -> None:
+    with OllamaStandIn(["qwen3:8b"], reply=lambda request: HABITS[habit](request, obedient(request))) as server:
+        try:
+            found = judge(server)
+        except UnreadableReply:
+            return
+    assert [claim.text for claim in found.claims] == [
+        "It began in 1921.",
+        "Two young scholars began it.",
+        "1921",
+    ]
+    assert all(len(claim.reason) <= 200 for claim in found.claims)
+
+
+def test_a_reason_that_is_only_the_instruction_is_none(server: OllamaStandIn) -> None:
+    copied = [{**entry, "why": "a few words in English"} for entry in FULL["answer"]]
+    server.script("chat", reply(answer=copied, why="One short sentence on the whole."))
+    found = judge(server)
+    assert (found.reason, [claim.reason for claim in found.claims if claim.of == "answer"]) == ("", ["", ""])
 
 
 def test_what_is_not_there_is_not_asked_for(server: OllamaStandIn) -> None:

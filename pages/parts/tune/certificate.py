@@ -15,7 +15,7 @@ from components.tune.charts import heat_map
 from components.tune.figures import value_text
 from engine.engine import Engine
 from engine.evaluation.certify import Certificates, Risk, similarity_cut
-from engine.evaluation.predicted import predicted_wrong
+from engine.evaluation.predicted import LEAST, drawn_at_random, predicted_wrong
 from engine.evaluation.sweep import AxisValue
 from engine.messages import NC_
 from engine.model.config import RunConfig
@@ -82,7 +82,7 @@ def certificate_tab(
             "confidence holds for all that pass together. Only recorded answers count."
         )
     )
-    predicted_card(predicted_wrong(shown.evidence, confidence), shown.judge, words, key="tune_predicted")
+    _estimate(shown, confidence, words)
     if cut := similarity_cut(shown.evidence, _KEPT):
         st.caption(
             words(
@@ -98,6 +98,22 @@ def certificate_tab(
         heat_map(heat, config, words, key="tune_safe", tried=try_settings, total=len(shown), safe=safe)
         if safe:
             st.caption(words("Framed: certified."))
+
+
+def _estimate(shown: Shown, confidence: float, words: Words) -> None:
+    """What few judgements and many verdicts say together, or what is missing for that."""
+    found = predicted_wrong(shown.evidence, confidence)
+    predicted_card(found, shown.judge, words, key="tune_predicted")
+    if found is None and shown.judge:
+        st.caption(
+            words(
+                "With {least} answers judged that were drawn at random ({n} are), the verdicts of {judge} help to "
+                "estimate how many answers are wrong.",
+                least=LEAST,
+                n=drawn_at_random(shown.evidence),
+                judge=shown.judge,
+            )
+        )
 
 
 def _most_answers(found: Certificates, current: int | None) -> int | None:
