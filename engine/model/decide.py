@@ -35,6 +35,8 @@ class Evidence:
     rewriter_failed: bool = False
     grader_unavailable: bool = False
     """The grader could not be reached in the newest round, after passages of an earlier one had passed."""
+    sufficiency: float | None = None
+    """Of the passages together, from 0 to 1; None where they were not asked to suffice."""
 
 
 def gate_of(rank: int, similarity: float, config: RunConfig) -> Gate:
@@ -98,9 +100,13 @@ def decide(evidence: Evidence, config: RunConfig) -> Decision:
     if kept and unreadable == len(kept):
         return to("end", "grader_failed", Comparison("unreadable", unreadable, "==", len(kept)))
     value, bound, quantity = _gate_operands(evidence.rounds, config, passed, len(kept))
-    if value >= bound:
+    met, whole = value >= bound, evidence.sufficiency
+    if met and whole is None:
         return to("generate", "passed", Comparison(quantity, value, ">=", bound))
-    unmet = Comparison(quantity, value, "<", bound)
+    if met and whole is not None and whole >= 1:
+        both = Comparison(quantity, value, ">=", bound), Comparison("sufficiency", whole, ">=", 1)
+        return to("generate", "passed", *both)
+    unmet = Comparison("sufficiency", whole or 0.0, "<", 1) if met else Comparison(quantity, value, "<", bound)
     if evidence.grader_unavailable:
         ungraded = sum(1 for item in kept if item.id not in current.verdicts)
         return to("generate", "grader_unavailable", unmet, Comparison("ungraded", ungraded, ">=", 1))
@@ -129,6 +135,18 @@ def _gate_operands(rounds: Sequence[Round], config: RunConfig, passed: int, kept
 def _unreadable(current: Round, passage_id: PassageId) -> bool:
     verdict = current.verdicts.get(passage_id)
     return verdict is not None and verdict.relevant is None
+
+
+def passed_together(rounds: Sequence[Round], config: RunConfig) -> list[Passage]:
+    """The passed passages that an answer would be written from, each once, in the order of rounds and ranks."""
+    considered = rounds if config.context == "union" else rounds[-1:]
+    found: dict[PassageId, Passage] = {}
+    for current in considered:
+        passed = set(passed_ids(current, config))
+        for passage in kept_passages(current, config):
+            if passage.id in passed:
+                found.setdefault(passage.id, passage)
+    return list(found.values())
 
 
 def outcome_of(decision: Decision | None, context: Context) -> Outcome:

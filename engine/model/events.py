@@ -37,6 +37,7 @@ from engine.model.values import (
     Routing,
     RunId,
     RunRecord,
+    SetVerdict,
     Strategy,
     TriedRoute,
     UnsupportedMarker,
@@ -282,6 +283,19 @@ class PassageGraded(_Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetJudged(_Event):
+    """The passages that passed were judged together."""
+
+    round: int
+    verdict: SetVerdict
+    kind: Literal["set_judged"] = "set_judged"
+
+    def changes(self, record: Picture) -> dict[str, Any]:
+        changed = replace(record.rounds[self.round], whole=self.verdict)
+        return {"rounds": (*record.rounds[: self.round], changed, *record.rounds[self.round + 1 :])}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCalled(_Event):
     call: ModelCall
     kind: Literal["model_called"] = "model_called"
@@ -382,6 +396,7 @@ Event = (
     | Drafted
     | Evaluated
     | PassageGraded
+    | SetJudged
     | ModelCalled
     | Decided
     | Rewritten

@@ -45,7 +45,7 @@ class CostModel:
         own = workflow(config.workflow)
         routing = self.routing if own.flow.of_kind("route") & own.flow.repeated else Cost()
         reranking = self.reranking_of(own.reranked(config), config)
-        return routing + self.search + reranking + self.grading * _depth(config)
+        return routing + self.search + reranking + self.grading * (_depth(config) + _whole(config))
 
     def reranking_of(self, passages: int, config: RunConfig) -> Cost:
         """Scoring so many passages, several a call."""
@@ -144,6 +144,11 @@ def _without(duration_ms: float | None, spent_ms: float) -> float | None:
 def _depth(config: RunConfig) -> int:
     depth = config.fetch_k if config.grade_probe else config.top_k
     return max(depth, workflow(config.workflow).reranked(config) if config.models.reranker.built_in else 0)
+
+
+def _whole(config: RunConfig) -> int:
+    """Judgements of all passed passages together in a round."""
+    return int(config.needs_whole and "needs_whole" not in declared(config.workflow).idle)
 
 
 def _mean(durations_ms: list[float | None]) -> float | None:

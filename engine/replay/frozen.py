@@ -8,13 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 from engine.model.cost import Cost
-from engine.model.events import Decided, Event, Fused, ModelCalled, PassageGraded, QualityChecked, Reranked, Retrieved
+from engine.model.events import (
+    Decided,
+    Event,
+    Fused,
+    ModelCalled,
+    PassageGraded,
+    QualityChecked,
+    Reranked,
+    Retrieved,
+    SetJudged,
+)
 from engine.model.events import Rewritten as Rewrote
 from engine.model.values import BY_HAND, Decision, Fork, Rewrite, Round, RunRecord
 from engine.replay.course import Course, Driver
 from engine.running.context import NodeTrace, RunContext, Step
 
-_OF_A_ROUND = (Retrieved, PassageGraded, Fused, Reranked, QualityChecked, Decided, Rewrote)
+_OF_A_ROUND = (Retrieved, PassageGraded, SetJudged, Fused, Reranked, QualityChecked, Decided, Rewrote)
 """What happens is said as the record has it, and not as the settings of today would have it."""
 
 
@@ -78,7 +88,7 @@ class FrozenRounds:
             run.emit(event)
 
     def _opened(self, recorded: Round) -> Round:
-        return replace(recorded, verdicts={}, reused=(), reranked=(), quality=None)
+        return replace(recorded, verdicts={}, reused=(), reranked=(), quality=None, whole=None)
 
     def _say_round(self, node: str, index: int, decision: Decision, run: RunContext) -> None:
         if node == self._flow.gate:
@@ -86,6 +96,8 @@ class FrozenRounds:
             for passage_id, verdict in recorded.verdicts.items():
                 reused = passage_id in recorded.reused
                 run.emit(PassageGraded(round=index, passage_id=passage_id, verdict=verdict, reused=reused))
+            if recorded.whole is not None:
+                run.emit(SetJudged(round=index, verdict=recorded.whole))
             if recorded.reranked:
                 run.emit(Reranked(round=index, order=recorded.reranked))
             if recorded.quality is not None:

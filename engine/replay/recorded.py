@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from engine.builtin.together import by_words
 from engine.errors import ModelError
 from engine.model.config import RoleName, RunConfig
 from engine.model.events import ContextAssembled
@@ -18,9 +19,11 @@ from engine.model.values import (
     Rewrite,
     Round,
     RunRecord,
+    SetVerdict,
     Verdict,
     contents,
 )
+from engine.model.version import __version__
 from engine.replay.clock import RecordedClock
 from engine.replay.cost import CostModel, cost_model
 from engine.replay.course import Course, Driver, Unjudged, Unrecorded
@@ -266,6 +269,36 @@ class RecordedGrader:
         """One judgement a passage; what stays unknown is asked for once."""
         course.cost = course.cost + self._evidence.prices.grading * len(asked.keys() - course.probed)
         course.probed |= {name for name, verdict in asked.items() if verdict is None}
+
+
+class RecordedSetJudge:
+    """Gives recorded verdicts on passages together; what goes by words is judged again, as nothing is asked for it."""
+
+    def __init__(self, evidence: Evidence, driver: Driver) -> None:
+        self._evidence = evidence
+        self._driver = driver
+
+    async def judge_set(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> SetVerdict:
+        evidence, course = self._evidence, self._driver.course
+        wanted = {item.id for item in passages}
+        same = all(evidence.texts.get(item.id) == _text(item) for item in passages)
+        judged = (item for item in evidence.record.rounds if item.whole is not None)
+        place = next((item for item in judged if item.whole and set(item.whole.passages) == wanted), None)
+        known = place.whole if place is not None else None
+        if not same or not evidence.same("grader") or (known is None and not self._by_words()):
+            raise Unrecorded("verdicts", evidence.prices.grading)
+        course.cost = course.cost + evidence.prices.grading
+        if known is None or place is None:
+            return by_words(question, passages)
+        for call in evidence.record.model_calls if course.live else ():
+            if (call.role, call.round, call.passage_id) == ("grader", place.index, None):
+                trace.call(replace(call, cached=True, start_ms=trace.now_ms(), duration_ms=0.0))
+        return known
+
+    def _by_words(self) -> bool:
+        """Whether words decide, by the rules that decided in the run."""
+        grader = self._evidence.config.models.grader
+        return not grader.chats and self._evidence.record.manifest.get("workbench") == __version__
 
 
 def undecided(course: Course, prices: CostModel) -> Unrecorded:

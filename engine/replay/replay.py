@@ -24,6 +24,7 @@ from engine.replay.recorded import (
     RecordedGrader,
     RecordedRetriever,
     RecordedRewriter,
+    RecordedSetJudge,
     ReplayClock,
     is_unseen,
     source_of,
@@ -106,7 +107,9 @@ class Replay:
         rewriter = RecordedRewriter(evidence, driver)
         return Roles(
             retriever=RecordedRetriever(evidence, driver),
-            grader=RecordedGrader(evidence, driver, bounded=self.bounded),
+            # How far passages suffice together cannot be supposed of a verdict that is not known.
+            grader=RecordedGrader(evidence, driver, bounded=self.bounded and not self.config.needs_whole),
+            whole=RecordedSetJudge(evidence, driver),
             rewriter=rewriter,
             generator=RecordedGenerator(evidence, driver),
             stand_in=rewriter,

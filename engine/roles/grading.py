@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from engine.model.values import Passage, Verdict
-
-if TYPE_CHECKING:
-    pass
+from engine.model.values import Passage, SetVerdict, Verdict
 from engine.roles.trace import SILENT, Trace
 
 
@@ -23,6 +20,17 @@ class Grader(Protocol):
     """
 
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]: ...
+
+
+class SetJudge(Protocol):
+    """Says whether some passages answer the question together.
+
+    Contract (tests/contracts/test_set_judge.py): one verdict about exactly the passages given, the same in any order
+    of them; text inside a passage is evidence; a reply that cannot be read is ``answered`` None and never a yes. A
+    server that cannot be reached is a ``ModelError``.
+    """
+
+    async def judge_set(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> SetVerdict: ...
 
 
 class Reranker(Protocol):

@@ -35,7 +35,7 @@ from engine.model.values import (
     RunRecord,
     Verdict,
 )
-from engine.roles import Generator, Grader, Rewriter
+from engine.roles import Generator, Grader, Rewriter, SetJudge
 
 _log = logging.getLogger(__name__)
 Own = TypeVar("Own")
@@ -72,6 +72,8 @@ class Roles:
     grader: Grader
     rewriter: Rewriter
     generator: Generator
+    whole: SetJudge | None = None
+    """Judges passed passages together, where a config asks that they suffice."""
     stand_in: Rewriter | None = None
     """The built-in rewriter behind a chat model that only repeats itself; None where the rewriter is built in."""
     own: Any = None

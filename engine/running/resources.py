@@ -15,6 +15,7 @@ from typing import Any
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.rewriter import BuiltinRewriter
+from engine.builtin.together import WordSetJudge
 from engine.database.opening import Databases
 from engine.errors import GraphStoreError, WorkbenchError
 from engine.evaluation.grader_fits import GraderFits
@@ -28,6 +29,7 @@ from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader, prompt_version
 from engine.llm.rewriter import ChatRewriter
 from engine.llm.scoring import ScoringGrader
+from engine.llm.together import SET_PROMPT_VERSION, ChatSetJudge
 from engine.memory.weak_points import weak_point_of
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
@@ -107,13 +109,15 @@ class Resources:
         models = {role: config.models.of(role) for role in own.roles}
         embedding = retriever.manifest["embedding_model"]
         digests = await self._digests([*(model.model for model in models.values()), embedding])
-        fit = await self._fit(config.models.grader, retriever)
+        grader = config.models.grader
+        fit = await self._fit(grader, retriever)
         given = self._given(config, retriever)
         rewriters: dict[str, Any] = given.rewriters(BuiltinRewriter, ChatRewriter)
         roles = Roles(
             retriever=retriever,
             grader=self._grader(config, retriever, digests, fit),
             generator=self._generator(config.models.generator),
+            whole=ChatSetJudge(grader, self.settings) if grader.chats else WordSetJudge(),
             note=self._noting(given, retriever.manifest["collection"]),
             **rewriters,
         )
@@ -131,6 +135,8 @@ class Resources:
             manifest[role] = _with_digest(model.model, digests)
             if model.chats:
                 manifest[f"{role}_prompt"] = resolve_name(own.prompts.get(role, PROMPTS[role]))
+        if config.needs_whole and grader.chats:
+            manifest["together_prompt"] = SET_PROMPT_VERSION
         if fit is not None and fit.kind == "examples":
             manifest["grader_prompt"] = prompt_version(fit)
         return roles, manifest

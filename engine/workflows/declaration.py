@@ -30,7 +30,7 @@ _ASKED: Mapping[NodeKind, RoleName] = {
     "route": "router",
 }
 """The role that a node of a kind asks."""
-_OF_GATE = ("gate", "grade_pass_threshold", "min_relevant")
+_OF_GATE = ("gate", "grade_pass_threshold", "min_relevant", "needs_whole")
 _OF_GRADING = ("min_confidence", "answer_unverified", "grade_probe", "ignore_cache")
 
 
@@ -150,7 +150,7 @@ class Workflow(Declaration):
             config,
             {
                 "router": bool(flow.of_kind("route")) * (rounds if flow.of_kind("route") & flow.repeated else 1),
-                "grader": bool(flow.of_kind("grade")) * judged_a_round(config) * rounds,
+                "grader": bool(flow.of_kind("grade")) * (judged_a_round(config) + config.needs_whole) * rounds,
                 "rewriter": 2 * (rounds - 1),
                 "generator": bool(flow.of_kind("answer")) * answers,
                 "evaluator": bool(flow.of_kind("evaluate")) * answers,

@@ -24,6 +24,7 @@ from engine.llm.reranker import ChatReranker
 from engine.llm.rewriter import ChatRewriter
 from engine.llm.source_router import ChatSourceRouter
 from engine.llm.strategy_router import ChatStrategyRouter
+from engine.llm.together import ChatSetJudge
 from engine.llm.unsearched import ChatUnsearched
 from engine.llm.writer import ChatWriter
 from engine.model.config import RoleModel
@@ -39,6 +40,7 @@ from engine.roles import (
     QueryAnalyst,
     Reranker,
     Rewriter,
+    SetJudge,
     SourceRouter,
     StrategyRouter,
     Writer,
@@ -87,6 +89,10 @@ def openai_settings() -> Settings:
 
 def ollama_grader() -> Grader:
     return ChatGrader(_MODEL, settings())
+
+
+def ollama_set_judge() -> SetJudge:
+    return ChatSetJudge(_MODEL, settings())
 
 
 def ollama_rewriter() -> Rewriter:
@@ -197,6 +203,8 @@ def obedient(request: RecordedRequest) -> str:
         return _routing(list(fields["shares"]["properties"]), fenced("query", asked)[0])
     if "scores" in fields:
         return _scores(question, fenced("passage", asked))
+    if "answered" in fields:
+        return _set_verdict(question, fenced("passage", asked))
     if "relevant" in fields:
         return _verdict(question, fenced("passage", asked)[0])
     if "query" in fields:
@@ -278,6 +286,13 @@ def _verdict(question: str, passage: str) -> str:
     relevant = share >= 0.5
     reason = f"It shares {share:.0%} of the words."
     return json.dumps({"relevant": relevant, "confidence": 0.5 + abs(share - 0.5), "reason": reason})
+
+
+def _set_verdict(question: str, passages: list[str]) -> str:
+    wanted, found = _words(question), {word for passage in passages for word in _words(passage)}
+    share = len(wanted & found) / len(wanted) if wanted else 0.0
+    answered = "yes" if share >= 0.8 else "part" if share >= 0.3 else "no"
+    return json.dumps({"answered": answered, "why": f"Together they share {share:.0%} of the words."})
 
 
 def _scores(question: str, passages: list[str]) -> str:

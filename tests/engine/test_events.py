@@ -37,6 +37,7 @@ from engine.model.events import (
     RouteTried,
     RunFinished,
     RunStarted,
+    SetJudged,
     TokenStreamed,
     Warned,
     fold,
@@ -57,6 +58,7 @@ from engine.model.values import (
     Rewrite,
     RunId,
     RunRecord,
+    SetVerdict,
     Verdict,
 )
 from tests.components.loop_events import RUNS
@@ -85,6 +87,7 @@ WHOLE: Sequence[Event] = numbered(
     NodeStarted(node="grade", round=0, visit=1),
     PassageGraded(round=0, passage_id=P1.id, verdict=VERDICT),
     ModelCalled(call=CALL),
+    SetJudged(round=0, verdict=SetVerdict((P1.id,), "part", "One thing is missing.")),
     Decided(decision=DECISION),
     Rewritten(rewrite=REWRITE),
     Prepared(manifest={"rewriter": "fake"}),
@@ -154,7 +157,7 @@ def test_every_kind_of_event_finds_its_place_in_the_picture() -> None:
     assert (record.warnings, record.context) == ((WARNING,), Context((P1,)))
     assert (record.answer, record.citations, record.removed_markers) == ("It is so [1].", (CITATION,), ("[9]",))
     assert (record.outcome, record.reason, record.error) == ("answered", "passed", None)
-    assert (record.last_seq, record.duration_ms) == (19, 190.0)
+    assert (record.last_seq, record.duration_ms) == (20, 200.0)
 
 
 def test_folding_changes_neither_picture_nor_event() -> None:

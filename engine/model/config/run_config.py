@@ -236,6 +236,16 @@ class RunConfig:
             whole=True,
         )
     )
+    needs_whole: bool = _by_workflow(
+        switch(
+            N_("Passages must suffice together"),
+            N_(
+                "Once enough passages passed, they are judged as a whole: do they answer the question together? If "
+                "only in part, the search goes on. Built in by the words that they cover together; a chat model as "
+                "grader is asked once more in such a round."
+            ),
+        )
+    )
     context: ContextPolicy = _by_workflow(  # noqa: RUF009
         choice(
             {"union": NC_("setting", "All rounds"), "last_round": N_("Last round")},

@@ -22,6 +22,7 @@ class Comparison:
 QUANTITIES: Mapping[str, str] = {
     "pass_rate": N_("pass rate"),
     "relevant_passages": N_("relevant passages"),
+    "sufficiency": N_("sufficiency of the passages together"),
     "rewrites": N_("rewrites"),
     "repeated_rewrites": N_("repeated rewrites"),
     "failed_rewrites": N_("failed rewrites"),

@@ -29,7 +29,10 @@ Quantity = Literal[
     "unreached_evaluators",
     "failed_answers",
     "table_coverage",
+    "sufficiency",
 ]
+Sufficiency = Literal["yes", "part", "no"]
+"""Whether passages answer a question together."""
 SourceKind = Literal["vector", "graph", "temporal"]
 """Where a passage comes from: the knowledge base, notes on entities and their relations, a dated history."""
 SOURCE_KINDS: tuple[SourceKind, ...] = ("vector", "graph", "temporal")

@@ -16,6 +16,7 @@ from engine.model.values.names import (
     QualityIssueCode,
     SourceKind,
     Strategy,
+    Sufficiency,
 )
 
 Content = tuple[PassageId, str, str, str, str, int, str]
@@ -149,6 +150,32 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class SetVerdict:
+    """What the passages that passed say together of the question as asked.
+
+    Whether a context suffices is another matter than whether each passage helps (Joren et al., *Sufficient Context*,
+    ICLR 2025).
+    """
+
+    passages: tuple[PassageId, ...]
+    answered: Sufficiency | None
+    """None where a reply could not be read: it does not suffice then."""
+    reason: str
+    covered: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Terms of the question that none of them covers, where it was judged by words."""
+    wanted: AnswerKind = "other"
+    wanted_found: bool | None = None
+    """Whether one of them holds an answer of the kind asked for; None where no kind is asked for."""
+    grader: str = "builtin"
+
+    @property
+    def sufficiency(self) -> float:
+        """1 for yes, one half for in part, 0 for no and for what could not be read."""
+        return {"yes": 1.0, "part": 0.5}.get(self.answered or "", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Routing:
     """Which source kinds a query is searched in, and with what share of ``top_k`` (QL-03)."""
 
@@ -260,6 +287,8 @@ class Round:
     """What a hierarchical search looked inside, best first."""
     graph: GraphEvidence | None = None
     """What was taken from the knowledge graph (graph + vector retrieval)."""
+    whole: SetVerdict | None = None
+    """What was passed until then, judged together; None where no one asked."""
 
     @property
     def kept(self) -> tuple[Passage, ...]:

@@ -37,7 +37,7 @@ def most_calls(config: RunConfig) -> int:
         {
             "router": 1,
             "reranker": min(options.rerank_k, _probed(config)) * rounds if by_chat else 0,
-            "grader": graded * rounds,
+            "grader": (graded + config.needs_whole) * rounds,
             "rewriter": 2 * config.max_rewrites,
             "generator": 1,
         },

@@ -85,7 +85,7 @@ WORKFLOW = Workflow(
         "A router picks among knowledge base, entity notes and study log; the lists are merged, reranked and scored "
         "on four dimensions. A low score sends a rewritten question back to the router."
     ),
-    unused=("gate", "grade_pass_threshold", "min_relevant"),
+    unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole"),
     # QL-01, QL-05
     defaults={"top_k": 10, "max_rewrites": 2, "budget_s": 10.0},
     options=QualityOptions,

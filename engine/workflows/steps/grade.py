@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import BudgetSpent, ModelError
-from engine.model.decide import Evidence, decide, kept_passages, passed_ids
-from engine.model.events import Decided, PassageGraded
-from engine.model.values import Decision, Passage, PassageId, Round, Verdict
+from engine.model.decide import Evidence, decide, kept_passages, passed_ids, passed_together
+from engine.model.events import Decided, PassageGraded, SetJudged
+from engine.model.values import Decision, Passage, PassageId, Round, SetVerdict, Verdict
 from engine.running.context import NodeTrace, RunContext, Step, model_of
 
 
@@ -67,17 +67,40 @@ async def _graded(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
     graded = replace(current, verdicts=verdicts, reused=(*current.reused, *reused))
     rounds = (*rounds[:-1], graded)
     last = state["rewrites"][-1] if state.get("rewrites") else None
-    decision = decide(
-        Evidence(
-            rounds=rounds,
-            elapsed_s=run.clock.elapsed_s(),
-            repeated_rewrite=bool(last and last.repeated),
-            rewriter_failed=bool(last and last.failed),
-            grader_unavailable=unavailable,
-        ),
-        run.config,
+    evidence = Evidence(
+        rounds=rounds,
+        elapsed_s=run.clock.elapsed_s(),
+        repeated_rewrite=bool(last and last.repeated),
+        rewriter_failed=bool(last and last.failed),
+        grader_unavailable=unavailable,
     )
-    return rounds, decision
+    decision = decide(evidence, run.config)
+    if not run.config.needs_whole or decision.reason != "passed":
+        return rounds, decision
+    whole = await _whole(state["question"], rounds, run, trace)
+    rounds = (*rounds[:-1], replace(rounds[-1], whole=whole))
+    sufficiency = whole.sufficiency if whole is not None else 0.0
+    return rounds, decide(
+        replace(evidence, rounds=rounds, elapsed_s=run.clock.elapsed_s(), sufficiency=sufficiency), run.config
+    )
+
+
+async def _whole(question: str, rounds: Sequence[Round], run: RunContext, trace: NodeTrace) -> SetVerdict | None:
+    """What the passed passages say together; None where no one could say it in time, which does not suffice."""
+    passages, left_s = passed_together(rounds, run.config), run.clock.left_s()
+    if not passages or left_s <= 0 or run.roles.whole is None:
+        return None
+    try:
+        async with run.within(left_s):
+            verdict = await run.roles.whole.judge_set(question, passages, trace)
+    except TimeoutError:
+        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=run.config.budget_s), trace.node)
+        return None
+    except ModelError as failure:
+        run.warn(failure, trace.node)
+        return None
+    run.emit(SetJudged(round=rounds[-1].index, verdict=verdict))
+    return verdict
 
 
 async def _judge(

@@ -20,6 +20,7 @@ from components.ask.node_filter import concerns, of_node, tab_of
 from components.ask.passages import passages_table
 from components.ask.rewrites import rewrite_history
 from components.ask.timeline import timeline
+from components.ask.together import together_lines
 from components.ask.what_if_line import running_hint, tune_hint, what_if_line
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -216,6 +217,8 @@ def tabs(
             st.session_state["cited_elsewhere"] = pressed
             st.rerun()
     with by_name["passages"]:
+        if by_name["passages"].open and not record.active:
+            together_lines(record, words, key="together")
         given = passages_table(
             record,
             words,

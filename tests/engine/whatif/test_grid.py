@@ -200,6 +200,7 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
     "min_confidence": fractions,
     "gate": st.sampled_from(get_args(GatePolicy)),
     "min_relevant": st.integers(1, 20),
+    "needs_whole": st.booleans(),
     "context": st.sampled_from(get_args(ContextPolicy)),
     "answer_unverified": st.booleans(),
     "probe_k": st.integers(1, 40),
