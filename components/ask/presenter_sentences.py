@@ -24,11 +24,13 @@ _MANNER = {
 _MET = {
     "pass_rate": N_("That meets the bar of {bar}, so the answer can be written."),
     "relevant_passages": N_("At least {n} had to help, so the answer can be written."),
+    "sufficiency": N_("Together they suffice, so the answer can be written."),
 }
 
 _UNMET = {
     "pass_rate": N_("That is under the bar of {bar}, so the question is rephrased."),
     "relevant_passages": N_("At least {n} must help, so the question is rephrased."),
+    "sufficiency": N_("Together they do not suffice yet, so the question is rephrased."),
 }
 
 _REST = {
@@ -40,6 +42,7 @@ _REST = {
 _FORCED = {
     "pass_rate": N_("That is under the bar of {bar}, but {why}, so {rest}."),
     "relevant_passages": N_("At least {n} must help, but {why}, so {rest}."),
+    "sufficiency": N_("Together they do not suffice, but {why}, so {rest}."),
 }
 
 _WHY = {
@@ -100,7 +103,7 @@ _FOUND_GIVEN = NN_(
 )
 """Where passages are not judged."""
 _MARKED = ("max_corrections", "max_epochs", "evaluator_failed", "deadline")
-_GATES: tuple[Quantity, ...] = ("pass_rate", "relevant_passages")
+_GATES: tuple[Quantity, ...] = ("sufficiency", "pass_rate", "relevant_passages")
 
 
 def sentence(step: ReplayStep, record: RunRecord, words: Words) -> str:
@@ -296,13 +299,15 @@ def found_text(decision: Decision, words: Words) -> str:
 
 
 def _gate(decision: Decision) -> Comparison | None:
-    return next((item for item in decision.comparisons if item.quantity in _GATES), None)
+    """The inequality that decided: whether passages suffice together is asked last."""
+    found = [item for item in decision.comparisons if item.quantity in _GATES]
+    return min(found, key=lambda item: _GATES.index(item.quantity), default=None)
 
 
 def _together(decision: Decision, words: Words) -> str:
     """The count of all rounds, where the gate looked at more than this one; empty elsewhere."""
-    gate = _gate(decision)
-    if gate is None or gate.quantity != "relevant_passages" or gate.value == decision.passed:
+    gate = next((item for item in decision.comparisons if item.quantity == "relevant_passages"), None)
+    if gate is None or gate.value == decision.passed:
         return ""
     return words("Together with earlier rounds it is {n}.", n=number(int(gate.value), words))
 

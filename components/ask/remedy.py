@@ -102,6 +102,11 @@ def _why(found: Diagnosis) -> str:
     """The sentence with the figures that this run has."""
     if found.failure == "budget_spent" and "seconds" in found.figures:
         return N_("The run took {seconds} s of the {budget} s that it was given.")
+    if found.failure == "budget_spent" and "sufficiency" in found.figures:
+        return N_(
+            "Passages that passed: {passed}. They must suffice together and did not, and rewriting ({rewrites} ×) did "
+            "not change that."
+        )
     if found.failure == "budget_spent" and "wanted" in found.figures:
         return N_(
             "Passages that passed: {passed}. The gate asks for {wanted} in the rounds that count, and rewriting "

@@ -163,7 +163,10 @@ def _spent(record: RunRecord) -> Diagnosis | None:
         return None
     passed = {name for current in record.rounds for name in passed_ids(current, record.config)}
     figures: dict[str, float] = {"rewrites": len(record.rewrites), "passed": len(passed)}
-    if record.config.gate == "min_relevant":
+    compared = record.decisions[-1].comparisons if record.decisions else ()
+    if whole := [item.value for item in compared if item.quantity == "sufficiency"]:
+        figures["sufficiency"] = whole[0]
+    elif record.config.gate == "min_relevant":
         figures["wanted"] = record.config.min_relevant
     else:
         rates = [decision.pass_rate for decision in record.decisions]

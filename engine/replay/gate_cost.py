@@ -32,7 +32,7 @@ def gate_cost(record: RunRecord) -> GateCost | None:
     """Count what came after enough passages were verified; None where there was nothing to save."""
     own = workflow(record.workflow)
     flow = own.flow
-    if not own.plain_gate or record.config.gate != "pass_rate" or len(record.rounds) < 2:
+    if not own.plain_gate or record.config.gate != "pass_rate" or len(record.rounds) < 2 or record.config.needs_whole:
         return None
     other, rewriting = replace(record.config, gate="min_relevant"), flow.of_kind("rewrite")
     for end in range(len(record.rounds) - 1):

@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from components.ask.presenter_sentences import sentence
+from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import Evidence, decide
-from engine.model.values import RunRecord, SetVerdict
+from engine.model.values import RunRecord, SetVerdict, inequality
+from engine.replay.diagnosis import diagnose
+from engine.replay.gate_cost import gate_cost
 from engine.replay.grid import at_once
+from engine.replay.playback import steps
 from engine.replay.table import run_table
 from engine.samples import sample_questions
 from engine.settings import Settings
@@ -91,6 +96,20 @@ def test_the_arrays_of_a_sweep_leave_it_to_the_replay(engine: Engine) -> None:
     record = engine.run(QUESTION, config())
     table = run_table(record)
     assert at_once(table, record.config) and not at_once(table, whole(record.config))
+
+
+def test_a_run_that_never_sufficed_says_so_and_not_that_too_few_passed(engine: Engine) -> None:
+    records = (engine.run(question, whole(config(max_rewrites=1))) for question in PLAIN)
+    forced = next(item for item in records if item.decisions[-1].comparisons[0].quantity == "sufficiency")
+    assert forced.outcome == "answered_forced"
+    assert inequality(forced.decisions[-1].comparisons).startswith("sufficiency of the passages together 0.50 < 1.00")
+    assert forced.context is not None
+    found = diagnose(forced, {item.id: (0,) for item in forced.context.passages})
+    assert found is not None and "wanted" not in found.figures and found.figures["sufficiency"] == 0.5
+    words = words_for("en")
+    said = " ".join(sentence(step, forced, words) for step in steps(tuple(engine.events(forced.id))))
+    assert words("Together they do not suffice yet, so the question is rephrased.") in said
+    assert gate_cost(replace(forced, config=replace(forced.config, gate="pass_rate"))) is None
 
 
 # -- a chat model ---------------------------------------------------------------------------------------------------

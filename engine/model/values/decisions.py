@@ -41,7 +41,8 @@ QUANTITIES: Mapping[str, str] = {
     "table_coverage": N_("share of the question that a table covers"),
 }
 
-_WHOLE = frozenset(QUANTITIES) - {"pass_rate", "elapsed_s", "quality_score", "top3_relevance", "table_coverage"}
+_SHARES = {"pass_rate", "elapsed_s", "quality_score", "top3_relevance", "table_coverage", "sufficiency"}
+_WHOLE = frozenset(QUANTITIES) - _SHARES
 _MOST_DIGITS = 12
 
 
