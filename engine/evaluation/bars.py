@@ -166,6 +166,25 @@ def values_of(
     return found
 
 
+def told_by(
+    cases: Sequence[Case], records: Mapping[str, RunRecord], said: Sequence[AnswerJudgement] = ()
+) -> dict[str, int]:
+    """By what ``answered_right`` is told, and of how many questions; ``nothing`` counts those without any label."""
+    from engine.evaluation.aggregate import evaluate
+    from engine.evaluation.answers import BASES
+    from engine.evaluation.evidence import gather
+    from engine.evaluation.judgements import judged_answers
+
+    evidence = gather(cases, records, (), judged_answers(said))
+    if not len(evidence):
+        return {}
+    by = evaluate(evidence, [records[evidence.cases[0].id].config]).right_by
+    codes = by.basis[by.recorded]
+    counts = {str(basis): int((codes == place).sum()) for place, basis in enumerate(BASES)}
+    counts["nothing"] = int((codes < 0).sum())
+    return {name: count for name, count in counts.items() if count}
+
+
 def _figures(name: str, usable: Sequence[tuple[Case, RunRecord]]) -> list[float]:
     """One figure a question that can tell."""
     if name == "context_recall":

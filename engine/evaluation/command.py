@@ -7,7 +7,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from engine.errors import DataSetUnusable, InvalidConfig
-from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, values_of
+from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, told_by, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, sample_set
 from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
@@ -32,6 +32,13 @@ from engine.settings import Settings
 _BUILT_IN = RoleModels()
 _MOST_AT_ONCE = 32
 _MOST_FAILURES_SHOWN = 20
+_TOLD_BY = {
+    "gold": "gold answers",
+    "judgement": "people's judgements of the answer",
+    "passage": "the passages given",
+    "refusal": "refusing what cannot be answered",
+    "nothing": "nothing",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,8 @@ class Report:
     values: Mapping[MeasureName, Value]
     said: tuple[AnswerJudgement, ...] = ()
     """What people, and the judge, said of the answers."""
+    told_by: Mapping[str, int] = field(default_factory=dict)
+    """By what ``answered_right`` is told, and of how many questions."""
 
     @property
     def missed(self) -> tuple[Bar, ...]:
@@ -95,6 +104,7 @@ class Report:
                 }
                 for bar in self.job.bars
             ],
+            "answered_right_by": self.told_by,
             "failures": [{"case": case_id, **fault.said()} for case_id, fault in self.failures.items()],
             "runs": {case_id: record.id for case_id, record in self.records.items()},
             "notes": [str(note) for note in self.job.plan.notes],
@@ -175,13 +185,24 @@ def report_of(
     measures = tuple(dict.fromkeys((*map(measure_of, usual), *(bar.measure for bar in job.bars))))
     in_order = {case.id: failures[case.id] for case in cases if case.id in failures}
     judge = job.judge.model if job.judge is not None else ""
-    return Report(job, cases, records, in_order, values_of(measures, cases, records, said, judge), said)
+    return Report(
+        job,
+        cases,
+        records,
+        in_order,
+        values_of(measures, cases, records, said, judge),
+        said,
+        told_by(cases, records, said),
+    )
 
 
 def say(report: Report) -> None:
     """Print the table and what failed, and write the JSON; with JSON on standard output the rest goes to the other."""
     console = Console(stderr=report.job.json_to == "-", soft_wrap=True)
     console.print(_table(report))
+    if report.told_by:
+        by = ", ".join(f"{_TOLD_BY[name]} for {n}" for name, n in report.told_by.items())
+        console.print(f"answered_right is told by {by}.")
     for case_id, fault in list(report.failures.items())[:_MOST_FAILURES_SHOWN]:
         console.print(f"[red]✗[/] {escape(case_id)}: {escape(fault.fact)}")
     if len(report.failures) > _MOST_FAILURES_SHOWN:

@@ -319,3 +319,7 @@ def test_people_tell_which_answers_are_right(data_dir: Path, table: Path, capsys
         assert main(["eval", str(table), "--json", "-"]) == 0
         then = result(capsys)["measures"]["answered_right"]
         assert (first["measures"]["answered_right"]["value"], then["value"], then["n"]) == (2 / 3, 0.0, 3)
+        assert first["answered_right_by"] == {"passage": 2, "refusal": 1}
+        assert main(["eval", str(table)]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "told by people's judgements of the answer for 2, refusing what cannot be answered for 1." in shown
