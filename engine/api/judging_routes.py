@@ -19,26 +19,28 @@ GetEngine = Callable[[], Engine]
 
 
 def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
-    """``/query-sets/{name}/judgements`` and ``/query-sets/{name}/history``."""
+    """``/query-sets/{set_name}/judgements`` and ``/query-sets/{set_name}/history``."""
 
     @api.get(
-        "/query-sets/{name}/judgements",
+        "/query-sets/{set_name}/judgements",
         summary="Judgements of a query set as JSON lines, TREC qrels, or the CSV of Quepid",
         responses={200: {"content": {"text/plain": {}}, "description": "The file."}},
     )
-    async def export(name: str, format: Annotated[Format, Query()] = "jsonl") -> Response:
-        return PlainTextResponse(await asyncio.to_thread(get_engine().judging.exported, name, format))
+    async def export(set_name: str, format: Annotated[Format, Query()] = "jsonl") -> Response:
+        return PlainTextResponse(await asyncio.to_thread(get_engine().judging.exported, set_name, format))
 
-    @api.post("/query-sets/{name}/judgements", summary="Take in judgements of a query set from a file")
-    async def take_in(name: str, body: JudgementsRequest) -> Response:
+    @api.post("/query-sets/{set_name}/judgements", summary="Take in judgements of a query set from a file")
+    async def take_in(set_name: str, body: JudgementsRequest) -> Response:
         judging = get_engine().judging
         found = await asyncio.to_thread(
             lambda: judging.imported(
-                name, body.content, body.name, body.format, judge=body.judge, relevant_from=body.relevant_from
+                set_name, body.content, body.name, body.format, judge=body.judge, relevant_from=body.relevant_from
             )
         )
         return Json(asdict(found))
 
-    @api.get("/query-sets/{name}/history", summary="What the finished gatherings of a query set came to, oldest first")
-    async def history(name: str) -> Response:
-        return Json([asdict(item) for item in await asyncio.to_thread(get_engine().judging.history, name)])
+    @api.get(
+        "/query-sets/{set_name}/history", summary="What the finished gatherings of a query set came to, oldest first"
+    )
+    async def history(set_name: str) -> Response:
+        return Json([asdict(item) for item in await asyncio.to_thread(get_engine().judging.history, set_name)])

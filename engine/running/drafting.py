@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from engine.drafting.making import Made, Step, make
 from engine.drafting.values import Kept, State
-from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownQuerySet
+from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownCollection, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.store import usable_set_name
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.language import language_of
+from engine.people import acting
 from engine.people.doors import guarded
 from engine.running.loop_thread import LoopThread
 from engine.running.resources import Resources
@@ -130,5 +131,10 @@ class Drafting:
         return self._evaluations.drafts.decide(draft_id, "open")
 
     def forget(self, collection: str) -> int:
-        """Remove the open drafts of a collection; returns how many there were."""
+        """Remove the open drafts of a collection; returns how many there were.
+
+        Raises ``UnknownCollection`` where who acts may not read it.
+        """
+        if not acting().may_read(collection):
+            raise UnknownCollection(name=collection)
         return self._evaluations.drafts.forget(collection)

@@ -158,7 +158,8 @@ class Judging:
                 store.judge_answer(replace(said, drawn="random"))
 
     def take_back(self, item: Item, judge: str) -> None:
-        """Remove what a judge said of a pair."""
+        """Remove what a judge said of a pair; who signed in takes back only what they said themselves."""
+        judge = self.named(judge)
         store = self._evaluations.store
         if item.passage_id is not None:
             store.set_label(item.question, item.passage_id, None, judge=judge)

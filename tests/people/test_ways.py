@@ -7,6 +7,7 @@ whoever adds to it has to say which; routes come from the router itself.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
@@ -18,6 +19,7 @@ from engine.errors import (
     InvalidQuerySet,
     UnknownBatch,
     UnknownCollection,
+    UnknownDraft,
     UnknownJob,
     UnknownQuerySet,
     UnknownRun,
@@ -31,7 +33,7 @@ from engine.model.values import PassageId
 from engine.people import Person
 from engine.people.rights import OPERATIONS, ROUTES
 from tests.people.requests import address, body_of
-from tests.people.ward import MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
+from tests.people.ward import DRAFT, MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
 
 Call = Callable[[Ward, str], object]
 ELSEWHERE = Person("token t", "t", "editor", frozenset(), frozenset({"samples"}))
@@ -39,6 +41,7 @@ ELSEWHERE = Person("token t", "t", "editor", frozenset(), frozenset({"samples"})
 NOT_THERE = (
     UnknownBatch,
     UnknownCollection,
+    UnknownDraft,
     UnknownJob,
     UnknownQuerySet,
     UnknownRun,
@@ -48,6 +51,7 @@ NOT_THERE = (
 FILE = [IngestItem("a.md", data=b"# A\n\nB.")]
 ENTITY = f"{SECRET} protocol"
 CASE = Case("q", "Why?")
+JUDGEMENT = json.dumps({"question": QUESTION, "passage": "protocol.md#1", "relevant": True})
 SET = QuerySet("of the ward", (CASE,), "ward")
 NAMES = pytest.mark.parametrize("name", ["ward", "station"], ids=["by its name", "by an alias"])
 OTHERS = pytest.mark.parametrize("person", [OUTSIDER, ELSEWHERE], ids=["of another group", "of other collections"])
@@ -141,7 +145,22 @@ REFUSED: dict[str, Call] = {
     "BatchRunner.judging": lambda w, _: w.engine.batches.judging(w.batch, "ollama:small"),
     "BatchRunner.judge_at_work": lambda w, _: w.engine.batches.judge_at_work(w.batch),
     "BatchRunner.stop_judging": lambda w, _: w.engine.batches.stop_judging(w.batch),
+    "EvaluationStore.remove_case": lambda w, _: w.engine.evaluation.remove_case("of the ward", CASE.id),
+    "Drafting.start": lambda w, name: w.engine.drafting.start(name, 1).result(),
+    "Drafting.make": lambda w, name: w.engine.drafting.make(name, 1),
+    "Drafting.draft": lambda w, _: w.engine.drafting.draft(DRAFT),
+    "Drafting.accept": lambda w, _: w.engine.drafting.accept(DRAFT, "of the ward"),
+    "Drafting.refuse": lambda w, _: w.engine.drafting.refuse(DRAFT),
+    "Drafting.reopen": lambda w, _: w.engine.drafting.reopen(DRAFT),
+    "Judging.desk": lambda w, _: w.engine.judging.desk(w.batch, "passage", "Nurse"),
+    "Judging.guidelines": lambda w, _: w.engine.judging.guidelines("of the ward"),
+    "Judging.set_guidelines": lambda w, _: w.engine.judging.set_guidelines("of the ward", "x"),
+    "Judging.exported": lambda w, _: w.engine.judging.exported("of the ward", "jsonl"),
+    "Judging.imported": lambda w, _: w.engine.judging.imported("of the ward", JUDGEMENT),
+    "Judging.history": lambda w, _: w.engine.judging.history("of the ward"),
+    "Judging.note_history": lambda w, _: w.engine.judging.note_history(w.batch, "x"),
     # Last, for nothing is left of them.
+    "Drafting.forget": lambda w, name: w.engine.drafting.forget(name),
     "EvaluationStore.forget_cases": lambda w, _: w.engine.evaluation.forget_cases(w.batch, [case_of_batch(w)]),
     "Ingestions.discard": lambda w, _: w.engine.ingestions.discard(w.job),
     "Graphs.discard": lambda w, _: w.engine.graphs.discard(w.job),
@@ -160,6 +179,7 @@ LISTS: dict[str, Callable[[Ward], object]] = {
     "EvaluationStore.query_sets": lambda w: w.engine.evaluation.query_sets(),
     "EvaluationStore.batches": lambda w: w.engine.evaluation.batches(),
     "EvaluationStore.settings": lambda w: w.engine.evaluation.settings(),
+    "Drafting.list": lambda w: (w.engine.drafting.list(), w.engine.drafting.list("ward")),
     "WeakPoints.list": lambda w: w.engine.weak_points.list(),
     "WeakPoints.passages": lambda w: w.engine.weak_points.passages("ward", "Another question?"),
     "GraderFits.of": lambda w: (w.engine.grader_fits.of("ward"), w.engine.grader_fits.of("station")),
@@ -193,11 +213,13 @@ NOTHING: dict[str, tuple[str, ...]] = {
     ),
     "only adds": (
         *("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.judge_answer", "GraderFits.keep"),
-        "EvaluationStore.save_settings",
+        *("EvaluationStore.save_settings", "Judging.say", "Judging.named"),
     ),
     "says what was judged of a question that the caller knows, by ids": ("EvaluationStore.labels",),
     "says what was judged of answers that the caller has": ("EvaluationStore.answer_judgements",),
     "takes back what was said of an answer that the caller has": ("EvaluationStore.remove_answer_judgement",),
+    "takes back what who acts said of a pair that they have": ("Judging.take_back",),
+    "names who has judged anything": ("Judging.judges",),
     "takes away settings, which have no passages": ("EvaluationStore.delete_settings",),
 }
 """What brings nothing of a collection, and why."""
@@ -291,7 +313,7 @@ def routes(ward: Ward) -> list[str]:
 
 @NAMES
 def test_no_route_gives_it_to_others(ward: Ward, name: str) -> None:
-    given = {"name": name, "run_id": ward.run, "job_id": ward.job}
+    given = {"name": name, "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward"}
     asked = {"collection": name, "text": SECRET, "entity": ENTITY, "query": SECRET}
     callers = (ward.token(), ward.token(collections=["samples"]), cookie(OUTSIDER))
     tried = 0
@@ -306,14 +328,14 @@ def test_no_route_gives_it_to_others(ward: Ward, name: str) -> None:
             found = traces(ward, text) - ({SECRET} if method == "POST" else set())
             if any(f"{{{part}}}" in route for part in given):
                 assert answer.status_code == 404, (route, answer.text)
-                found -= {ward.run, ward.job}
+                found -= {ward.run, ward.job, "of the ward"}
             assert not found, (route, found, answer.text)
             tried += 1
     assert tried > 50
 
 
 def test_to_a_member_they_give_it(ward: Ward) -> None:
-    given = {"name": "ward", "run_id": ward.run, "job_id": ward.job}
+    given = {"name": "ward", "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward"}
     silent = {"/health", "/ready", "/openapi.json", "/host/health", "/metrics", "/me", "/runs/{run_id}/events"}
     for route in routes(ward):
         method, path = address(route, **given)

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from engine.api import middleware
+from engine.drafting.values import Draft
 from engine.engine import Engine
 from engine.evaluation.cases import SAMPLE_SET, case_of, sample_set
 from engine.knowledge.ingest import IngestItem
@@ -29,6 +30,7 @@ from tests.api.served import ADDRESS
 from tests.support.people import ADMIN, COOKIES, people_sign_in
 
 SECRET = "zanthium"
+DRAFT = "d-of-the-ward"
 QUESTION = f"What does the {SECRET} protocol of the ward say?"
 TEXT = f"# The {SECRET} protocol\n\nThe {SECRET} protocol of the ward says that rounds begin at six.\n"
 MEMBER = Person("nurse@example.org", "Nurse", "editor", frozenset({"clinic"}))
@@ -103,6 +105,8 @@ def _work_of_a_member(engine: Engine) -> tuple[RunId, RunId, str]:
     engine.weak_points.note(WeakPoint("w1", "ward", QUESTION, "refused", run, "2026-01-01T00:00:00.000+00:00"))
     asked_of_all = sample_set().cases[0].id
     engine.batches.wait(engine.batches.start(SAMPLE_SET, RunConfig(collection="ward"), case_ids=[asked_of_all]))
+    engine._evaluations.drafts.add([Draft(DRAFT, "ward", QUESTION, "way", "en", source="protocol.md")])
+    engine.judging.history("of the ward")
     engine.host.self_test("ward")
     engine.flush()
     return run, open_run, batch
