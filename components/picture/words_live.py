@@ -48,6 +48,7 @@ PICTURE: Mapping[str, str] = MappingProxyType(
         "quantity_suggestions": NC_("picture", "suggestions"),
         "quantity_epoch": NC_("picture", "answers written"),
         "quantity_unreached_evaluators": NC_("picture", "evaluators without a judgement"),
+        "quantity_sufficiency": NC_("picture", "sufficiency together"),
         "quantity_failed_answers": NC_("picture", "answers that failed"),
         "quantity_table_coverage": N_("covered by a table"),
         "short_pass_rate": "",
@@ -66,6 +67,7 @@ PICTURE: Mapping[str, str] = MappingProxyType(
         "short_suggestions": N_("to fix"),
         "short_epoch": "",
         "short_unreached_evaluators": N_("unreached"),
+        "short_sufficiency": N_("together"),
         "short_failed_answers": N_("failed"),
         "short_table_coverage": N_("table"),
         # Reasons of decisions without any

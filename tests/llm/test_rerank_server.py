@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engine.engine import Engine
 from engine.errors import (
     ModelError,
     ModelKeyRefused,
@@ -22,7 +23,7 @@ from engine.errors import (
 )
 from engine.llm.rerank_server import ways
 from engine.llm.scoring import ScoringGrader, sigmoid
-from engine.model.config import RoleModel
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Passage, PassageId, Verdict
 from engine.running.scorers import scorer_of
 from engine.settings import Settings
@@ -180,3 +181,37 @@ def test_a_verdict_says_that_it_is_not_calibrated() -> None:
     assert "not calibrated" in verdict.reason
     assert verdict.p_relevant == pytest.approx(sigmoid(verdict.raw or 0.0))
     assert replace(verdict, raw=None) != verdict
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_judged_by_a_server_says_so_and_replays_without_it(kind: Kind, tmp_path: Path) -> None:
+    """SC-10: the record names address and scale; a what-if needs no server, and another grader needs calls."""
+    scale = "logit" if kind == "llama.cpp" else "share"
+    config = RunConfig(max_rewrites=0, models=RoleModels(grader=MODEL), grade_probe=True)
+    with RerankStandIn(kind, tiny_scores) as server:
+        own = Settings.load(
+            data_dir=tmp_path, ollama_url="http://127.0.0.1:1", rerank_url=server.url, rerank_scores=scale
+        )
+        with Engine.open(own) as engine:
+            engine.wait_until_ready()
+            record = engine.run("Where is insulin injected?", config)
+            server.close()
+            judged = list(record.rounds[0].verdicts.values())
+            assert judged and all(item.raw is not None and item.grader == "rerank:tiny" for item in judged)
+            assert (record.manifest["rerank_url"], record.manifest["rerank_scores"]) == (server.url, scale)
+            assert "grader_prompt" not in record.manifest
+            assert sum(not call.built_in for call in record.model_calls) == len(judged)
+            assert engine.what_if(record, config).same_path
+            assert engine.what_if(record, replace(config, top_k=3)).path_known
+            assert not engine.what_if(record, replace(config, models=RoleModels())).path_known
+            assert engine.worst_case_calls(config) == config.fetch_k
+            trial = engine.host.try_model("rerank:tiny")
+            assert trial.fault is not None and trial.fault.code == "WB401"
+
+
+def test_a_model_that_gives_scores_can_be_tried_on_the_page(tmp_path: Path) -> None:
+    with RerankStandIn("infinity", tiny_scores) as server:
+        own = Settings.load(data_dir=tmp_path, ollama_url="http://127.0.0.1:1", rerank_url=server.url)
+        with Engine.open(own) as engine:
+            trial = engine.host.try_model("rerank:tiny")
+    assert trial.fault is None and 0 < float(trial.reply) < 1
