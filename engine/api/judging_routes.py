@@ -19,17 +19,17 @@ GetEngine = Callable[[], Engine]
 
 
 def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
-    """``/query-sets/{set_name}/judgements`` and ``/query-sets/{set_name}/history``."""
+    """``/query-sets/{set_name}/judgements`` and ``/query-sets/{set_name}/history``; a name may have slashes."""
 
     @api.get(
-        "/query-sets/{set_name}/judgements",
+        "/query-sets/{set_name:path}/judgements",
         summary="Judgements of a query set as JSON lines, TREC qrels, or the CSV of Quepid",
         responses={200: {"content": {"text/plain": {}}, "description": "The file."}},
     )
     async def export(set_name: str, format: Annotated[Format, Query()] = "jsonl") -> Response:
         return PlainTextResponse(await asyncio.to_thread(get_engine().judging.exported, set_name, format))
 
-    @api.post("/query-sets/{set_name}/judgements", summary="Take in judgements of a query set from a file")
+    @api.post("/query-sets/{set_name:path}/judgements", summary="Take in judgements of a query set from a file")
     async def take_in(set_name: str, body: JudgementsRequest) -> Response:
         judging = get_engine().judging
         found = await asyncio.to_thread(
@@ -40,7 +40,8 @@ def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
         return Json(asdict(found))
 
     @api.get(
-        "/query-sets/{set_name}/history", summary="What the finished gatherings of a query set came to, oldest first"
+        "/query-sets/{set_name:path}/history",
+        summary="What the finished gatherings of a query set came to, oldest first",
     )
     async def history(set_name: str) -> Response:
         return Json([asdict(item) for item in await asyncio.to_thread(get_engine().judging.history, set_name)])

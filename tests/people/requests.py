@@ -23,7 +23,7 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     "POST /collections/{name}/sources": {"name": "a.md", "content_base64": _FILE},
     "POST /collections/{name}/graph": {"extractor": "builtin"},
     "POST /collections/{name}/drafts": {"limit": 1},
-    "POST /query-sets/{set_name}/judgements": {"content": "rubbish"},
+    "POST /query-sets/{set_name:path}/judgements": {"content": "rubbish"},
     "PUT /drafts/{draft_id}": {"state": "refused"},
     "PUT /collections/{name}/weak-points": {"on": True},
     "PUT /collections/{name}/groups": {"groups": ["clinic"]},

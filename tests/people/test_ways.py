@@ -326,7 +326,7 @@ def test_no_route_gives_it_to_others(ward: Ward, name: str) -> None:
             answer = ward.client.request(method, path, params=query, headers=headers, json=body_of(route, name))
             text = answer.text.replace(repr(name), "").replace(f'"{name}"', "")
             found = traces(ward, text) - ({SECRET} if method == "POST" else set())
-            if any(f"{{{part}}}" in route for part in given):
+            if any(f"{{{part}" in route for part in given):
                 assert answer.status_code == 404, (route, answer.text)
                 found -= {ward.run, ward.job, "of the ward"}
             assert not found, (route, found, answer.text)
