@@ -45,7 +45,7 @@ from pages.parts.tune.judge import judge_tab
 from pages.parts.tune.promise import promised, safe_places
 from pages.parts.tune.query_set import query_set_bar
 from pages.parts.tune.sweep import front_card, number_of_gate, sweep_tab, swept_axes
-from pages.parts.tune.tried import evaluated, map_of, tried
+from pages.parts.tune.tried import evaluated, map_of, tried_before
 
 _COMPARED = {
     "gathered": N_("settings as gathered"),
@@ -108,10 +108,13 @@ def page() -> None:
         st.caption(told)
     left, right = st.columns([3, 2], gap="small")
     with left, st.container(border=True, height="stretch", key="tune_map_card"):
-        map_card(shown, config)
+        early = map_card(shown, config)
     with right, st.container(border=True, height="stretch", key="tune_front_card"):
         front_card(shown, evaluation, words)
     tabs(shown, evaluation, changes, gathering)
+    if early and (found := promised(shown, config, swept_axes(config))) is not None and safe_places(found):
+        # The map did not wait for the sweep that says what is certified; it is there now.
+        st.rerun()
 
 
 def settings() -> RunConfig:
@@ -250,8 +253,11 @@ def all_unknown(config: RunConfig, gathered: RunConfig) -> None:
             st.rerun()
 
 
-def map_card(shown: Shown, config: RunConfig) -> None:
-    """A measure over two settings; a click on a cell moves the sliders there."""
+def map_card(shown: Shown, config: RunConfig) -> bool:
+    """A measure over two settings; a click on a cell moves the sliders there.
+
+    True where it was drawn before its sweep was there, and so without a frame around what is certified.
+    """
     across, up, over = st.columns(3, gap="small")
     x = _axis(across, "x", number_of_gate(config))
     y = _axis(up, "y", "similarity_threshold")
@@ -264,18 +270,21 @@ def map_card(shown: Shown, config: RunConfig) -> None:
     )
     if x == y:
         st.caption(words("Choose two different settings."))
-        return
+        return False
     names = swept_axes(config)
-    heat = tried(shown, config, names).heat(measure, x, y, config) if {x, y} <= set(names) else None
-    # Only a map of the sweep itself shows settings that were certified together.
+    # Only a map of the sweep itself shows settings that were certified together; it does not wait for one.
+    swept = tried_before(shown, config, names) if {x, y} <= set(names) else None
+    heat = swept.heat(measure, x, y, config) if swept is not None else None
     found = promised(shown, config, names) if heat is not None else None
     safe = safe_places(found) if found is not None else frozenset()
-    heat = heat if heat is not None else map_of(shown, config, (x, y), measure, names)
+    if heat is None:
+        heat = map_of(shown, config, (x, y), measure, names)
     heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown), safe=safe)
     if safe and found is not None:
         st.caption(words.joined([words("Framed: certified."), promise_text(found, words)]))
     if int(heat.known_n.min()) < len(shown):
         st.caption(words("Hatched cells count fewer questions, empty ones none: the others would need calls to tell."))
+    return swept is None and {x, y} <= set(names)
 
 
 def _axis(place: st.delta_generator.DeltaGenerator, name: str, default: str) -> str:

@@ -186,6 +186,12 @@ def tried(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Tried:
     return _made(shown.name, _held(config, names), names, shown.evidence).tried
 
 
+def tried_before(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Tried | None:
+    """What :func:`tried` gives, where it has been computed already."""
+    made = _sweeps(shown.name).find((_held(config, names), names))
+    return made.tried if made is not None else None
+
+
 def recommended(
     shown: Shown, config: RunConfig, names: tuple[str, ...], before: RunConfig, aim: Aim = "quality"
 ) -> Recommendation:
