@@ -176,6 +176,9 @@ def test_a_recommendation_by_right_answers_says_so_and_what_is_certified(engine:
     promise = EN(words, bound="50 %", confidence="90 %")
     assert promise in inline(app) and EN("certified") in inline(app)
     assert EN("Framed: certified.") in visible(app) and promise in visible(app)
+    # Another sweep: the map is drawn before it is there, and once more with its frames.
+    setting(app, "budget_s").set_value(100.0).run()
+    assert EN("Framed: certified.") in visible(app)
 
 
 def test_settings_are_saved_by_name_and_can_be_compared_with(gathered: Engine) -> None:
