@@ -174,7 +174,8 @@ def _add_setting(ask: argparse.ArgumentParser, name: str, setting: Setting, owne
 
 
 def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
-    judge.add_argument("dataset", metavar="DATASET", help="samples, or SQuAD JSON, a BEIR folder or zip, CSV or JSONL")
+    told = "SQuAD JSON, a BEIR folder or zip, CSV or JSONL; or the name of a query set, such as samples"
+    judge.add_argument("dataset", metavar="DATASET", help=told)
     judge.add_argument(
         "--config",
         type=Path,

@@ -7,6 +7,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from engine.database.opening import Databases
 from engine.errors import DataSetUnusable, InvalidConfig
 from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, told_by, values_of
-from engine.evaluation.cases import SAMPLE_SET, Case, sample_set
+from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, sample_set
 from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
 from engine.evaluation.judgements import key_of, request_of, verdicts_of
 from engine.evaluation.judging import require_judge
+from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import AnswerJudgement
 from engine.knowledge.milvus_schema import check_new_name
 from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig, config_from_stored
@@ -141,7 +144,8 @@ def job_of(options: argparse.Namespace) -> Job:
     plan = _plan(options.dataset, options.collection or "", options.limit)
     if plan.items:
         check_new_name(plan.set.collection)
-    named = options.collection or (plan.set.collection if plan.items else config.collection)
+    own = plan.items or (options.dataset != SAMPLE_SET and not Path(options.dataset).exists())
+    named = options.collection or (plan.set.collection if own else config.collection)
     judge = judge_named(options.judge, config, bars)
     return Job(plan, replace(config, collection=named), bars, options.concurrency, options.json, judge)
 
@@ -222,13 +226,21 @@ def say_notes(plan: ImportPlan, console: Console) -> None:
 
 def _plan(dataset: str, collection: str, limit: int | None) -> ImportPlan:
     path = Path(dataset)
-    if dataset != SAMPLE_SET:
-        if not path.exists():
-            raise DataSetUnusable(name=dataset, cause="there is no such file or folder, and no set of that name")
+    saved = sample_set() if dataset == SAMPLE_SET else None if path.exists() else _saved_set(dataset)
+    if saved is None:
         return read_query_set(path, path.stem or path.name, collection=collection, limit=limit)
-    samples = sample_set()
-    chosen = samples.cases if limit is None else spread(samples.cases, limit)
-    return ImportPlan(replace(samples, cases=chosen, collection=collection or samples.collection), (), ())
+    chosen = saved.cases if limit is None else spread(saved.cases, limit)
+    return ImportPlan(replace(saved, cases=chosen, collection=collection or saved.collection), (), ())
+
+
+def _saved_set(name: str) -> QuerySet:
+    """A query set of the workbench; raises ``DataSetUnusable`` where there is none of that name."""
+    with closing(Databases.of(Settings.load())) as databases:
+        if databases.evaluation.exists:
+            with EvaluationStore(databases.evaluation) as store:
+                if name in store.query_sets():
+                    return store.query_set(name)
+    raise DataSetUnusable(name=name, cause="there is no such file or folder, and no set of that name")
 
 
 def _table(report: Report) -> Table:

@@ -14,7 +14,7 @@ from engine.cli.main import main
 from engine.errors import InvalidConfig, UnknownMeasure
 from engine.evaluation.asking import RunsHere, ask_all
 from engine.evaluation.bars import bar_of, measure_of
-from engine.evaluation.cases import Case
+from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.command import read_config
 from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RunConfig
@@ -67,6 +67,19 @@ def test_a_set_is_run_measured_and_written_as_json(
         }
         assert {engine.record(run_id).question for run_id in reply["runs"].values()} == {"first", "second", "third"}
         assert engine.runs(without_tag=BATCH) == []
+
+
+def test_a_saved_set_is_run_by_its_name_on_its_own_collection(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with handed_over(data_dir, knowledge=HOLDS) as (_, engine):
+        cases = (Case("a", "first"), Case("b", "second"), Case("c", "third"))
+        engine.evaluation.save_query_set(QuerySet("my questions", cases, "mine"))
+        assert main(["eval", "my questions", "--json", "-", "--limit", "2"]) == 1
+        reply = result(capsys)
+    assert (reply["dataset"], reply["collection"]) == ("my questions", "mine")
+    assert [item["case"] for item in reply["failures"]] == ["a", "c"]
+    assert all("'mine'" in item["fact"] for item in reply["failures"]), "it is asked, and the app has none"
 
 
 def test_a_missed_bar_is_named_and_is_the_exit_code(
