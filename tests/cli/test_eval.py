@@ -78,7 +78,7 @@ def test_a_saved_set_is_run_by_its_name_on_its_own_collection(
         assert main(["eval", "my questions", "--json", "-", "--limit", "2"]) == 1
         reply = result(capsys)
     assert (reply["dataset"], reply["collection"]) == ("my questions", "mine")
-    assert [item["case"] for item in reply["failures"]] == ["a", "c"]
+    assert [item["case"] for item in reply["failures"]] == ["a", "b"]
     assert all("'mine'" in item["fact"] for item in reply["failures"]), "it is asked, and the app has none"
 
 
