@@ -85,7 +85,7 @@ _CARD = {
 
 _BASES: dict[Basis | None, str] = {
     "gold": N_("by gold answers for {n} questions"),
-    "judgement": N_("by your judgements of the answer for {n}"),
+    "judgement": N_("by people's judgements of the answer for {n}"),
     "passage": N_("by the passages given for {n}"),
     "refusal": N_("by refusing for {n} that cannot be answered"),
     None: N_("not at all for {n} without a label"),

@@ -98,7 +98,7 @@ def test_the_caption_says_by_what_answers_are_told_and_of_how_many() -> None:
         by=", ".join(
             [
                 EN("by gold answers for {n} questions", n=2),
-                EN("by your judgements of the answer for {n}", n=1),
+                EN("by people's judgements of the answer for {n}", n=1),
                 EN("by the passages given for {n}", n=6 - refusals),
                 EN("by refusing for {n} that cannot be answered", n=refusals),
                 EN("not at all for {n} without a label", n=3),
