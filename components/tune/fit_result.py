@@ -113,4 +113,5 @@ def _change(name: str, old: float | None, new: float | None, words: Words) -> No
 
 
 def _text(value: float | None) -> str:
-    return "–" if value is None else probability_text(value)
+    # A κ a hair below 0 is written without the minus of a negative zero.
+    return "–" if value is None else probability_text(value).replace("-0.00", "0.00")

@@ -96,13 +96,18 @@ def _examples(plan: Plan, words: Words) -> None:
     rows = [
         (
             item.pair.question,
-            " ".join(item.passage.text[:_SNIPPET].split()),
+            _snippet(item.passage.text),
             words("labelled relevant" if item.pair.label else "labelled not relevant"),
         )
         for item in plan.examples
     ]
     heads = [words("Question"), words("Passage"), words("Judgement")]
     draw((table("flips", heads, rows),), words, key="bench_examples")
+
+
+def _snippet(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _SNIPPET else f"{plain[:_SNIPPET]}…"
 
 
 def _too_few(plan: Plan, words: Words) -> None:
