@@ -77,6 +77,15 @@ def test_an_edited_question_and_its_gold_answers_go_into_the_set(drafted: Engine
     assert (case.question, case.gold_answers) == ("Asked otherwise?", ("a", "b"))
 
 
+def test_closing_the_drafts_chooses_the_set_that_has_new_questions(drafted: Engine) -> None:
+    app = look()
+    first = drafted.drafting.list(COLLECTION, "open")[0].draft
+    button(app, lambda label: label == "Accept").click().run()
+    assert app.session_state["query_set"] == "samples"
+    button(app, lambda label: label == "Close").click().run()
+    assert app.session_state["query_set"] == drafted.drafting.draft(first.id).set_name
+
+
 def test_questions_are_drafted_from_the_page(engine: Engine) -> None:
     if COLLECTION not in [item.name for item in engine.collections()]:
         engine.ingest(ITEMS, COLLECTION, embedding_model="hashing")

@@ -30,6 +30,8 @@ from pages.parts.tune.collection import collection_choice
 _JOB, _DONE, _OPEN = "tune_draft_job", "tune_draft_done", "tune_draft_open"
 _LATER, _LAST, _INTO = "tune_draft_later", "tune_draft_last", "tune_draft_into"
 _FAILED, _FAULT = "tune_draft_failed", "tune_draft_fault_said"
+_NEW = "tune_draft_new"
+"""The set that questions were accepted into: the page goes there once the drafts are closed."""
 _WATCH_S = 0.5
 _MOST_HERE = 100
 
@@ -109,6 +111,8 @@ def _waiting(engine: Engine, collection: str, words: Words) -> None:
         label = words("Close") if looking else words("Look through")
         if st.button(label, icon=":material/checklist:", key="tune_drafts_look"):
             st.session_state[_OPEN] = None if looking else collection
+            if looking and (into := st.session_state.pop(_NEW, None)):
+                st.session_state["tune_set_wanted"] = into
             st.rerun()  # the whole page: sets have new questions
     if looking:
         with st.container(border=True, key="tune_draft_card"):
@@ -236,20 +240,22 @@ def _accept(engine: Engine, draft: Draft, usual: str) -> None:
     golds = [part.strip() for part in gold.split("|") if part.strip()]
     question = str(st.session_state.get(_field("question", draft), draft.question))
     into = str(st.session_state.get(_INTO) or usual)
-    _decide(draft.id, lambda: engine.drafting.accept(draft.id, into, question=question, gold_answers=golds))
+    if _decide(draft.id, lambda: engine.drafting.accept(draft.id, into, question=question, gold_answers=golds)):
+        st.session_state[_NEW] = into.strip()
 
 
 def _refuse(engine: Engine, draft: Draft) -> None:
     _decide(draft.id, lambda: engine.drafting.refuse(draft.id))
 
 
-def _decide(draft_id: str, decide: Callable[[], object]) -> None:
+def _decide(draft_id: str, decide: Callable[[], object]) -> bool:
     try:
         decide()
     except WorkbenchError as error:
         st.session_state[_FAULT] = Fault.of(error)
-    else:
-        st.session_state[_LAST] = draft_id
+        return False
+    st.session_state[_LAST] = draft_id
+    return True
 
 
 def _put_off(draft: Draft) -> None:
