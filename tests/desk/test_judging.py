@@ -20,6 +20,7 @@ from engine.desk.store import DeskStore, Scores
 from engine.engine import Engine
 from engine.errors import EvaluationError, InvalidConfig, UnknownBatch, UnknownQuerySet
 from engine.evaluation.cases import Case, Expectation, QuerySet
+from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RunConfig
 from engine.people import Person, acting_as
 from engine.settings import Settings
@@ -92,6 +93,12 @@ def test_answers_are_judged_in_part_too_and_refusals_are_no_answers(engine: Engi
     assert item.cited and item.passage_id is None
     engine.judging.say(item, "in_part", "Ada", drawn=desk.next.drawn)
     (said,) = engine.evaluation.answer_judgements((item.question, item.text))
+    assert engine.judging.desk(batch, "answer", "Ada").agreements == ()
+    by_model = AnswerJudgement(item.question, item.text, "no", by="model", judge="ollama:m", shown="d")
+    engine.evaluation.judge_answer(by_model)
+    (beside,) = engine.judging.desk(batch, "answer", "Ada").agreements
+    assert (beside.first, beside.second, beside.n, beside.same) == ("Ada", "ollama:m", 1, 0)
+    engine.evaluation.remove_answer_judgement(by_model)
     assert (said.right, said.by, said.judge, said.drawn) == ("in_part", "person", "Ada", "random")
     engine.judging.take_back(item, "Ada")
     assert engine.evaluation.answer_judgements((item.question, item.text)) == ()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -14,7 +17,7 @@ from starlette.testclient import TestClient
 from engine.cli.main import main
 from engine.database.base import Database
 from engine.database.tables import DRAFTS, Part
-from engine.drafting.making import NEAREST, Step
+from engine.drafting.making import Step, make
 from engine.drafting.store import DraftStore
 from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine
@@ -29,11 +32,11 @@ from engine.errors import (
 from engine.evaluation.cases import QuerySet
 from engine.model.values import PassageId
 from engine.people import Person, acting_as
+from engine.roles import SourceInfo, StoredPassage
 from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of
-from tests.drafting.documents import ITEMS
+from tests.drafting.documents import ITEMS, passages
 
-assert NEAREST > 0
 ONE = Draft(
     draft_id("docs", "What is a chain?"), "docs", "What is a chain?", "definition", "en", (PassageId("a.md#1"),), "a.md"
 )
@@ -197,3 +200,36 @@ def test_a_damaged_draft_is_named_as_damage(database: Database) -> None:
             connection.execute(update(DRAFTS).values(data="{"))
         with pytest.raises(EvaluationError, match="damaged"):
             store.drafts()
+
+
+class _Few:
+    """A knowledge base of a few passages, whose search gives them all."""
+
+    def __init__(self, found: list[StoredPassage]) -> None:
+        self._found = found
+
+    async def sources(self, _: str) -> list[SourceInfo]:
+        return [SourceInfo(name, "", 1, "", "") for name in dict.fromkeys(item.source for item in self._found)]
+
+    async def passages(self, _: str, source: str) -> list[StoredPassage]:
+        return [item for item in self._found if item.source == source]
+
+    async def retriever(self, _: str) -> _Few:
+        return self
+
+    async def search(self, _: str, limit: int) -> SimpleNamespace:
+        return SimpleNamespace(passages=self._found[:limit])
+
+
+@pytest.mark.parametrize(("nearest", "kept"), [("a firewall of its own", True), ("a firewall rule of its own", False)])
+def test_a_near_miss_that_a_passage_found_for_it_may_answer_is_dropped(nearest: str, kept: bool) -> None:
+    """The nearest passages are held to a lower bar than all the others."""
+    server = (
+        "# Server\n\n## server.port\n\n- Type: `number`\n\nIf `server.port` is blocked by a firewall rule, the backup "
+        "server exits with code 3 at once.\n\n## server.host\n\n- Type: `string`\n\nSpecify where it is found by others.\n"
+    )
+    clients = f"# Clients\n\nA client needs `server.host` and {nearest}.\n"
+    few: Any = _Few(passages(server=server, clients=clients))
+    made = asyncio.run(make(few, "docs", (), 20))
+    missed = [item.question for item in made.drafts if not item.answerable]
+    assert missed == (["What happens if server.host is blocked by a firewall rule?"] if kept else [])
