@@ -226,7 +226,7 @@ def test_a_near_miss_that_a_passage_found_for_it_may_answer_is_dropped(nearest: 
     """The nearest passages are held to a lower bar than all the others."""
     server = (
         "# Server\n\n## server.port\n\n- Type: `number`\n\nIf `server.port` is blocked by a firewall rule, the backup "
-        "server exits with code 3 at once.\n\n## server.host\n\n- Type: `string`\n\nSpecify where it is found by others.\n"
+        "server exits with code 3 at once.\n\n## server.host\n\n- Type: `string`\n\nSpecify where others find it.\n"
     )
     clients = f"# Clients\n\nA client needs `server.host` and {nearest}.\n"
     few: Any = _Few(passages(server=server, clients=clients))
