@@ -134,8 +134,8 @@ def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
         {
             "batch": item.batch_id,
             words("gathered"): item.at[:16].replace("T", " "),
-            **{words(MEASURES[name]): _told(item, name) for name in MEASURES},
             words("note"): item.note,
+            **{words(MEASURES[name]): _told(item, name) for name in MEASURES},
         }
         for item in reversed(found)
     ]
