@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from components.common.phrases import verdict_reason
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet, sample_set
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -18,6 +20,7 @@ from engine.settings import Settings
 from tests.contracts.chat_models import fenced
 from tests.pages.driving import button, inline, opened, visible
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
+from tests.support.tiny_cross_encoder import write_cross_encoder
 
 EN = words_for("en")
 _PATIENCE_S = 240.0
@@ -139,3 +142,40 @@ def test_without_a_correction_there_is_nothing_to_show(chatting: Engine) -> None
     app = bench("by chat")
     assert EN("No judgement contradicts a verdict, so there is nothing to show.") in visible(app)
     assert not [item for item in app.button if item.key == "bench_examples_try"]
+
+
+# -- a cross-encoder ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scoring(tmp_path: Path) -> Iterator[Engine]:
+    """Fourteen questions whose passages a tiny cross-encoder judged."""
+    cases = [case for case in sample_set().cases if case.language == "en"][:14]
+    write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [case.question for case in cases])
+    with Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as engine:
+        engine.wait_until_ready()
+        use_engine(engine)
+        engine.evaluation.save_query_set(QuerySet("scored", tuple(cases)))
+        models = RoleModels(grader=RoleModel("cross_encoder:tiny/overlap"))
+        batch = engine.batches.start("scored", RunConfig(max_rewrites=0, grade_probe=True, models=models), 2)
+        assert engine.batches.wait(batch, _PATIENCE_S)
+        yield engine
+        use_engine(None)
+
+
+def test_scores_are_calibrated_on_judgements_and_a_verdict_says_so(scoring: Engine) -> None:
+    app = pressed(bench("scored"), "Try a fit")
+    pressed(app, "Use it")
+    (fit,) = scoring.grader_fits.of("samples")
+    assert fit.kind == "calibration" and app.session_state["grader"] == fit.name
+    before, after = fit.figures["brier"]
+    assert before is not None and after is not None and after < before
+    record = scoring.run("What is a truth table?", RunConfig(max_rewrites=0, models=chosen(app)))
+    judged = list(record.rounds[0].verdicts.values())
+    assert judged
+    for verdict in judged:
+        score = f"{verdict.raw:.3g}"
+        told = EN("score {score}, calibrated on judgements ({fit})", score=score, fit=fit.id)
+        assert verdict_reason(verdict, EN) == told
+        plain = verdict_reason(replace(verdict, fit=""), EN)
+        assert "not calibrated" in plain and score in plain
