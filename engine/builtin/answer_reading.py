@@ -25,7 +25,7 @@ _STOP = re.compile(r"[。！？]+|[.!?]+(?=\s|$|[”’)\"\]\[])|\n+")
 _ABBREVIATED = re.compile(
     r"(?:\b(?:a\.m|p\.m|e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|ca|al)|(?:^|\s)[A-Z])\.$"
 )
-_LIST_SIGN = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•·–]\s+|\(?\d{1,2}[.)、]\s*)")
+_LIST_SIGN = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•·–]\s+|\(?\d{1,2}[.)、](?!\d)\s*)")
 _LEAD = re.compile(
     r"\s*[^\n:：。.!?！？\[]{0,60}(?:sources?|passages?|say|says|follow\w*|below|资料|如下|以下|说的|来源)"
     r"[^\n:：。.!?！？\[]{0,20}[:：]",

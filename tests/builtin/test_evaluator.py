@@ -287,3 +287,12 @@ def _near(question: str) -> tuple[Passage, ...]:
     wanted = set(re.findall(r"[a-z]{4,}|[\u4e00-\u9fff]", question.casefold()))
     best = sorted(same, key=lambda text: -sum(word in text.casefold() for word in wanted))[:2]
     return tuple(passage(text) for text in best)
+
+
+def test_a_figure_at_the_head_of_a_sentence_is_no_number_of_a_list() -> None:
+    read = statements("2.5 million people live there. [1]\n2) 3.7 litres are enough.\n3、第三点很重要。")
+    assert [item.plain for item in read] == [
+        "2.5 million people live there.",
+        "3.7 litres are enough.",
+        "第三点很重要。",
+    ]
