@@ -127,6 +127,10 @@ class UnknownProvider(ModelError):
         N_("The model {model!r} cannot be loaded here."),
         N_("Run `pip install {package}` and start again, or choose `builtin` or `ollama:MODEL`."),
     )
+    unknown = Message(
+        N_("What stands before the colon of the model {model!r} is no provider of chat models."),
+        N_("Write `ollama:{model}` for a model of Ollama, or choose `builtin`."),
+    )
     nameless = Message(
         N_("The model {model!r} has no name after its provider."),
         N_("Choose `builtin`, or write `ollama:MODEL` with a model that `ollama list` shows."),

@@ -70,7 +70,7 @@ def ollama_chat(
 
 
 def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, timeout_s: float) -> BaseChatModel:
-    """A client for any ``provider:model`` that LangChain knows; ``UnknownProvider`` names the package that is missing.
+    """A client for any ``provider:model`` that LangChain knows; ``UnknownProvider`` says what is missing.
 
     The client's own retries are off: an attempt that is not in the record must not happen.
     """
@@ -100,7 +100,7 @@ def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, ti
     except ValueError as unknown:
         if "provider" not in str(unknown):
             raise
-        raise UnknownProvider.named(model=model.model, package=known_provider(provider).package) from unknown
+        raise UnknownProvider.unknown(model=model.model) from unknown
     except Exception as unkeyed:
         if provider != OPENAI or "api_key" not in str(unkeyed):
             raise

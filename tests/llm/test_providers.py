@@ -118,17 +118,24 @@ def test_exceptions_of_a_provider_become_errors_of_ours(error: Exception, expect
     assert len(trace.calls) == 1 and trace.calls[0].error
 
 
-@pytest.mark.parametrize(
-    ("model", "package"), [("anthropic:claude-x", "langchain-anthropic"), ("nosuch:model", "langchain-nosuch")]
-)
-def test_a_provider_whose_package_is_missing_names_the_package(model: str, package: str) -> None:
+def test_a_provider_whose_package_is_missing_names_the_package() -> None:
     """QL-04: any provider is selectable; what is missing is said."""
-    if find_spec(package.replace("-", "_")):
-        pytest.skip(f"{package} is installed here")
-    rewriter = ChatRewriter(role_model(model), settings_for(NOWHERE))
+    if find_spec("langchain_anthropic"):
+        pytest.skip("langchain-anthropic is installed here")
     with pytest.raises(UnknownProvider) as caught:
-        asyncio.run(rewriter.rewrite(RewriteRequest("Why?", "Why?", (), ())))
-    assert caught.value.params["package"] == package
+        _rewritten("anthropic:claude-x")
+    assert caught.value.params["package"] == "langchain-anthropic"
+
+
+def test_a_name_as_ollama_writes_it_is_told_the_way_to_write_it_here() -> None:
+    with pytest.raises(UnknownProvider) as caught:
+        _rewritten("qwen2.5-coder:1.5b")
+    assert "`ollama:qwen2.5-coder:1.5b`" in caught.value.remedy and "pip" not in caught.value.remedy
+
+
+def _rewritten(model: str) -> None:
+    rewriter = ChatRewriter(role_model(model), settings_for(NOWHERE))
+    asyncio.run(rewriter.rewrite(RewriteRequest("Why?", "Why?", (), ())))
 
 
 def test_roles_are_made_without_importing_a_client_library() -> None:
