@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from engine.database.base import among, clean, put
-from engine.database.tables import BATCH_CASES, BATCHES, CASES, QUERY_SETS, SAVED_SETTINGS
+from engine.database.tables import BATCH_CASES, BATCHES, CASES, GUIDELINES, QUERY_SETS, SAVED_SETTINGS
 from engine.errors import EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
 from engine.evaluation import judgements
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
@@ -135,8 +135,13 @@ class EvaluationStore(OpenedStore):
         self._change_set(name, update(QUERY_SETS).values(collection=clean(collection)))
 
     def delete_query_set(self, name: str) -> None:
-        """Remove a set; its batches stay. Raises ``UnknownQuerySet``, ``InvalidQuerySet`` for the samples."""
+        """Remove a set with its guidelines; its batches stay.
+
+        Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples.
+        """
         self._change_set(name, delete(QUERY_SETS))
+        with self._writing() as connection:
+            connection.execute(delete(GUIDELINES).where(GUIDELINES.c.set_name == clean(name)))
 
     # -- batches ------------------------------------------------------------------------------------------------
 

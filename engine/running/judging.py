@@ -291,10 +291,13 @@ class Judging:
         store, desk = self._evaluations.store, self._evaluations.desk
         store.query_set(set_name)
         noted = {item.batch_id for item in desk.scores(set_name)}
-        for batch in store.batches(set_name)[:_HISTORY]:
+        batches = store.batches(set_name)
+        for batch in batches[:_HISTORY]:
             if batch.id not in noted and batch.finished and batch.done:
                 desk.keep_scores(self._scored(batch))
-        return desk.scores(set_name)
+        # A set of this name may have been another one once, of a collection that who acts may not read.
+        readable = {batch.id for batch in batches}
+        return tuple(item for item in desk.scores(set_name) if item.batch_id in readable)
 
     def note_history(self, batch_id: str, note: str) -> None:
         """Write a note on the scores of a gathering.

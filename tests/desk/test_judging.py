@@ -172,6 +172,22 @@ def test_history_keeps_the_scores_as_they_were_and_takes_notes(engine: Engine) -
         engine.judging.note_history("nothing", "x")
 
 
+def test_a_new_set_of_an_old_name_has_neither_its_guidelines_nor_scores_that_others_may_not_read(
+    engine: Engine,
+) -> None:
+    engine.evaluation.save_query_set(QuerySet("old name", QUESTIONS[3:]))
+    engine.judging.set_guidelines("old name", "for members")
+    assert engine.batches.wait(engine.batches.start("old name", RunConfig(), 1), 60)
+    assert len(engine.judging.history("old name")) == 1
+    engine.evaluation.delete_query_set("old name")
+    engine.evaluation.save_query_set(QuerySet("old name", QUESTIONS[3:], "elsewhere"))
+    assert engine.judging.guidelines("old name") == ""
+    with acting_as(Person("o", "Oz", "editor", hidden=frozenset({"samples"}))):
+        assert engine.judging.history("old name") == ()
+    assert len(engine.judging.history("old name")) == 1
+    engine.evaluation.delete_query_set("old name")
+
+
 def test_judgements_over_http(engine: Engine) -> None:
     with TestClient(app_of(engine), base_url=ADDRESS) as client:
         path = "/api/query-sets/four%20questions/judgements"
