@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from engine.builtin.quotable import leans_on_previous, quotable
@@ -28,6 +29,10 @@ _GENERIC = re.compile(
 """Headings that say nothing of what stands below them."""
 _LEAST_PROSE = 40
 _MOST_OF_PASSAGE = 6
+_MOST_ALIKE = 5
+"""Passages with the same sentence that are expected together."""
+_OF_WHOLE_SECTIONS = frozenset({"heading", "entry"})
+"""Rules whose quotation is a heading, below which anything may stand."""
 
 
 def drafts_of(passages: Sequence[StoredPassage], collection: str, told: Iterable[str] = ()) -> list[Draft]:
@@ -42,14 +47,27 @@ def drafts_of(passages: Sequence[StoredPassage], collection: str, told: Iterable
         found[draft.id].append(draft)
     known = Told(told)
     kept: list[Draft] = []
-    clear = [
-        several[0] for several in found.values() if len({(item.source, item.passages[0]) for item in several}) == 1
-    ]
+    clear = [made for several in found.values() if (made := _one_of(several)) is not None]
     for draft in ordered(clear):
         if not known.has(draft.question):
             known.add(draft.question)
             kept.append(draft)
     return kept
+
+
+def _one_of(several: Sequence[Draft]) -> Draft | None:
+    """The one draft of a question; None where different sentences of different places would have to answer it.
+
+    Where the same sentence stands in several documents, as in two versions of a manual, each of them is expected.
+    """
+    first = several[0]
+    if len({(item.source, item.passages[0]) for item in several}) == 1:
+        return first
+    told = {(item.quote, item.gold_answers) for item in several}
+    if len(told) > 1 or first.rule in _OF_WHOLE_SECTIONS:
+        return None
+    passages = dict.fromkeys(passage for item in several for passage in item.passages)
+    return replace(first, passages=tuple(passages)[:_MOST_ALIKE])
 
 
 def _all(passages: Sequence[StoredPassage]) -> Iterator[tuple[Found, tuple[StoredPassage, ...]]]:

@@ -171,6 +171,15 @@ def test_what_two_documents_would_answer_differently_is_not_asked() -> None:
     assert all("Snapshots" not in item.question and "snapshots" not in item.question for item in twice)
 
 
+def test_the_same_sentence_in_two_versions_of_a_document_is_expected_in_both() -> None:
+    text = "## server.port\n\n- Type: `number`\n- Default: `8123`\n\nOld snapshots are kept for 30 days.\n"
+    stored = passages(old=f"# Version 1\n\n{text}", new=f"# Version 2\n\n{text}")
+    found = by_question(drafts_of(stored, "x"))
+    assert set(found["For how long are old snapshots kept?"].passages) == {item.id for item in stored}
+    assert len(found["What is the default of server.port?"].passages) == 2
+    assert "What is server.port for?" not in found
+
+
 def test_nothing_is_drafted_again_in_nearly_the_same_words() -> None:
     before = drafts_of(passages(), "docs")
     assert drafts_of(passages(), "docs", [item.question for item in before]) == []
