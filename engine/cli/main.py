@@ -30,7 +30,7 @@ from engine.cli.load import add_load
 from engine.cli.move_data import add_move_data
 from engine.cli.record_printing import print_record
 from engine.cli.serve import serve
-from engine.errors import AppRefused, WorkbenchError
+from engine.errors import AppRefused, ModelError, WorkbenchError
 from engine.messages import CONTEXT_END
 from engine.model.config import (
     MODEL_PARAMETERS,
@@ -47,7 +47,7 @@ from engine.model.config import (
     declarations,
     options_from_dict,
 )
-from engine.model.values import RunRecord
+from engine.model.values import Fault, RunRecord
 from engine.model.version import __version__
 from engine.running.gate_reach import gate_warnings
 from engine.running.seed_response import seed_response
@@ -335,26 +335,33 @@ def _evaluated(job: Job, placed: Mapping[str, Any], runner: Runner, console: Con
     with bar_on(console) as bar:
         task = bar.add_task("questions", total=len(cases))
         records, failures = ask_all(runner, cases, job.config, job.concurrency, lambda: bar.advance(task))
-    return report_of(job, cases, records, failures, _said(job, cases, records, console))
+    said, fault = _said(job, cases, records, console)
+    return replace(report_of(job, cases, records, failures, said), judge_fault=fault)
 
 
 def _said(
     job: Job, cases: Sequence[Case], records: Mapping[str, RunRecord], console: Console
-) -> tuple[AnswerJudgement, ...]:
-    """What people have said of these answers, and what the judge says, which is asked where it has not been yet."""
+) -> tuple[tuple[AnswerJudgement, ...], Fault | None]:
+    """What people have said of these answers, what the judge says, which is asked where it has not been yet, and what
+    stopped it.
+    """
     from engine.database.opening import Databases
     from engine.evaluation.judging import judge_now
     from engine.evaluation.store import EvaluationStore
 
     settings = Settings.load()
     results = [(case, records[case.id]) for case in cases if case.id in records]
+    fault = None
     with closing(Databases.of(settings)) as databases, EvaluationStore(databases.evaluation) as store:
         if job.judge is not None:
             with bar_on(console) as bar:
                 task = bar.add_task("answers judged", total=None)
                 told = partial(bar.update, task)
-                judge_now(job.judge, settings, store, results, lambda done, of: told(completed=done, total=of))
-        return store.answer_judgements(*((case.question, record.answer) for case, record in results))
+                try:
+                    judge_now(job.judge, settings, store, results, lambda done, of: told(completed=done, total=of))
+                except ModelError as error:
+                    fault = Fault.of(error)
+        return store.answer_judgements(*((case.question, record.answer) for case, record in results)), fault
 
 
 def _serve(_: argparse.Namespace) -> int:

@@ -76,6 +76,8 @@ class Report:
     """What people, and the judge, said of the answers."""
     told_by: Mapping[str, int] = field(default_factory=dict)
     """By what ``answered_right`` is told, and of how many questions."""
+    judge_fault: Fault | None = None
+    """What stopped the judge before its last answer."""
 
     @property
     def missed(self) -> tuple[Bar, ...]:
@@ -84,8 +86,8 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether every bar was cleared and there was anything to measure."""
-        return not self.missed and len(self.failures) < len(self.cases)
+        """Whether every bar was cleared, there was anything to measure, and the judge came to its end."""
+        return not self.missed and len(self.failures) < len(self.cases) and self.judge_fault is None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values."""
@@ -129,7 +131,8 @@ class Report:
             for case_id, item in by_case.items()
             if item is not None
         }
-        return {"judge": self.job.judge.model, "judged": found}
+        fault = {"judge_fault": self.judge_fault.said()} if self.judge_fault is not None else {}
+        return {"judge": self.job.judge.model, "judged": found, **fault}
 
 
 def job_of(options: argparse.Namespace) -> Job:
@@ -211,6 +214,9 @@ def say(report: Report) -> None:
         console.print(f"[red]✗[/] {escape(case_id)}: {escape(fault.fact)}")
     if len(report.failures) > _MOST_FAILURES_SHOWN:
         console.print(f"… and {len(report.failures) - _MOST_FAILURES_SHOWN} more failures")
+    if report.judge_fault is not None:
+        stopped = f"{report.judge_fault.fact} {report.judge_fault.remedy}"
+        console.print(f"[red]the judge stopped:[/] {escape(stopped)} The same command judges the rest.")
     for bar in report.missed:
         value = report.values[bar.measure].value
         measured = "could not be measured" if value is None else f"is {value:.4g}"

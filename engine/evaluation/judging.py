@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from engine.errors import BatchActive, EngineClosed, InvalidConfig, PromptTooLong, UnreadableReply, WorkbenchError
+from engine.errors import (
+    BatchActive,
+    EngineClosed,
+    InvalidConfig,
+    ModelTimeout,
+    PromptTooLong,
+    UnreadableReply,
+    WorkbenchError,
+)
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import Key, key_of, request_of, verdicts_of
 from engine.evaluation.store import EvaluationStore
@@ -41,12 +49,23 @@ def progress_of(
 async def judge_answers(
     judge: AnswerJudge, requests: Sequence[JudgeRequest], keep: Callable[[AnswerJudgement], object], at_once: int
 ) -> None:
-    """Judge each of these answers and keep it; raises the first fault that is not about one reply alone."""
+    """Judge each of these answers and keep it; raises the first fault that is not about one reply alone.
+
+    One that takes too long is about itself alone where the model has answered before.
+    """
     turns = asyncio.Semaphore(max(1, at_once))
+    answers = False
 
     async def one(request: JudgeRequest) -> None:
+        nonlocal answers
         async with turns:
-            found = await _judged(judge, request)
+            try:
+                found = await _judged(judge, request)
+            except ModelTimeout as late:
+                if not answers:
+                    raise
+                found = _unreadable(judge, request, str(late))
+        answers = True
         await asyncio.to_thread(keep, found)
 
     try:
@@ -63,9 +82,7 @@ async def _judged(judge: AnswerJudge, request: JudgeRequest) -> AnswerJudgement:
     try:
         said = await judge.judge(request)
     except (UnreadableReply, PromptTooLong):
-        return AnswerJudgement(
-            request.question, request.answer, "unreadable", by="model", judge=judge.name, shown=shown
-        )
+        return _unreadable(judge, request)
     return AnswerJudgement(
         request.question,
         request.answer,
@@ -75,6 +92,12 @@ async def _judged(judge: AnswerJudge, request: JudgeRequest) -> AnswerJudgement:
         judge=judge.name,
         claims=said.claims,
         shown=shown,
+    )
+
+
+def _unreadable(judge: AnswerJudge, request: JudgeRequest, why: str = "") -> AnswerJudgement:
+    return AnswerJudgement(
+        request.question, request.answer, "unreadable", why, by="model", judge=judge.name, shown=request.digest()
     )
 
 

@@ -315,6 +315,17 @@ def test_a_judge_reads_the_answers_once_and_its_reasons_are_in_the_result(
         assert len(server.requests) == calls, "what was judged before is not asked again"
 
 
+def test_a_judge_that_stops_leaves_the_other_figures_and_is_the_exit_code(
+    data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OllamaStandIn(["judge:1b"], reply=obedient) as server, handed_over(data_dir, knowledge=HOLDS):
+        monkeypatch.setenv("WORKBENCH_OLLAMA_URL", server.url)
+        assert main(["eval", str(table), "--json", "-", "--judge", "ollama:absent:1b"]) == 1
+    reply = result(capsys)
+    assert not reply["passed"] and reply["judge_fault"]["code"] == "WB402"
+    assert reply["judged"] == {} and reply["measures"]["recall@5"]["n"] == 2
+
+
 def test_a_bar_on_what_only_a_judge_says_needs_one(
     data_dir: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

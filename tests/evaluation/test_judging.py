@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,14 +11,15 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.errors import BatchActive, InvalidConfig
+from engine.errors import BatchActive, InvalidConfig, ModelTimeout
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import gather
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
-from engine.evaluation.judging import judgeable
+from engine.evaluation.judging import judge_answers, judgeable
 from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RoleModel, RunConfig
+from engine.roles import SILENT, AnswerVerdict, JudgeRequest, Trace
 from tests.api.served import engine_of
 from tests.contracts.chat_models import obedient
 from tests.support.gates import PATIENCE_S
@@ -148,6 +150,32 @@ def test_a_judge_that_cannot_be_reached_is_said_and_the_rest_goes_on_later(
     progress = engine.batches.judging(batch, "ollama:absent")
     assert progress.fault is not None and progress.fault.code == "WB402"
     assert progress.done == 0 and not judged(engine, batch)
+
+
+class _Slow:
+    """A judge whose n-th reply takes too long."""
+
+    name = "slow:1b"
+
+    def __init__(self, late: int) -> None:
+        self._late = late
+        self._asked = 0
+
+    async def judge(self, request: JudgeRequest, trace: Trace = SILENT) -> AnswerVerdict:
+        self._asked += 1
+        if self._asked == self._late:
+            raise ModelTimeout(model=self.name, seconds=180)
+        return AnswerVerdict(right=True, reason="It is.")
+
+
+def test_one_answer_that_takes_too_long_leaves_the_others_judged_and_a_first_one_ends_it() -> None:
+    requests = [JudgeRequest("Why?", f"Because {n}.", ()) for n in range(3)]
+    kept: list[AnswerJudgement] = []
+    asyncio.run(judge_answers(_Slow(2), requests, kept.append, 1))
+    assert [item.right for item in kept] == ["yes", "unreadable", "yes"]
+    assert "180" in kept[1].explanation
+    with pytest.raises(ModelTimeout):
+        asyncio.run(judge_answers(_Slow(1), requests, kept.append, 1))
 
 
 @pytest.mark.parametrize("model", ["builtin", "cross_encoder:x"])
