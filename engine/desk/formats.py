@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Literal, get_args
 from urllib.parse import quote, unquote
 
@@ -22,6 +23,7 @@ MOST_LINES = 200_000
 _DRAWN: tuple[Drawing, ...] = get_args(Drawing)
 _RIGHT = ("yes", "in_part", "no")
 _SHOWN = 20
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ def written(
 ) -> str:
     """Judgements as a file. ``qrels`` and ``quepid`` know passages alone, and one judgement of each: what most say.
 
-    In qrels, a case's id stands for its question; white space in an id is written ``%20``. Ratings are 1 and 0.
+    In qrels, a case's id stands for its question; white space in an id is written ``%20``. Ratings are 1 and 0. In the
+    CSV, what a spreadsheet would compute begins with ``'``, which :func:`read` takes away again.
     """
     if form == "jsonl":
         rows = [*map(_label_row, labels), *map(_answer_row, answers)]
@@ -64,7 +67,7 @@ def written(
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(("query", "docid", "rating"))
-    table.writerows(rated)
+    table.writerows((_plain(question), _plain(passage), said) for question, passage, said in rated)
     return out.getvalue()
 
 
@@ -75,14 +78,14 @@ def read(text: str, name: str, form: Format | None, cases: Sequence[Case], *, re
     Raises ``JudgementsUnusable`` where nothing of it can be used.
     """
     text = text.removeprefix("\ufeff")
-    if text.count("\n") > MOST_LINES:
+    if len(_lines(text)) > MOST_LINES + 1:
         raise JudgementsUnusable.too_long(name=name, limit=MOST_LINES)
     form = form or _form_of(text)
     reading = _Reading()
     if form == "jsonl":
         _read_jsonl(text, cases, reading)
     else:
-        rows = _qrels(text, cases, reading) if form == "qrels" else _quepid(text, name)
+        rows = _qrels(text, cases, reading) if form == "qrels" else _quepid(text, name, cases, reading)
         _read_rated(rows, cases, relevant_from, reading)
     found = reading.done()
     if not found.labels and not found.answers:
@@ -90,8 +93,13 @@ def read(text: str, name: str, form: Format | None, cases: Sequence[Case], *, re
     return found
 
 
+def _lines(text: str) -> list[str]:
+    """Lines as files end them; other separators may stand within a text."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def _form_of(text: str) -> Format:
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    first = next((line.strip() for line in _lines(text) if line.strip()), "")
     if first.startswith("{"):
         return "jsonl"
     return "quepid" if "query" in first.lower() and ("," in first or "\t" in first) else "qrels"
@@ -119,13 +127,21 @@ def _word(text: str) -> str:
     return quote(text, safe="".join(char for char in map(chr, range(33, 127)) if char != "%"))
 
 
+def _plain(text: str) -> str:
+    return f"'{text}" if text.lstrip("'").startswith(_FORMULA) else text
+
+
+def _as_it_was(text: str) -> str:
+    return text[1:] if text.startswith("'") and text.lstrip("'").startswith(_FORMULA) else text
+
+
 Row = tuple[int, str, str, str]
 """Line number, question, passage, rating."""
 
 
 def _qrels(text: str, cases: Sequence[Case], reading: _Reading) -> Iterable[Row]:
     questions = {case.id: case.question for case in cases}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_lines(text), start=1):
         parts = line.split()
         if not parts:
             continue
@@ -139,16 +155,30 @@ def _qrels(text: str, cases: Sequence[Case], reading: _Reading) -> Iterable[Row]
         yield number, questions[name], unquote(parts[2]), parts[3]
 
 
-def _quepid(text: str, name: str) -> Iterable[Row]:
-    delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    table = csv.DictReader(io.StringIO(text), delimiter=delimiter)
-    columns = {(column or "").strip().lower().replace("_", ""): column for column in table.fieldnames or ()}
+def _quepid(text: str, name: str, cases: Sequence[Case], reading: _Reading) -> Iterable[Row]:
+    delimiter = "\t" if "\t" in _lines(text)[0] else ","
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        columns = {(column or "").strip().lower().replace("_", ""): column for column in table.fieldnames or ()}
+    except csv.Error as error:
+        raise JudgementsUnusable.nothing(name=name, cause=str(error)) from None
     wanted = [columns.get(column) for column in ("query", "docid", "rating")]
     if None in wanted:
         raise JudgementsUnusable.nothing(name=name, cause="it has no columns query, docid and rating")
-    for number, row in enumerate(table, start=2):
+    known = {case.question.strip() for case in cases}
+    lost = 0  # lines that the table does not count
+    while True:
+        try:
+            row = next(table, None)
+        except csv.Error as error:
+            lost += 1
+            reading.bad.append(f"line {table.line_num + lost}: {error}")
+            continue
+        if row is None:
+            return
         question, passage, rating = ((row.get(str(column)) or "").strip() for column in wanted)
-        yield number, question, passage, rating
+        plain = _as_it_was(question)
+        yield table.line_num + lost, plain if plain in known else question, _as_it_was(passage), rating
 
 
 def _read_rated(rows: Iterable[Row], cases: Sequence[Case], relevant_from: int, reading: _Reading) -> None:
@@ -157,20 +187,27 @@ def _read_rated(rows: Iterable[Row], cases: Sequence[Case], relevant_from: int, 
         if question.strip() not in known:
             reading.bad.append(f"line {number}: the set has no question {question[:60]!r}")
             continue
-        try:
-            relevant = float(rating) >= relevant_from
-        except ValueError:
+        value = _number(rating)
+        if value is None:
             reading.bad.append(f"line {number}: the rating {rating[:20]!r} is no number")
             continue
         if not passage:
             reading.bad.append(f"line {number}: no passage is named")
             continue
-        reading.labels.append(Label(question.strip(), PassageId(passage), relevant, ""))
+        reading.labels.append(Label(question.strip(), PassageId(passage), value >= relevant_from, ""))
+
+
+def _number(rating: str) -> float | None:
+    try:
+        value = float(rating)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
 
 
 def _read_jsonl(text: str, cases: Sequence[Case], reading: _Reading) -> None:
     known = {case.question.strip() for case in cases}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_lines(text), start=1):
         if not line.strip():
             continue
         try:
@@ -187,15 +224,19 @@ def _read_jsonl(text: str, cases: Sequence[Case], reading: _Reading) -> None:
 def _take(row: Mapping[str, Any], number: int, reading: _Reading) -> None:
     question = str(row["question"]).strip()
     drawn: Drawing = next((name for name in _DRAWN if name == row.get("drawn")), "")
-    judge, explanation = str(row.get("judge", "")), str(row.get("explanation", ""))
-    if isinstance(row.get("passage"), str) and isinstance(row.get("relevant"), bool):
+    judge, explanation = (str(row.get(name) or "") for name in ("judge", "explanation"))
+    if _says(row.get("passage")) and isinstance(row.get("relevant"), bool):
         passage = PassageId(row["passage"])
         reading.labels.append(
             Label(question, passage, row["relevant"], "", explanation=explanation, drawn=drawn, judge=judge)
         )
-    elif isinstance(row.get("answer"), str) and row.get("right") in _RIGHT and row.get("by", "person") == "person":
+    elif _says(row.get("answer")) and row.get("right") in _RIGHT and row.get("by", "person") == "person":
         reading.answers.append(
             AnswerJudgement(question, row["answer"], row["right"], explanation, judge=judge, drawn=drawn)
         )
     else:
         reading.bad.append(f"line {number}: neither a passage with relevant nor an answer with right, said by a person")
+
+
+def _says(text: Any) -> bool:
+    return isinstance(text, str) and bool(text.strip())

@@ -74,6 +74,55 @@ def test_a_file_without_anything_usable_is_refused(text: str) -> None:
         read(text, "file", None, CASES)
 
 
+@pytest.mark.parametrize("rating", ["nan", "inf", "-inf", "1e999"])
+def test_a_rating_that_is_no_number_judges_nothing(rating: str) -> None:
+    found = read(f"query,docid,rating\nHow hot?,a,{rating}\nHow hot?,b,1\n", "q.csv", None, CASES)
+    assert [item.passage_id for item in found.labels] == ["b"]
+    assert found.left_out == (f"line 2: the rating {rating!r} is no number",)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_lines_may_end_as_on_any_system(form: Format, end: str) -> None:
+    text = written(form, CASES, LABELS[:3]).replace("\n", end)
+    assert len(read(text, "file", None, CASES).labels) == (3 if form == "jsonl" else 2)
+
+
+def test_a_field_beyond_all_measure_is_left_out_and_named() -> None:
+    text = f"query,docid,rating\nHow hot?,{'a' * 200_000},1\nHow hot?,b,1\n"
+    found = read(text, "q.csv", None, CASES)
+    assert [item.passage_id for item in found.labels] == ["b"] and found.left_out[0].startswith("line 2: ")
+    with pytest.raises(JudgementsUnusable):
+        read(f"query,{'a' * 200_000}\nHow hot?,b\n", "q.csv", None, CASES)
+
+
+def test_line_separators_within_a_text_part_no_lines() -> None:
+    label = Label("How hot?", PassageId("a"), True, "", explanation="so\u2028and\x85so", judge="Ada")
+    (found,) = read(written("jsonl", CASES, [label]), "file", None, CASES).labels
+    assert found == label
+
+
+def test_json_lines_may_leave_out_who_said_it_and_why_and_no_empty_text_is_judged() -> None:
+    given = '{"question": "How hot?", "passage": "a", "relevant": true, "judge": null, "explanation": null}'
+    (found,) = read(given, "file", None, CASES).labels
+    assert (found.judge, found.explanation) == ("", "")
+    for empty in ('"passage": " ", "relevant": true', '"answer": "", "right": "yes"'):
+        with pytest.raises(JudgementsUnusable):
+            read(f'{{"question": "How hot?", {empty}}}', "file", None, CASES)
+
+
+def test_nothing_in_the_csv_is_a_formula_and_it_is_read_back_as_it_was() -> None:
+    questions = ("=1+1?", "'=1+1?", "@a?", "-5 or more?", "'tis what?")
+    cases = tuple(Case(str(place), question) for place, question in enumerate(questions))
+    labels = [Label(question, PassageId("+a"), True, "") for question in questions]
+    text = written("quepid", cases, labels)
+    assert not any(cell.startswith(("=", "+", "-", "@")) for line in text.splitlines() for cell in line.split(","))
+    assert "'tis what?,'+a,1" in text.splitlines()
+    assert {(item.question, item.passage_id) for item in read(text, "q.csv", None, cases).labels} == {
+        (question, "+a") for question in questions
+    }
+
+
 @given(st.text(max_size=200), st.sampled_from([None, *FORMATS]))
 def test_no_text_breaks_the_reader(text: str, form: Format | None) -> None:
     try:

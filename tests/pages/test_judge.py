@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -97,3 +99,15 @@ def test_guidelines_are_kept_and_shown_above_the_pair(gathered: Engine) -> None:
     next(item for item in app.button if item.key == "tune_desk_guidelines_save").click().run()
     assert gathered.judging.guidelines(SET) == "Only what answers wholly."
     assert "Only what answers wholly." in inline(app)
+
+
+def test_a_file_in_another_encoding_is_read_as_it_was_written(gathered: Engine) -> None:
+    question = QUESTIONS[0].question
+    row = {"question": question, "passage": "p#1", "relevant": True, "judge": "Bo", "explanation": "水温正确，说得清楚"}
+    app = judging("en", "Ada")
+    content = json.dumps(row, ensure_ascii=False)
+    app.file_uploader(key="tune_desk_file_0").upload("bo.jsonl", content.encode("utf-16"), "application/jsonl")
+    app.run()
+    app.button(key="tune_desk_import").click().run()
+    assert not app.exception, app.exception
+    assert ("Bo", True, "", row["explanation"]) in said(gathered)

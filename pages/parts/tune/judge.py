@@ -24,6 +24,7 @@ from engine.desk.pairs import Item, Kind, Said
 from engine.desk.queue import Next
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet
+from engine.knowledge.loaders.encoding import decode
 from engine.messages import N_, NC_
 from engine.people import acting
 from engine.running.judging import LONGEST_EXPLANATION, LONGEST_GUIDELINES, LONGEST_NAME, Desk
@@ -206,10 +207,11 @@ def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
 
 def _take(engine: Engine, set_name: str, file: UploadedFile, least: int) -> None:
     judge = acting().author or str(st.session_state.get(_JUDGE) or "")
-    content = file.getvalue().decode("utf-8", "replace")
     if attempt(
         _FAULT,
-        lambda: engine.judging.imported(set_name, content, file.name, judge=judge, relevant_from=least),
+        lambda: engine.judging.imported(
+            set_name, decode(file.name, file.getvalue()), file.name, judge=judge, relevant_from=least
+        ),
         into="tune_desk_taken",
     ):
         st.session_state["tune_desk_uploads"] += 1
