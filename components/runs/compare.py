@@ -17,7 +17,7 @@ from components.common.phrases import (
 from components.labels.runs import SIDE_NAMES
 from components.picture.picture import PASSED
 from components.runs.compare_costs import costs_card, settings_card
-from components.runs.compare_evidence import answers_card, passages_card, rewrites_card
+from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
 from engine.messages import N_, NC_
 from engine.model.values import Fault, RunRecord
 from engine.model.wording import change_of
@@ -43,19 +43,26 @@ _OUTCOMES = {
 _draw = Drawer("compare", "compare.css", look="compare")
 
 
-def comparison(found: RunDifference, words: Words, *, key: str, all_passages: bool = False) -> str | None:
-    """Draw the comparison; returns :data:`SHOW_SAME` in the rerun where the reader asked for all passages."""
-    return _draw(comparison_nodes(found, words, all_passages=all_passages), words, key=key)
+def comparison(
+    found: RunDifference, words: Words, *, key: str, all_passages: bool = False, known: BothKnown = (None, None)
+) -> str | None:
+    """Draw the comparison; returns :data:`SHOW_SAME` in the rerun where the reader asked for all passages.
+
+    ``known``: of both answers, by query sets and judgements.
+    """
+    return _draw(comparison_nodes(found, words, all_passages=all_passages, known=known), words, key=key)
 
 
-def comparison_nodes(found: RunDifference, words: Words, *, all_passages: bool = False) -> tuple[Node, ...]:
+def comparison_nodes(
+    found: RunDifference, words: Words, *, all_passages: bool = False, known: BothKnown = (None, None)
+) -> tuple[Node, ...]:
     """The whole comparison as trees of text, in reading order."""
     return (
         verdict_box(found, words),
         *(_fault(name, run.error, words) for name, run in (("A", found.a), ("B", found.b)) if run.error),
         _figures(found, words),
         _path_card(found, words),
-        answers_card(found, words),
+        answers_card(found, words, known),
         passages_card(found, words, all_passages=all_passages, show_all=SHOW_SAME),
         *((rewrites_card(found, words),) if found.rewrites else ()),
         costs_card(found, words),

@@ -10,6 +10,8 @@ from components.common.i18n import Words
 from components.common.markup import Node, button, chip, node
 from components.common.phrases import probability_text, section_text, verdict_text
 from components.labels.runs import GATE_STEPS, GRAPH_LISTS, SIDE_NAMES
+from components.runs.report_judged import figures_of_answer, told_nodes
+from engine.evaluation.values import RunAnswer
 from engine.messages import N_
 from engine.model.values import Rewrite, RunRecord, Verdict
 from engine.replay.answer_difference import SentenceDifference
@@ -24,6 +26,9 @@ _MOVES = {
 """Look, name and explanation of what became of a passage."""
 
 _SNIPPET = 160
+
+BothKnown = tuple[RunAnswer | None, RunAnswer | None]
+"""What query sets and judgements say of the answers of A and B."""
 
 
 def passages_card(found: RunDifference, words: Words, *, all_passages: bool, show_all: str) -> Node:
@@ -156,9 +161,10 @@ def _rewrite(name: str, item: Rewrite | None, against: str, why: str, words: Wor
     return node("div", "cell", tag, node("div", "diff", *query), node("div", "muted small", why))
 
 
-def answers_card(found: RunDifference, words: Words) -> Node:
-    """Both answers, sentence beside sentence."""
-    head = node("div", "pair two", *(_answer_head(name, run, words) for name, run in (("A", found.a), ("B", found.b))))
+def answers_card(found: RunDifference, words: Words, known: BothKnown = (None, None)) -> Node:
+    """Both answers, sentence beside sentence, with what query sets and judgements say of each."""
+    sides = zip("AB", (found.a, found.b), known, strict=True)
+    head = node("div", "pair two", *(_answer_head(name, run, of, words) for name, run, of in sides))
     parts = [node("strong", "heading", words("Answers"))]
     if found.answer:
         kinds = Counter(item.kind for item in found.answer)
@@ -175,10 +181,14 @@ def answers_card(found: RunDifference, words: Words) -> Node:
     return node("section", "card", *parts, head, *rows)
 
 
-def _answer_head(name: str, run: RunRecord, words: Words) -> Node:
+def _answer_head(name: str, run: RunRecord, known: RunAnswer | None, words: Words) -> Node:
     look, said = answer_badge(run, words)
     badge = chip(look, said) if run.answer else node("span", "muted", words("no answer"))
-    return node("div", "cell", node("span", "ab", name), badge)
+    told = told_nodes(known, words) if known is not None else []
+    figures = figures_of_answer(known, words) if known is not None else []
+    line = " · ".join(f"{measure} {value}" for measure, value in figures)
+    below = [node("p", "muted small", line)] if line else []
+    return node("div", "cell", node("span", "ab", name), badge, *told, *below)
 
 
 def _sentence_row(item: SentenceDifference) -> Node:

@@ -6,6 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from components.common.judged import BASIS_NAMES
+from components.labels.tuning import MEASURE_NAMES
 from engine.engine import Engine
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -61,6 +63,15 @@ def test_a_link_opens_both_runs_side_by_side(engine: Engine) -> None:
     assert (setting(app, "a").value, setting(app, "b").value) == ("demo-forced-en", "demo-rescue-en")
     assert demo_record("demo-forced-en").question in inline(app)
     assert EN("the paths part here") in inline(app)
+
+
+def test_what_the_query_sets_say_of_both_answers_is_shown(engine: Engine) -> None:
+    """A sample question has a gold answer, and that of a fresh installation nobody has judged."""
+    told = EN("told by: {basis}", basis=EN(BASIS_NAMES["gold"]))
+    for a, b, both in (("demo-passes-en", "demo-passes-en", 2), ("demo-passes-en", "demo-forced-en", 1)):
+        shown = inline(compare(a=a, b=b))
+        assert shown.count(told) == both
+        assert shown.count(EN(MEASURE_NAMES["f1"])) == both
 
 
 def test_a_choice_stands_in_the_address(engine: Engine) -> None:

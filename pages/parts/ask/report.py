@@ -11,9 +11,8 @@ from components.common.setting_words import setting_label, setting_text
 from components.runs.report import report_html
 from components.runs.report_charts import ReportMap
 from engine.engine import Engine
-from engine.errors import EvaluationError
-from engine.evaluation.values import RunAnswer
 from engine.model.values import Outcome, RunRecord
+from pages.parts.common.known_answer import known_answer
 
 _ACROSS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 _UPWARDS = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -36,18 +35,7 @@ def report_download(engine: Engine, record: RunRecord, words: Words) -> None:
 def report_file(engine: Engine, record: RunRecord, words: Words) -> bytes:
     """The content of the file, UTF-8."""
     drawn = report_map(engine, record, words)
-    return report_html(record, engine.graph(record.workflow), words, drawn, _known(engine, record)).encode()
-
-
-def _known(engine: Engine, record: RunRecord) -> RunAnswer | None:
-    """What is known of the answer beyond the run; None where judgements and query sets cannot be read."""
-    # Only a report needs it, and the page is imported before its first question.
-    from engine.evaluation.run_answer import run_answer
-
-    try:
-        return run_answer(engine.evaluation, record)
-    except EvaluationError:
-        return None
+    return report_html(record, engine.graph(record.workflow), words, drawn, known_answer(engine, record)).encode()
 
 
 def report_map(engine: Engine, record: RunRecord, words: Words) -> ReportMap | None:

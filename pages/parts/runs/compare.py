@@ -16,6 +16,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import RunId, RunRecord
 from engine.replay.difference import difference
+from pages.parts.common.known_answer import known_answer
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
@@ -53,7 +54,7 @@ def compare_view(engine: Engine, words: Words) -> None:
         if a.active or b.active:
             progress(engine, words, a.id, b.id)
         else:
-            side_by_side(words, a, b)
+            side_by_side(engine, words, a, b)
 
 
 def choose_pair(first: str, second: str) -> None:
@@ -172,10 +173,11 @@ def running_line(engine: Engine, words: Words, side: Side, record: RunRecord) ->
             engine.cancel(record.id)
 
 
-def side_by_side(words: Words, a: RunRecord, b: RunRecord) -> None:
+def side_by_side(engine: Engine, words: Words, a: RunRecord, b: RunRecord) -> None:
     shown = st.session_state.get("compare_all")
     pair = (a.id, b.id)
-    pressed = comparison(difference(a, b), words, key="comparison", all_passages=shown == pair)
+    known = known_answer(engine, a), known_answer(engine, b)
+    pressed = comparison(difference(a, b), words, key="comparison", all_passages=shown == pair, known=known)
     if pressed == SHOW_SAME:
         st.session_state["compare_all"] = pair
         st.rerun()
