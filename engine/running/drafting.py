@@ -93,10 +93,13 @@ class Drafting:
     ) -> Kept:
         """Put a draft into a query set, edited where ``question`` or ``gold_answers`` are given; the set may be new.
 
+        One that was accepted into another set leaves that one.
+
         Raises ``UnknownDraft``, ``InvalidQuestion``, and ``InvalidQuerySet`` for the name, and where the set is asked
         of another collection.
         """
-        draft = self.draft(draft_id).draft
+        kept = self.draft(draft_id)
+        draft = kept.draft
         name = usable_set_name(set_name)
         longest = self._resources.settings.max_question_chars
         text = draft.question if question is None else " ".join(question.split())
@@ -108,6 +111,8 @@ class Drafting:
         self._require_same_collection(name, draft.collection)
         edited = replace(draft, question=text, language=language_of(text), gold_answers=gold[:_LONGEST_GOLD])
         self._evaluations.store.add_case(name, edited.case(), draft.collection, origin="drafts")
+        if kept.set_name != name:
+            self._take_out(kept)
         return self._evaluations.drafts.decide(draft_id, "accepted", name)
 
     def _require_same_collection(self, set_name: str, collection: str) -> None:
@@ -119,16 +124,22 @@ class Drafting:
             raise InvalidQuerySet.other_collection(name=set_name, bound=bound, collection=collection)
 
     def refuse(self, draft_id: str) -> Kept:
-        """Put a draft aside; its wording is not drafted again. Raises ``UnknownDraft``."""
+        """Put a draft aside; its wording is not drafted again, and an accepted question leaves its set.
+
+        Raises ``UnknownDraft``.
+        """
+        self._take_out(self.draft(draft_id))
         return self._evaluations.drafts.decide(draft_id, "refused")
 
     def reopen(self, draft_id: str) -> Kept:
         """Take back what was decided: an accepted question leaves its set. Raises ``UnknownDraft``."""
-        kept = self.draft(draft_id)
+        self._take_out(self.draft(draft_id))
+        return self._evaluations.drafts.decide(draft_id, "open")
+
+    def _take_out(self, kept: Kept) -> None:
         if kept.state == "accepted" and kept.set_name != SAMPLE_SET:
             with suppress(UnknownQuerySet):  # deleted since, and the question with it
                 self._evaluations.store.remove_case(kept.set_name, kept.draft.id)
-        return self._evaluations.drafts.decide(draft_id, "open")
 
     def forget(self, collection: str) -> int:
         """Remove the open drafts of a collection; returns how many there were.

@@ -95,6 +95,22 @@ def test_an_accepted_draft_is_a_question_of_its_set_and_leaves_it_when_taken_bac
     assert [item.id for item in engine.evaluation.query_set("my set").cases] == [missed.id]
 
 
+def test_a_question_is_in_no_other_set_than_the_one_that_its_draft_names(engine: Engine) -> None:
+    (draft,) = engine.drafting.make("docs", 1).drafts
+
+    def holding() -> list[str]:
+        store = engine.evaluation
+        return [name for name in store.query_sets() if draft.id in {item.id for item in store.query_set(name).cases}]
+
+    engine.drafting.accept(draft.id, "one")
+    engine.drafting.accept(draft.id, "one", question="Otherwise?")
+    assert holding() == ["one"] and engine.evaluation.query_set("one").cases[0].question == "Otherwise?"
+    engine.drafting.accept(draft.id, "two")
+    assert holding() == ["two"]
+    assert engine.drafting.refuse(draft.id).state == "refused"
+    assert holding() == []
+
+
 def test_what_was_refused_or_accepted_is_not_drafted_again(engine: Engine) -> None:
     first, second = engine.drafting.make("docs", 2).drafts
     engine.drafting.refuse(first.id)
