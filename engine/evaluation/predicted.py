@@ -62,10 +62,12 @@ def predicted_wrong(evidence: Evidence, confidence: float = 0.95) -> Predicted |
     wrong = np.array([not told.judged.right for told in drawn if told.judged is not None], dtype=np.float64)
     value, half, believed = estimate(wrong, _said_wrong(drawn), _said_wrong(rest), confidence)
     by_hand, by_hand_half, _ = estimate(wrong, np.zeros(len(wrong)), np.zeros(0), confidence)
+    # The estimate itself may lie outside of what a share can be.
+    at, low, high = (float(np.clip(end, 0.0, 1.0)) for end in (value, value - half, value + half))
     return Predicted(
-        value=float(np.clip(value, 0, 1)),
-        low=max(0.0, value - half),
-        high=min(1.0, value + half),
+        value=at,
+        low=low,
+        high=high,
         confidence=confidence,
         judged=len(drawn),
         verdicts=verdicts,

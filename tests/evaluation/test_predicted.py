@@ -111,6 +111,20 @@ def test_the_estimate_of_a_gathering_counts_what_was_drawn_at_random_alone() -> 
     assert predicted_wrong(gathered(40, verdicts=False)) is None
 
 
+def test_an_interval_lies_between_0_and_1_and_holds_its_value_however_the_draw_fell() -> None:
+    """The model calls wrong what was drawn and nothing else: the estimate itself would lie below 0."""
+    whole = gathered(LEAST)
+    rows = []
+    for place, item in enumerate(whole.gathered):
+        drawn = item.own.judged is not None
+        verdict = item.own.verdict and replace(item.own.verdict, right="no" if drawn and place % 2 else "yes")
+        judged = item.own.judged and replace(item.own.judged, right=place != 1)
+        rows.append(replace(item, own=replace(item.own, verdict=verdict, judged=judged)))
+    found = predicted_wrong(replace(whole, gathered=(*rows, *(rows[-1:] * 1000))))
+    assert found is not None and found.believed > 0.5
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
 def test_answers_that_the_model_has_not_read_say_nothing() -> None:
     whole = gathered(24)
     half = replace(
