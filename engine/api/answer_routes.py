@@ -13,6 +13,7 @@ from engine.api.encoding import Json
 from engine.engine import Engine
 from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.model.config import BUILTIN, RoleModel
+from engine.people import acting
 
 GetEngine = Callable[[], Engine]
 
@@ -47,8 +48,9 @@ def _judged(engine: Engine, run_id: str, body: AnswerJudgementRequest) -> RunAns
 
     record = engine.record(run_id)
     require_answer(record)
+    judge = acting().author or body.judge
     said = AnswerJudgement(
-        record.question, record.answer, body.right or "no", body.explanation, judge=body.judge, drawn=body.drawn
+        record.question, record.answer, body.right or "no", body.explanation, judge=judge, drawn=body.drawn
     )
     if body.right is None:
         engine.evaluation.remove_answer_judgement(said)

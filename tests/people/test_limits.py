@@ -19,7 +19,8 @@ from engine.errors import (
     UnknownQuerySet,
     UnknownRun,
 )
-from engine.evaluation.cases import QuerySet, case_of
+from engine.evaluation.cases import QuerySet, case_of, sample_set
+from engine.evaluation.values import AnswerJudgement
 from engine.host.tasks import SelfTests
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import Connection, FieldMap, Place
@@ -162,6 +163,21 @@ def test_a_judgement_names_its_author(ward: Ward) -> None:
         ward.engine.evaluation.set_label(QUESTION, "protocol.md#0", relevant=True)
         [label] = ward.engine.evaluation.labels(QUESTION)
     assert label.author == MEMBER.id
+
+
+def test_who_signed_in_judges_answers_in_no_other_name(ward: Ward) -> None:
+    """Else anybody could replace or take back over HTTP what somebody else said."""
+    with ward.as_(MEMBER):
+        record = ward.engine.run(sample_set().cases[0].question, RunConfig())
+        assert record.answer
+        said = AnswerJudgement(record.question, record.answer, "yes", judge=MEMBER.author)
+        ward.engine.evaluation.judge_answer(said)
+    path, headers = f"/api/runs/{record.id}/answer/judgement", ward.token()
+    for right in ("no", None):
+        found = ward.client.put(path, json={"right": right, "judge": MEMBER.author}, headers=headers)
+        assert found.status_code == 200, found.text
+        kept = {item["judge"]: item["right"] for item in found.json()["judgements"]}
+        assert kept.pop(MEMBER.author) == "yes" and list(kept.values()) == ([] if right is None else ["no"])
 
 
 # -- names that come and go -------------------------------------------------------------------------------------------
