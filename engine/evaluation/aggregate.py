@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.evaluation.answers import BASES, Basis, basis_of
+from engine.evaluation.cases import firsts
 from engine.evaluation.evidence import Evidence, Gathered, Told
 from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured, RightBy, ratio
 from engine.evaluation.kept import Kept, kept_under
@@ -191,6 +192,7 @@ class _Measures:
             given=given,
             otherwise=_column((basis_of(case) is not None for case in cases), bool) & np.ones_like(given),
             at_random=judged & (self._by_answer(lambda told: told.judged is not None and told.judged.at_random) > 0),
+            first=_column(firsts(cases), bool) & np.ones_like(given),
         )
 
     def _answers(self) -> dict[Measure, Measured]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from engine.errors import DataSetUnusable
-from engine.model.language import language_of
+from engine.model.language import language_of, same_wording
 from engine.model.values import PassageId, RunRecord
 
 ExpectationKind = Literal["passage", "source", "text"]
@@ -99,6 +99,13 @@ def case_of(record: RunRecord, expected: Iterable[PassageId] = ()) -> Case:
         kind="run",
         answerable=True if marked else None,
     )
+
+
+def firsts(cases: Iterable[Case]) -> list[bool]:
+    """Whether no case before asks the same question, case and white space aside."""
+    asked = [same_wording(case.question) for case in cases]
+    place_of = {text: place for place, text in reversed(list(enumerate(asked)))}
+    return [place_of[text] == place for place, text in enumerate(asked)]
 
 
 def question_id(question: str) -> str:

@@ -4,7 +4,7 @@ Learn then test (Angelopoulos, Bates, Candès, Jordan and Lei, 2021): each setti
 the bound*, with the exact binomial p-value of its wrong answers. Settings are tested one after the other, from the
 strictest to the laxest, and the first that fails ends it: so the chance that any certified setting breaks the bound is
 at most one minus the confidence, no matter how many are tried. The order comes from the settings alone, never from
-what is known of the answers.
+what is known of the answers. A question that stands in the set twice counts once.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from engine.evaluation.cases import firsts
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import Evaluation, RightBy
 from engine.model.config import RunConfig
@@ -81,6 +82,8 @@ def certify(
     counted, unrecorded = _population(by)
     if risk == "refused_answerable":
         counted = np.ones_like(counted)
+    # The same question again is no further trial.
+    counted = counted & by.first
     trials = (measured.weight * counted).sum(axis=0).astype(np.int64)
     failures = (measured.total * counted).sum(axis=0).astype(np.int64)
     pairs = zip(failures.tolist(), trials.tolist(), strict=True)
@@ -165,8 +168,8 @@ def similarity_cut(evidence: Evidence, keep: float = 0.95) -> tuple[float, int] 
         return None
     found = [
         float(places.similarity[row, 0, [place for place in range(20) if int(places.met[row, 0]) >> place & 1]].max())
-        for row in range(len(evidence))
-        if places.met[row, 0]
+        for row, first in enumerate(firsts(evidence.cases))
+        if first and places.met[row, 0]
     ]
     at = int((len(found) + 1) * (1 - keep) + 1e-9)
     return (sorted(found)[at - 1], len(found)) if at else None

@@ -190,6 +190,8 @@ class RightBy:
     """The question has something that tells beside what people said of the answer."""
     at_random: NDArray[np.bool_]
     """People judged the answer, and it was drawn for that by chance."""
+    first: NDArray[np.bool_]
+    """No question before it is the same but for case and white space: such a one tells nothing more."""
 
     @property
     def tells(self) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from engine.evaluation.grader_bench import Pair, figures
 from engine.evaluation.noise import Patient
 from engine.model.config import RunConfig
 from engine.model.grader_fit import GraderFit
+from engine.model.language import same_wording
 from engine.model.values import Fault, Passage, PassageId, RunRecord, Verdict
 from engine.roles import Grader
 
@@ -82,9 +83,9 @@ def plan_of(graded: Sequence[Pair], records: Mapping[str, RunRecord], cut: float
             usable.append((pair, passages[pair.passage_id]))
     wrong = [Correction(pair, passage) for pair, passage in usable if pair.passes(cut) != pair.label]
     examples = _chosen(wrong)
-    shown = {item.pair.question for item in examples}
-    rest = sorted((item for item in usable if item[0].question not in shown), key=lambda item: item[0].question)
-    return Plan(examples, len(wrong), tuple(rest))
+    shown = {same_wording(item.pair.question) for item in examples}
+    rest = [item for item in usable if same_wording(item[0].question) not in shown]
+    return Plan(examples, len(wrong), tuple(sorted(rest, key=lambda item: item[0].question)))
 
 
 def _chosen(wrong: Sequence[Correction]) -> tuple[Correction, ...]:

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from engine.evaluation.grader_bench import GraderFigures, Pair, figures
 from engine.model.grader_fit import FitKind, GraderFit
+from engine.model.language import same_wording
 
 FOLDS = 5
 LEAST = 40
@@ -97,7 +98,8 @@ class Judgements:
 def judgements(graded: Iterable[Pair]) -> Judgements:
     """Count the labelled pairs with a readable verdict."""
     usable = [pair for pair in graded if pair.label is not None and pair.p_relevant is not None]
-    return Judgements(len(usable), sum(bool(pair.label) for pair in usable), len({pair.question for pair in usable}))
+    questions = {same_wording(pair.question) for pair in usable}
+    return Judgements(len(usable), sum(bool(pair.label) for pair in usable), len(questions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +151,12 @@ def _held_out(method: Method[ItemT], items: Sequence[ItemT]) -> list[float] | No
 
 
 def folds(questions: Sequence[str], count: int) -> list[list[int]]:
-    """Places by fold; all of a question are in one, and which one depends on the questions alone."""
-    order = sorted(set(questions), key=lambda text: hashlib.sha256(text.encode(errors="replace")).digest())
-    fold_of = {text: place % count for place, text in enumerate(order)}
-    made = [[place for place, text in enumerate(questions) if fold_of[text] == fold] for fold in range(count)]
+    """Places by fold; all of a question, however spaced, are in one, which depends on the questions alone."""
+    spelt = {same_wording(text): text for text in sorted(questions, reverse=True)}
+    order = sorted(spelt, key=lambda name: hashlib.sha256(spelt[name].encode(errors="replace")).digest())
+    fold_of = {name: place % count for place, name in enumerate(order)}
+    folded = [fold_of[same_wording(text)] for text in questions]
+    made = [[place for place, fold in enumerate(folded) if fold == number] for number in range(count)]
     return [places for places in made if places]
 
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.evaluation.evidence import Evidence, Told
+from engine.evaluation.cases import firsts
+from engine.evaluation.evidence import Evidence, Gathered, Told
 from engine.evaluation.statistics import t_quantile
 from engine.replay.masks import FloatArray
 
@@ -53,7 +54,7 @@ def predicted_wrong(evidence: Evidence, confidence: float = 0.95) -> Predicted |
 
     None under :data:`LEAST` judgements drawn at random, or where no model has judged any answer.
     """
-    given = [item.own for item in evidence.gathered if _given(item.own)]
+    given = [item.own for item in _once(evidence) if _given(item.own)]
     drawn = [told for told in given if told.judged is not None and told.judged.at_random]
     rest = [told for told in given if told.judged is None or not told.judged.at_random]
     verdicts = sum(told.verdict is not None for told in given)
@@ -79,7 +80,7 @@ def predicted_wrong(evidence: Evidence, confidence: float = 0.95) -> Predicted |
 
 def drawn_at_random(evidence: Evidence) -> int:
     """Answers of a gathering that people judged because they were drawn at random."""
-    return sum(told.judged is not None and told.judged.at_random for told in (item.own for item in evidence.gathered))
+    return sum(told.judged is not None and told.judged.at_random for told in (item.own for item in _once(evidence)))
 
 
 def estimate(
@@ -102,6 +103,11 @@ def estimate(
     widened = np.concatenate([off, np.repeat([1.0, -believed], _ADDED)])
     variance = float(widened.var(ddof=1)) / n + (believed**2 * float(said_of_rest.var()) / rest if rest else 0.0)
     return value, t_quantile(0.5 + confidence / 2, n - 1) * sqrt(variance), believed
+
+
+def _once(evidence: Evidence) -> list[Gathered]:
+    """Each question once: the same one again tells nothing more."""
+    return [item for item, first in zip(evidence.gathered, firsts(evidence.cases), strict=True) if first]
 
 
 def _given(told: Told) -> bool:

@@ -38,6 +38,11 @@ def sentences(text: str, *, whole: bool = False) -> list[str]:
     return [part.strip() for part in end.split(text) if part and part.strip()]
 
 
+def same_wording(text: str) -> str:
+    """What questions have in common that are the same but for case and white space."""
+    return " ".join(text.split()).casefold()
+
+
 def normalised_query(text: str) -> str:
     """A query's form for the question "has this been tried?": NFKC, case, white space and punctuation folded."""
     folded = unicodedata.normalize("NFKC", text).casefold()

@@ -62,7 +62,7 @@ def certified(wrong: BoolArray, given: BoolArray, evaluation: Evaluation) -> lis
         "answered_right": Measured(np.zeros(wrong.shape), everything),
     }
     every = np.ones(wrong.shape, dtype=np.bool_)
-    by = RightBy(np.zeros(wrong.shape, dtype=np.int64), every, given, every, ~every)
+    by = RightBy(np.zeros(wrong.shape, dtype=np.int64), every, given, every, ~every, every)
     made = certify(replace(evaluation, measures=measures, right_by=by), bound=0.1)
     return [int(place) for place in np.flatnonzero(made.certified)]
 
@@ -142,6 +142,20 @@ def test_answers_that_were_chosen_to_be_judged_stand_for_no_others() -> None:
     assert trials({**chosen, **drawn}) == (2, 0)
     rest = {pairs[name]: Judged(right=True, at_random=False) for name in answered[6:]}
     assert trials({**chosen, **drawn, **rest}) == (len(answered), 4)
+
+
+def test_the_same_question_again_is_no_further_trial() -> None:
+    """Else one question that stands in a set thirty times would certify its setting."""
+    cases, records = questions(40, RunConfig())
+    again = [Case(f"{case.id}-b", f" {case.question.upper()}", case.expected, answerable=True) for case in cases]
+    whole = {**records, **{f"{name}-b": record for name, record in records.items()}}
+    for risk in ("wrong_given", "refused_answerable"):
+        once = certify(evaluate(gather(cases, records), [RunConfig()]), risk=risk)
+        twice = certify(evaluate(gather([*cases, *again], whole), [RunConfig()]), risk=risk)
+        assert once.trials[0] > 5
+        assert (once.trials[0], once.failures[0], once.p[0]) == (twice.trials[0], twice.failures[0], twice.p[0])
+    cut = similarity_cut(gather(cases, records), 0.8)
+    assert cut is not None and cut == similarity_cut(gather([*cases, *again], whole), 0.8)
 
 
 def test_where_judgements_count_alone_unrecorded_answers_are_missed() -> None:

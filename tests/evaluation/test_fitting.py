@@ -89,6 +89,10 @@ def test_all_of_a_question_are_in_one_fold() -> None:
     of = [{questions[place] for place in fold} for fold in made]
     assert sum(len(fold) for fold in of) == 13
     assert folds(questions, FOLDS) == made
+    # However it is spelt, a question is on one side.
+    spaced = folds([*questions, *(f"  {text.upper()} " for text in questions)], FOLDS)
+    both = [{questions[place % len(questions)] for place in fold} for fold in spaced]
+    assert sum(len(fold) for fold in both) == 13
 
 
 def judged(count: int, *, tells: float, questions: int = 12, seed: int = 3) -> list[Scored]:

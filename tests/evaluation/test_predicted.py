@@ -107,6 +107,8 @@ def test_the_estimate_of_a_gathering_counts_what_was_drawn_at_random_alone() -> 
     assert found.believed > 0
     assert found.high - found.low < found.alone[1] - found.alone[0]
     assert predicted_wrong(gathered(LEAST - 1)) is None
+    few = gathered(LEAST - 1)
+    assert predicted_wrong(replace(few, gathered=few.gathered * 2)) is None, "the same questions twice"
     assert predicted_wrong(gathered(40, at_random=False)) is None
     assert predicted_wrong(gathered(40, verdicts=False)) is None
 
@@ -120,7 +122,9 @@ def test_an_interval_lies_between_0_and_1_and_holds_its_value_however_the_draw_f
         verdict = item.own.verdict and replace(item.own.verdict, right="no" if drawn and place % 2 else "yes")
         judged = item.own.judged and replace(item.own.judged, right=place != 1)
         rows.append(replace(item, own=replace(item.own, verdict=verdict, judged=judged)))
-    found = predicted_wrong(replace(whole, gathered=(*rows, *(rows[-1:] * 1000))))
+    last = rows[-1]
+    more = [replace(last, case=replace(last.case, question=f"Another {number}?")) for number in range(1000)]
+    found = predicted_wrong(replace(whole, gathered=(*rows, *more)))
     assert found is not None and found.believed > 0.5
     assert 0 <= found.low <= found.value <= found.high <= 1
 
