@@ -27,8 +27,8 @@ _SEEN: dict[Risk, str] = {
 }
 
 _MORE: dict[Risk, str] = {
-    "wrong_given": N_("About {n} more answers to labelled questions, none of them wrong, would be enough."),
-    "refused_answerable": N_("About {n} more answerable questions, none of them refused, would be enough."),
+    "wrong_given": N_("At least {n} more answers to labelled questions are needed, none of them wrong."),
+    "refused_answerable": N_("At least {n} more answerable questions are needed, none of them refused."),
 }
 
 
@@ -40,15 +40,12 @@ def certificate_card(
     ``pick`` is the place of the certified setting to take, ``changed`` what differs in it from the settings under
     test, ``current`` the place of those under test, None where they are not among the settings tried.
     """
-    promise = promise_text(found, words)
     if pick is None:
         head = node("strong", "heading", words("Not certifiable yet"))
-        none = words(
-            "No setting of {tried} is shown to keep this bound: {promise}", tried=len(found.p), promise=promise
-        )
+        none = words("None of {tried} settings is shown to keep this bound.", tried=len(found.p))
         draw((node("section", "card", head, node("p", "", none), *_missing(found, current, words)),), words, key=key)
         return False
-    head = node("div", "head", node("strong", "heading", promise), chip("pass", words("certified")))
+    head = node("div", "head", node("strong", "heading", promise_text(found, words)), chip("pass", words("certified")))
     count = words(
         "Certified are {n} of {tried} settings; this one gives the most answers. It holds for questions drawn like "
         "those of this set, for all certified settings together.",

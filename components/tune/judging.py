@@ -8,12 +8,14 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import draw, fold, gauge, node, table
+from components.common.phrases import model_label
 from components.tune.vega import ACCENT, AMBER, TEAL, draw_chart, layer, share, text
 from engine.desk.agreement import Agreement
 from engine.desk.pairs import Coverage, Item, Kind
 from engine.desk.store import Scores
 from engine.evaluation.statistics import Interval
 from engine.messages import N_, NC_
+from engine.model.config import BUILTIN
 
 ASKED: dict[Kind, str] = {
     "passage": N_("Does this passage help to answer the question?"),
@@ -76,7 +78,7 @@ def agreement_table(found: Sequence[Agreement], words: Words, *, key: str) -> No
     rows = [
         (
             item.first or words("said in passing"),
-            item.second or words("said in passing"),
+            _second(item.second, words),
             str(item.n),
             f"{item.same / item.n:.2f}",
             "–" if item.kappa is None else f"{item.kappa:.2f}",
@@ -84,7 +86,12 @@ def agreement_table(found: Sequence[Agreement], words: Words, *, key: str) -> No
         for item in found
     ]
     head = (words(NC_("agreement", "Judge")), words(NC_("agreement", "with")), words("pairs"), words("same"), "κ")
-    draw((table("report", head, rows, (2, 3, 4)),), words, key=key)
+    draw((table("flips", head, rows, (2, 3, 4)),), words, key=key)
+
+
+def _second(name: str, words: Words) -> str:
+    """A grader by its label, a judge by name."""
+    return (model_label(name, words) if name.partition("#")[0] == BUILTIN else name) or words("said in passing")
 
 
 def history_chart(found: Sequence[Scores], words: Words, *, key: str) -> None:
@@ -145,10 +152,6 @@ def _told(item: Scores, name: str) -> str:
     return f"{item.figures[name][0]:.2f} (n = {item.figures[name][1]})" if name in item.figures else "–"
 
 
-def keys_line(kind: Kind, words: Words) -> None:
-    """What the keys do."""
-    st.caption(
-        words("Keys: Y yes · N no · S skip · U undo. They work while no field is being typed in.")
-        if kind == "passage"
-        else words("Keys: Y right · P in part · N wrong · S skip · U undo. They work while no field is being typed in.")
-    )
+def keys_line(words: Words) -> None:
+    """When the keys work; each stands on its button."""
+    st.caption(words("The keys work while no field is being typed in."))

@@ -234,8 +234,10 @@ def _take(row: Mapping[str, Any], number: int, reading: _Reading) -> None:
         reading.answers.append(
             AnswerJudgement(question, row["answer"], row["right"], explanation, judge=judge, drawn=drawn)
         )
+    elif isinstance(row.get("answer"), str) and row.get("by", "person") != "person":
+        reading.bad.append(f"line {number}: said by a model; only what people said is taken in")
     else:
-        reading.bad.append(f"line {number}: neither a passage with relevant nor an answer with right, said by a person")
+        reading.bad.append(f"line {number}: neither a passage with relevant nor an answer with right")
 
 
 def _says(text: Any) -> bool:

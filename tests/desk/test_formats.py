@@ -38,7 +38,7 @@ def test_what_is_written_is_read_back(form: Format) -> None:
         ]
         # What a model said is no judgement of a person, and is not taken in as one.
         assert [(item.right, item.judge, item.drawn) for item in found.answers] == [("in_part", "Ada", "chosen")]
-        assert found.left_out_n == 1
+        assert found.left_out == ("line 6: said by a model; only what people said is taken in",)
     else:
         assert len(found.labels) == 3 and not found.answers and found.left_out_n == 0
 

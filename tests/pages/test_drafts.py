@@ -100,3 +100,13 @@ def test_questions_are_drafted_from_the_page(engine: Engine) -> None:
     waiting = engine.drafting.list(COLLECTION, "open")
     assert waiting and question(app) == waiting[0].draft.question
     engine.drafting.forget(COLLECTION)
+
+
+def test_questions_are_drafted_from_the_collection_of_the_chosen_set(drafted: Engine) -> None:
+    draft = drafted.drafting.list(COLLECTION, "open")[0].draft
+    drafted.drafting.accept(draft.id, "of the documents")
+    app = opened(query_set="of the documents")
+    app.switch_page("tune.py").run()
+    assert not app.exception, app.exception
+    (chosen,) = [item for item in app.selectbox if str(item.key).startswith("tune_draft_of")]
+    assert chosen.value == COLLECTION

@@ -30,13 +30,13 @@ def gathered(engine: Engine) -> Engine:
     return engine
 
 
-def judging(language: str, judge: str = "") -> AppTest:
+def judging(language: str, judge: str | None = None) -> AppTest:
+    """The tab as ``judge``; None where the name was emptied."""
     words = words_for("zh" if language == "zh" else "en")
     app = opened(language=language)
     app.session_state["query_set"] = SET
     app.session_state["tune_tabs"] = words(NC_("tab", "Judge"))
-    if judge:
-        app.session_state["tune_desk_judge"] = judge
+    app.session_state["tune_desk_judge"] = judge
     app.switch_page("tune.py").run()
     assert not app.exception, app.exception
     return app
@@ -51,7 +51,7 @@ def said(engine: Engine) -> list[tuple[str, bool, str, str]]:
 def test_without_a_name_nothing_is_judged(gathered: Engine, language: UiLanguage) -> None:
     words = words_for(language)
     app = judging(language)
-    assert words("Give the name under which you judge; each judge has judgements of their own.") in visible(app)
+    assert words("Type your name to begin; each judge has judgements of their own.") in visible(app)
     assert not any(item.label == words(NC_("judging", "Yes")) for item in app.button)
     assert words("History") in visible(app)
 
@@ -111,3 +111,28 @@ def test_a_file_in_another_encoding_is_read_as_it_was_written(gathered: Engine) 
     app.button(key="tune_desk_import").click().run()
     assert not app.exception, app.exception
     assert ("Bo", True, "", row["explanation"]) in said(gathered)
+
+
+@pytest.mark.parametrize(
+    ("judges", "host", "prefilled"),
+    [(("Ada",), "127.0.0.1", "Ada"), (("Ada",), "0.0.0.0", None), (("Ada", "Bo"), "127.0.0.1", None)],
+)
+def test_the_only_judge_of_a_machine_is_named_already(
+    gathered: Engine, monkeypatch: pytest.MonkeyPatch, judges: tuple[str, ...], host: str, prefilled: str | None
+) -> None:
+    monkeypatch.setattr(type(gathered.judging), "judges", lambda _: judges)
+    monkeypatch.setattr(gathered, "settings", gathered.settings.model_copy(update={"host": host}))
+    app = opened()
+    app.session_state["query_set"] = SET
+    app.session_state["tune_tabs"] = "Judge"
+    app.switch_page("tune.py").run()
+    assert app.selectbox(key="tune_desk_judge").value == prefilled
+
+
+def test_graders_are_named_and_a_file_that_says_yes_or_no_asks_for_no_rating(gathered: Engine) -> None:
+    app = judging("en", "Ada")
+    button(app, lambda label: label == "Yes").click().run()
+    assert "built-in" in inline(app) and "builtin" not in inline(app)
+    for name, asked in (("said.jsonl", False), ("said.csv", True)):
+        app.get("file_uploader")[-1].set_value((name, b"{}", "text/plain")).run()
+        assert any(item.key == "tune_desk_least" for item in app.number_input) is asked

@@ -79,8 +79,8 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
     found = figures(graded, cut)
     st.caption(
         words(
-            "Every passage that the grader judged in these runs, kept or dropped, at the cut below. The precision of "
-            "the table *Measures* counts only those that the settings under test keep."
+            "Every passage that the grader judged in these runs, kept or dropped. The precision under *All measures* "
+            "counts only those that the settings under test keep."
         )
     )
     bench_figures(found, words, key="bench_figures")

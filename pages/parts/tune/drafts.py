@@ -18,7 +18,7 @@ from engine.drafting.values import Draft, Kept
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET
-from engine.model.config import BUILTIN, RunConfig
+from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Fault
 from engine.roles import StoredPassage
 from engine.running.drafting import USUAL_DRAFTS
@@ -48,17 +48,16 @@ class _Making:
         self.step = step
 
 
-def draft_form(engine: Engine, config: RunConfig, words: Words) -> None:
-    """Which collection questions are drafted from, how many, and by whom."""
+def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> None:
+    """Which collection questions are drafted from, at first ``chosen``, how many, and by whom."""
     st.caption(
         words(
             "Questions that the documents answer, each with its passage, and some that nothing answers. They wait here "
             "until you accept, edit or refuse each; before that they count nowhere."
         )
     )
-    collection = collection_choice(engine, config.collection, words("From the collection"), key="tune_draft_of")
+    collection = collection_choice(engine, chosen, words("From the collection"), key="tune_draft_of")
     limit = st.number_input(words("Questions at most"), 1, _MOST_HERE, USUAL_DRAFTS, key="tune_draft_limit")
-    model = config.models.generator
     chat = model.chats and st.toggle(
         words("{model} writes half of them", model=model.model),
         help=words(

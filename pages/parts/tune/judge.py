@@ -35,6 +35,8 @@ from pages.parts.tune.evidence import Gathering
 _FAULT = "tune_desk"
 _JUDGE, _SKIPPED, _PAST = "tune_desk_judge", "tune_desk_skipped", "tune_desk_past"
 _MOST_UNDONE = 50
+_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
+"""Where only people at this machine come: the one who has judged is taken to judge again."""
 _FILES: dict[Format, tuple[str, str]] = {
     "jsonl": (N_("JSON lines"), "judgements.jsonl"),
     "qrels": (N_("TREC qrels"), "qrels.txt"),
@@ -66,7 +68,7 @@ def _desk(engine: Engine, batch_id: str, query_set: QuerySet, words: Words) -> N
         judge = _judge(engine, words)
         _guidelines(engine, query_set.name, words)
     if not judge:
-        st.caption(words("Give the name under which you judge; each judge has judgements of their own."))
+        st.caption(words("Type your name to begin; each judge has judgements of their own."))
         return
     found = engine.judging.desk(batch_id, kind, judge, st.session_state.setdefault(_SKIPPED, []))
     coverage_meter(found.coverage, found.yes, words, key="tune_desk_coverage")
@@ -82,10 +84,13 @@ def _judge(engine: Engine, words: Words) -> str:
         quiet(words("Judging as {name}", name=acting().author), words, key="tune_desk_me")
         return acting().author
     # A name that was just typed stays among the options: it is known from its first judgement on.
+    known = engine.judging.judges()
+    if _JUDGE not in st.session_state and len(known) == 1 and engine.settings.host in _THIS_MACHINE:
+        st.session_state[_JUDGE] = known[0]
     typed = str(st.session_state.get(_JUDGE) or "")
     chosen = st.selectbox(
         words("Judging as"),
-        sorted({*engine.judging.judges(), *([typed] if typed else [])}),
+        sorted({*known, *([typed] if typed else [])}),
         index=None,
         accept_new_options=True,
         placeholder=words("your name"),
@@ -127,7 +132,7 @@ def _pair(engine: Engine, found: Next | None, kind: Kind, judge: str, words: Wor
                 _key(label, key, f"tune_desk_{said}", _say, (engine, found, said, judge), primary=said == "yes")
             _key(words("Skip"), "S", "tune_desk_skip", _skip, (found.item.id,))
         _key(words("Undo"), "U", "tune_desk_undo", _undo, (engine,), disabled=not past)
-    keys_line(kind, words)
+    keys_line(words)
 
 
 def _key(
@@ -189,7 +194,7 @@ def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
     taken = st.session_state.pop("tune_desk_taken", None)
     if taken is not None:
         said = [
-            words("{passages} passages and {answers} answers judged.", passages=taken.passages, answers=taken.answers)
+            words("Taken in: passages {passages}, answers {answers}.", passages=taken.passages, answers=taken.answers)
         ]
         if taken.left_out_n:
             said.append(words("{n} lines left out, the first: {line}", n=taken.left_out_n, line=taken.left_out[0]))
@@ -200,9 +205,11 @@ def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
     )
     if file is None:
         return
-    least = st.number_input(words("Relevant from the rating"), 0, 100, 1, key="tune_desk_least")
+    least = 1
+    if not file.name.lower().endswith(".jsonl"):  # its lines say relevant or not
+        least = int(st.number_input(words("Relevant from the rating"), 0, 100, 1, key="tune_desk_least"))
     if st.button(words("Import"), type="primary", key="tune_desk_import"):
-        _take(engine, query_set.name, file, int(least))
+        _take(engine, query_set.name, file, least)
 
 
 def _take(engine: Engine, set_name: str, file: UploadedFile, least: int) -> None:

@@ -58,7 +58,7 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
 
 
 def _drafted_from(query_set: QuerySet, config: RunConfig) -> str:
-    """The collection whose drafts are shown: that of the chosen set, for the samples that of the sidebar."""
+    """The collection that questions are drafted from: that of the chosen set, for the samples that of the sidebar."""
     return config.collection if query_set.name == SAMPLE_SET else query_set.collection
 
 
@@ -70,7 +70,7 @@ def set_menus(engine: Engine, query_set: QuerySet, names: Sequence[str], config:
         import_form(engine, names, config.collection, words)
     drafted = st.session_state.setdefault("tune_drafted", 0)
     with st.popover(words("Draft"), icon=":material/edit_note:", key=f"tune_draft_{drafted}"):
-        draft_form(engine, config, words)
+        draft_form(engine, _drafted_from(query_set, config), config.models.generator, words)
     run_id = st.session_state.get("run")
     add_help = None if run_id else words("Open a run on the page Ask first.")
     icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"
