@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -91,3 +92,27 @@ def test_answers_that_settings_lack_are_gathered_for_the_questions_that_need_it_
     assert words("{done} of {total} gathered", done=4, total=4) in inline(app), "the whole gathering stays the evidence"
     fresh = tune("en", SET)
     assert words("{done} of {total} gathered", done=4, total=4) in inline(fresh)
+
+
+def test_a_judge_that_fails_at_once_says_why(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = type(engine.batches).judge
+    asked: list[str] = []
+
+    def ended(batches: Any, batch_id: str, model: Any) -> bool:
+        """Begin, and come back after the end: as fast as a refused connection may be."""
+        asked.append(batch_id)
+        begun = real(batches, batch_id, model)
+        assert batches.wait_judging(batch_id, _PATIENCE_S)
+        return begun
+
+    monkeypatch.setattr(type(engine.batches), "judge", ended)
+    app = answers()
+    app.selectbox(key="tune_judge_model").set_value("other").run()
+    app.text_input(key="tune_judge_name").set_value("ollama:absent:1b").run()
+    app.button(key="tune_judge_go").click().run()
+    assert not app.exception, app.exception
+    fault = engine.batches.judging(asked[0], "ollama:absent:1b").fault
+    assert fault is not None
+    assert "absent:1b" in inline(app)
+    app.run()
+    assert "absent:1b" not in inline(app)

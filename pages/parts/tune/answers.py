@@ -23,6 +23,7 @@ _WATCH_S = 0.5
 _OTHER = "other"
 _LONGEST = 200
 _FAULT = "tune_judging"
+_BEGUN = "tune_judging_begun"
 
 
 def answers_tab(engine: Engine, shown: Shown, gathering: Gathering, words: Words) -> None:
@@ -47,8 +48,10 @@ def answers_tab(engine: Engine, shown: Shown, gathering: Gathering, words: Words
 
 
 def _judge(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
-    say_fault(_FAULT, words)
     working = engine.batches.judge_at_work(batch.id)
+    if working is None:
+        _take_end(engine, batch)
+    say_fault(_FAULT, words)
     if working is not None:
         _follow(engine, batch, working, words)
         return
@@ -71,7 +74,8 @@ def _judge(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None:
             words(NC_("answers", "Judge")), type="primary", disabled=not (model and left), key="tune_judge_go"
         ):
             context = batch.config.models.generator.num_ctx
-            attempt(_FAULT, lambda: engine.batches.judge(batch.id, RoleModel(model, num_ctx=context)))
+            if attempt(_FAULT, lambda: engine.batches.judge(batch.id, RoleModel(model, num_ctx=context))):
+                st.session_state[_BEGUN] = (batch.id, model)
             st.rerun()
 
 
@@ -112,13 +116,23 @@ def _model_choice(engine: Engine, batch: Batch, words: Words) -> str:
     return str(named or "").strip()
 
 
+def _take_end(engine: Engine, batch: Batch) -> None:
+    """Have it said what ended the judging, also where that was before the page was drawn again."""
+    begun: tuple[str, str] | None = st.session_state.get(_BEGUN)
+    if begun is None or begun[0] != batch.id:
+        return
+    del st.session_state[_BEGUN]
+    if (fault := engine.batches.judging(*begun).fault) is not None:
+        st.session_state[fault_key(_FAULT)] = fault
+
+
 def _follow(engine: Engine, batch: Batch, judge: str, words: Words) -> None:
+    st.session_state[_BEGUN] = (batch.id, judge)
+
     @st.fragment(run_every=_WATCH_S)
     def watch() -> None:
         progress = engine.batches.judging(batch.id, judge)
         if not progress.running:
-            if progress.fault is not None:
-                st.session_state[fault_key(_FAULT)] = progress.fault
             st.rerun()
         if judging_bar(progress, words, key="tune_judging", may_stop=may("editor")):
             engine.batches.stop_judging(batch.id)
