@@ -134,5 +134,6 @@ def test_graders_are_named_and_a_file_that_says_yes_or_no_asks_for_no_rating(gat
     button(app, lambda label: label == "Yes").click().run()
     assert "built-in" in inline(app) and "builtin" not in inline(app)
     for name, asked in (("said.jsonl", False), ("said.csv", True)):
-        app.get("file_uploader")[-1].set_value((name, b"{}", "text/plain")).run()
+        app.file_uploader(key="tune_desk_file_0").upload(name, b"{}", "text/plain")
+        app.run()
         assert any(item.key == "tune_desk_least" for item in app.number_input) is asked
