@@ -22,7 +22,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 MOST_LINES = 200_000
 _DRAWN: tuple[Drawing, ...] = get_args(Drawing)
 _RIGHT = ("yes", "in_part", "no")
-_SHOWN = 20
+SHOWN = 20
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -44,7 +44,7 @@ class _Reading:
     bad: list[str] = field(default_factory=list)
 
     def done(self) -> Read:
-        return Read(tuple(self.labels), tuple(self.answers), tuple(self.bad[:_SHOWN]), len(self.bad))
+        return Read(tuple(self.labels), tuple(self.answers), tuple(self.bad[:SHOWN]), len(self.bad))
 
 
 def written(
@@ -225,6 +225,9 @@ def _take(row: Mapping[str, Any], number: int, reading: _Reading) -> None:
     question = str(row["question"]).strip()
     drawn: Drawing = next((name for name in _DRAWN if name == row.get("drawn")), "")
     judge, explanation = (str(row.get(name) or "") for name in ("judge", "explanation"))
+    if not judge.isprintable():
+        reading.bad.append(f"line {number}: the judge's name cannot be kept")
+        return
     if _says(row.get("passage")) and isinstance(row.get("relevant"), bool):
         passage = PassageId(row["passage"])
         reading.labels.append(

@@ -32,17 +32,20 @@ def pair_id(question: str, answer: str) -> str:
 # -- passages ----------------------------------------------------------------------------------------------------
 
 
-def put_label(connection: Connection, label: Label) -> None:
-    """Keep a label in the place of what the same judge said of the passage before."""
-    row = {
-        **_label_key(label),
-        "relevant": int(label.relevant),
-        "labelled_at": label.labelled_at,
-        "author": clean(label.author),
-        "explanation": clean(label.explanation),
-        "drawn": label.drawn,
-    }
-    put(connection, LABELS, row)
+def put_labels(connection: Connection, labels: Iterable[Label]) -> None:
+    """Keep each label in the place of what the same judge said of the passage before."""
+    rows = [
+        {
+            **_label_key(label),
+            "relevant": int(label.relevant),
+            "labelled_at": label.labelled_at,
+            "author": clean(label.author),
+            "explanation": clean(label.explanation),
+            "drawn": label.drawn,
+        }
+        for label in labels
+    ]
+    put(connection, LABELS, rows)
 
 
 def take_label(connection: Connection, label: Label) -> None:
@@ -89,20 +92,23 @@ def _label_key(label: Label) -> dict[str, str]:
 # -- answers -----------------------------------------------------------------------------------------------------
 
 
-def put_answer(connection: Connection, judgement: AnswerJudgement) -> None:
-    """Keep a judgement in the place of what the same judge said of the answer before."""
-    row = {
-        **_answer_key(judgement),
-        "question": clean(judgement.question.strip()),
-        "answer": clean(judgement.answer),
-        "verdict": judgement.right,
-        "explanation": clean(judgement.explanation),
-        "drawn": judgement.drawn,
-        "claims": clean(json.dumps([asdict(claim) for claim in judgement.claims], ensure_ascii=False)),
-        "judged_at": judgement.judged_at,
-        "author": clean(judgement.author),
-    }
-    put(connection, ANSWER_JUDGEMENTS, row)
+def put_answers(connection: Connection, judgements: Iterable[AnswerJudgement]) -> None:
+    """Keep each judgement in the place of what the same judge said of the answer before."""
+    rows = [
+        {
+            **_answer_key(judgement),
+            "question": clean(judgement.question.strip()),
+            "answer": clean(judgement.answer),
+            "verdict": judgement.right,
+            "explanation": clean(judgement.explanation),
+            "drawn": judgement.drawn,
+            "claims": clean(json.dumps([asdict(claim) for claim in judgement.claims], ensure_ascii=False)),
+            "judged_at": judgement.judged_at,
+            "author": clean(judgement.author),
+        }
+        for judgement in judgements
+    ]
+    put(connection, ANSWER_JUDGEMENTS, rows)
 
 
 def take_answer(connection: Connection, judgement: AnswerJudgement) -> None:

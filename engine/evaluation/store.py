@@ -325,7 +325,7 @@ class EvaluationStore(OpenedStore):
             question, PassageId(passage_id), bool(relevant), now(), acting().author, explanation, drawn, judge
         )
         with self._writing() as connection:
-            judgements.take_label(connection, label) if relevant is None else judgements.put_label(connection, label)
+            judgements.take_label(connection, label) if relevant is None else judgements.put_labels(connection, [label])
 
     def labels(self, *questions: str) -> tuple[Label, ...]:
         """Labels of these questions, by question, passage and judge.
@@ -342,8 +342,15 @@ class EvaluationStore(OpenedStore):
         """
         kept = replace(judgement, judged_at=now(), author=acting().author)
         with self._writing() as connection:
-            judgements.put_answer(connection, kept)
+            judgements.put_answers(connection, [kept])
         return kept
+
+    def take_judgements(self, set_name: str, labels: Iterable[Label], answers: Iterable[AnswerJudgement]) -> None:
+        """Keep what people judged of a set elsewhere, with the present time: all of it, or nothing where that fails."""
+        at, author = now(), acting().author
+        with self._writing() as connection:
+            judgements.put_labels(connection, [replace(item, labelled_at=at, author=author) for item in labels])
+            judgements.put_answers(connection, [replace(item, judged_at=at, author=author) for item in answers])
 
     def answer_judgements(self, *answers: tuple[str, str]) -> tuple[AnswerJudgement, ...]:
         """What was said of these pairs of question and answer, by pair, kind and judge.

@@ -139,6 +139,7 @@ _EVALUATION: Operations = {
     "delete_query_set": _manage(N_("Query set deleted")),
     "set_label": _work(N_("Passage judged"), "passage_id"),
     "judge_answer": _work(N_("Answer judged"), "judgement.question"),
+    "take_judgements": _work(N_("Judgements imported"), "set_name"),
     "remove_answer_judgement": _work(N_("Judgement of an answer taken back"), "judgement.question"),
     "save_settings": _work(N_("Settings saved")),
     "delete_settings": _work(N_("Saved settings deleted")),

@@ -6,10 +6,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.desk.agreement import Agreement, agreements
-from engine.desk.formats import Format, read, written
+from engine.desk.formats import SHOWN, Format, read, written
 from engine.desk.pairs import (
     Coverage,
     Item,
@@ -29,7 +29,7 @@ from engine.errors import InvalidConfig, UnknownBatch
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import pair_id
 from engine.evaluation.statistics import Interval
-from engine.evaluation.values import AnswerJudgement, Batch, Drawing
+from engine.evaluation.values import AnswerJudgement, Batch, Drawing, Label
 from engine.model.values import RunRecord
 from engine.people import acting
 from engine.people.doors import guarded
@@ -85,6 +85,22 @@ class _Influences:
                 while len(self.kept) > _KEPT:
                     self.kept.popitem(last=False)
             return self.kept[key]
+
+
+_SaidT = TypeVar("_SaidT", Label, AnswerJudgement)
+
+
+def _by(judge: str, item: _SaidT) -> _SaidT:
+    """A judgement of a file as it is kept: by ``judge`` where it does not say by whom."""
+    explanation = item.explanation[:LONGEST_EXPLANATION]
+    return replace(item, judge=(item.judge or judge)[:LONGEST_NAME], explanation=explanation)
+
+
+def _said_of(item: Label | AnswerJudgement) -> tuple[str, str]:
+    """Pair and judge: each says one thing of each."""
+    if isinstance(item, Label):
+        return _passage_item_id(item.question, item.passage_id), item.judge
+    return pair_id(item.question, item.answer), item.judge
 
 
 @guarded
@@ -262,24 +278,41 @@ class Judging:
         judge: str = "",
         relevant_from: int = 1,
     ) -> Taken:
-        """Keep the judgements of a file for a set's questions; those without a judge are ``judge``'s.
+        """Keep the judgements of a file for a set's questions, all at once; those without a judge are ``judge``'s.
 
-        Raises ``UnknownQuerySet``, and ``JudgementsUnusable`` where nothing of it can be used.
+        What another person, signed in, said under the same name stays. Raises ``UnknownQuerySet``, and
+        ``JudgementsUnusable`` where nothing of it can be used.
         """
         store = self._evaluations.store
         found = read(text, name or "file", form, store.query_set(set_name).cases, relevant_from=relevant_from)
-        for label in found.labels:
-            store.set_label(
-                label.question,
-                label.passage_id,
-                label.relevant,
-                explanation=label.explanation[:LONGEST_EXPLANATION],
-                drawn=label.drawn,
-                judge=(label.judge or judge)[:LONGEST_NAME],
-            )
-        for answer in found.answers:
-            store.judge_answer(replace(answer, judge=(answer.judge or judge)[:LONGEST_NAME]))
-        return Taken(len(found.labels), len(found.answers), found.left_out, found.left_out_n)
+        judge = " ".join("".join(filter(str.isprintable, judge)).split())
+        labels = [_by(judge, label) for label in found.labels]
+        answers = [_by(judge, answer) for answer in found.answers]
+        others = self._of_others(labels, answers)
+        kept_labels = [item for item in labels if _said_of(item) not in others]
+        kept_answers = [item for item in answers if _said_of(item) not in others]
+        store.take_judgements(set_name, kept_labels, kept_answers)
+        kept: list[Label | AnswerJudgement] = [*kept_labels, *kept_answers]
+        for new in {item.judge for item in kept} - {"", *self._evaluations.desk.judges()}:
+            self._evaluations.desk.add_judge(new)
+        offered: list[Label | AnswerJudgement] = [*labels, *answers]
+        stays = [
+            f"{item.judge} has judged this already: {item.question[:60]!r}"
+            for item in offered
+            if _said_of(item) in others
+        ]
+        left_out = (*found.left_out, *stays[:SHOWN])[:SHOWN]
+        return Taken(len(kept_labels), len(kept_answers), left_out, found.left_out_n + len(stays))
+
+    def _of_others(self, labels: Sequence[Label], answers: Sequence[AnswerJudgement]) -> frozenset[tuple[str, str]]:
+        """What of this somebody else, signed in, has said under the same name."""
+        if not acting().author:
+            return frozenset()
+        store = self._evaluations.store
+        said: list[Label | AnswerJudgement] = [*store.labels(*{item.question for item in labels})]
+        judged = store.answer_judgements(*{(item.question, item.answer) for item in answers})
+        said += [item for item in judged if item.by == "person"]
+        return frozenset(_said_of(item) for item in said if item.author not in ("", acting().author))
 
     # -- history --------------------------------------------------------------------------------------------------
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sqlalchemy import update
+from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
 
 from engine.cli.main import main
@@ -18,7 +20,8 @@ from engine.desk.influence import influences, lattice
 from engine.desk.pairs import Kind
 from engine.desk.store import DeskStore, Scores
 from engine.engine import Engine
-from engine.errors import EvaluationError, InvalidConfig, UnknownBatch, UnknownQuerySet
+from engine.errors import EvaluationError, InvalidConfig, JudgementsUnusable, UnknownBatch, UnknownQuerySet
+from engine.evaluation import judgements
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RunConfig
@@ -265,3 +268,25 @@ def test_what_the_desk_keeps_stands_in_both_databases(database: Database) -> Non
             connection.execute(update(SET_SCORES).values(figures="[1]"))
         with pytest.raises(EvaluationError, match="damaged"):
             store.scores("s")
+
+
+def test_a_file_of_judgements_goes_in_at_once_or_not_at_all(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that stops in between would leave nobody knowing what of it counts."""
+    question = QUESTIONS[0].question
+    rows = [{"question": question, "passage": f"p{place}", "relevant": True, "judge": "Bo"} for place in range(3)]
+    rows.append({"question": question, "answer": "32", "right": "yes", "judge": "Bo"})
+    text = "\n".join(map(json.dumps, rows))
+
+    def full(*_: object) -> None:
+        raise OperationalError("INSERT", {}, sqlite3.OperationalError("database or disk is full"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(judgements, "put_answers", full)
+        with pytest.raises(EvaluationError):
+            engine.judging.imported(SET, text)
+    assert engine.evaluation.labels(question) == ()
+    taken = engine.judging.imported(SET, text)
+    assert (taken.passages, taken.answers) == (3, 1) and len(engine.evaluation.labels(question)) == 3
+    assert "Bo" in engine.judging.judges()
+    with pytest.raises(JudgementsUnusable, match="name"):
+        engine.judging.imported(SET, json.dumps({**rows[0], "judge": "B\n\u202eo"}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -178,6 +179,33 @@ def test_who_signed_in_judges_answers_in_no_other_name(ward: Ward) -> None:
         assert found.status_code == 200, found.text
         kept = {item["judge"]: item["right"] for item in found.json()["judgements"]}
         assert kept.pop(MEMBER.author) == "yes" and list(kept.values()) == ([] if right is None else ["no"])
+
+
+def test_a_file_replaces_nothing_that_somebody_else_said(ward: Ward) -> None:
+    engine, question = ward.engine, sample_set().cases[0].question
+    with ward.as_(MEMBER):
+        engine.evaluation.save_query_set(QuerySet("for all", sample_set().cases[:1]))
+        engine.evaluation.set_label(question, "p#1", relevant=True, judge="Nurse")
+        engine.evaluation.judge_answer(AnswerJudgement(question, "32", "yes", judge="Nurse"))
+    rows = [
+        {"question": question, "passage": "p#1", "relevant": False, "judge": "Nurse"},
+        {"question": question, "passage": "p#2", "relevant": False, "judge": "Nurse"},
+        {"question": question, "answer": "32", "right": "no", "judge": "Nurse"},
+        {"question": question, "answer": "31", "right": "no", "judge": "A paid rater"},
+    ]
+    text = "\n".join(map(json.dumps, rows))
+    with ward.as_(OUTSIDER):
+        for _ in range(2):
+            taken = engine.judging.imported("for all", text)
+            assert (taken.passages, taken.answers, taken.left_out_n, len(taken.left_out)) == (1, 1, 2, 2)
+        assert {"Nurse", "A paid rater"} <= set(engine.judging.judges())
+        said = {item.passage_id: item.relevant for item in engine.evaluation.labels(question)}
+        assert said == {"p#1": True, "p#2": False}
+        (judgement,) = engine.evaluation.answer_judgements((question, "32"))
+        assert (judgement.right, judgement.author) == ("yes", MEMBER.id)
+    with ward.as_(MEMBER):
+        assert engine.judging.imported("for all", text).passages == 1
+    assert "Nurse" in taken.left_out[0]
 
 
 # -- names that come and go -------------------------------------------------------------------------------------------

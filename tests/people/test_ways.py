@@ -213,7 +213,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
     ),
     "only adds": (
         *("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.judge_answer", "GraderFits.keep"),
-        *("EvaluationStore.save_settings", "Judging.say", "Judging.named"),
+        *("EvaluationStore.save_settings", "EvaluationStore.take_judgements", "Judging.say", "Judging.named"),
     ),
     "says what was judged of a question that the caller knows, by ids": ("EvaluationStore.labels",),
     "says what was judged of answers that the caller has": ("EvaluationStore.answer_judgements",),
