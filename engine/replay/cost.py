@@ -45,7 +45,15 @@ class CostModel:
         own = workflow(config.workflow)
         routing = self.routing if own.flow.of_kind("route") & own.flow.repeated else Cost()
         reranking = self.reranking_of(own.reranked(config), config)
-        return routing + self.search + reranking + self.grading * (_depth(config) + _whole(config))
+        return (
+            routing + self.search + reranking + self.grading * _depth(config) + self.together(config) * _whole(config)
+        )
+
+    def together(self, config: RunConfig) -> Cost:
+        """One judgement of all passed passages together: by words, unless a chat model grades."""
+        if config.models.grader.chats:
+            return self.grading
+        return Cost(0, self.grading.calls + self.grading.built_in_calls, self.grading.seconds)
 
     def reranking_of(self, passages: int, config: RunConfig) -> Cost:
         """Scoring so many passages, several a call."""

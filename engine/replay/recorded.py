@@ -286,8 +286,8 @@ class RecordedSetJudge:
         place = next((item for item in judged if item.whole and set(item.whole.passages) == wanted), None)
         known = place.whole if place is not None else None
         if not same or not evidence.same("grader") or (known is None and not self._by_words()):
-            raise Unrecorded("verdicts", evidence.prices.grading)
-        course.cost = course.cost + evidence.prices.grading
+            raise Unrecorded("verdicts", evidence.prices.together(evidence.config))
+        course.cost = course.cost + evidence.prices.together(evidence.config)
         if known is None or place is None:
             return by_words(question, passages)
         for call in evidence.record.model_calls if course.live else ():

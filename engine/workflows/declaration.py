@@ -64,6 +64,11 @@ def chat_calls(config: RunConfig, asked: Mapping[RoleName, int]) -> int:
     return sum(count for role, count in asked.items() if not config.models.of(role).in_process)
 
 
+def asked_together(config: RunConfig) -> bool:
+    """Whether a round asks a chat model once more, whether passages suffice together."""
+    return config.needs_whole and config.models.grader.chats
+
+
 def longest_run(prices: Any, config: RunConfig) -> Cost:
     """Return the worst cost of a run: every round and the answer; ``prices``: :class:`engine.replay.cost.CostModel`."""
     price: Cost = prices.round(config) + prices.rounds_after(0, config) + prices.answering(config)
@@ -150,7 +155,7 @@ class Workflow(Declaration):
             config,
             {
                 "router": bool(flow.of_kind("route")) * (rounds if flow.of_kind("route") & flow.repeated else 1),
-                "grader": bool(flow.of_kind("grade")) * (judged_a_round(config) + config.needs_whole) * rounds,
+                "grader": bool(flow.of_kind("grade")) * (judged_a_round(config) + asked_together(config)) * rounds,
                 "rewriter": 2 * (rounds - 1),
                 "generator": bool(flow.of_kind("answer")) * answers,
                 "evaluator": bool(flow.of_kind("evaluate")) * answers,

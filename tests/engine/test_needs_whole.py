@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from engine.samples import sample_questions
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
+from tests.support.rerank_stand_in import RerankStandIn
 
 CHAT = RoleModels(grader=RoleModel("ollama:qwen3:8b"))
 QUESTION = "How many rows does a truth table with five variables need?"
@@ -162,6 +163,27 @@ def test_a_reply_that_cannot_be_read_suffices_not(tmp_path: Path) -> None:
         assert judged.answered is None and judged.sufficiency == 0.0
         assert record.outcome == "answered_forced" and record.decisions[-1].reason == "max_rewrites"
         assert engine.what_if(record, record.config).same_path
+
+
+@pytest.mark.parametrize("rewrites", [0, 2])
+def test_words_judge_beside_a_rerank_server_and_cost_no_call_of_it(tmp_path: Path, rewrites: int) -> None:
+    def all_pass(_: str, texts: Sequence[str]) -> list[float]:
+        return [0.9] * len(texts)
+
+    with (
+        RerankStandIn("llama.cpp", all_pass) as server,
+        Engine.open(Settings.load(data_dir=tmp_path, rerank_url=server.url)) as engine,
+    ):
+        engine.wait_until_ready()
+        scored = RoleModels(grader=RoleModel("rerank:tiny"))
+        wanted = whole(config(models=scored, max_rewrites=rewrites, top_k=3, probe_k=3))
+        record = engine.run(PLAIN[1], wanted)
+        assert record.rounds[0].whole is not None and record.rounds[0].whole.grader == "builtin"
+        foretold = engine.what_if(record, wanted)
+        chat = sum(not call.built_in for call in record.model_calls)
+        assert foretold.same_path and foretold.cost.calls == chat
+        assert foretold.cost.built_in_calls == len(record.model_calls) - chat
+        assert engine.worst_case_calls(wanted) == engine.worst_case_calls(replace(wanted, needs_whole=False))
 
 
 # -- the policy -----------------------------------------------------------------------------------------------------

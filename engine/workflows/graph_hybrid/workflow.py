@@ -11,7 +11,7 @@ from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
 from engine.retrieval.ordering import reranks
-from engine.workflows.declaration import Workflow, chat_calls, later
+from engine.workflows.declaration import Workflow, asked_together, chat_calls, later
 from engine.workflows.flow import END, Flow, Node
 from engine.workflows.graph_hybrid.options import GraphOptions, graph_options
 from engine.workflows.graph_hybrid.policy import outcome_of
@@ -37,7 +37,7 @@ def most_calls(config: RunConfig) -> int:
         {
             "router": 1,
             "reranker": min(options.rerank_k, _probed(config)) * rounds if by_chat else 0,
-            "grader": (graded + config.needs_whole) * rounds,
+            "grader": (graded + asked_together(config)) * rounds,
             "rewriter": 2 * config.max_rewrites,
             "generator": 1,
         },
