@@ -148,7 +148,7 @@ def test_the_sweep_recommends_and_the_settings_leave_the_tool(gathered: Engine) 
     app.run()
     assert EN("Recommended") in inline(app)
     forms = [item.value for item in app.code]
-    assert any(text.startswith("curl ") for text in forms)
+    assert any(text.startswith("curl ") and QUESTIONS[0].question in text for text in forms)
     assert any("grade_pass_threshold = 0.6" in text for text in forms)
     config = next(json.loads(text) for text in forms if text.startswith("{"))
     assert config["top_k"] == 5

@@ -125,7 +125,7 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
     with left:
         save_form(engine, config, words)
     with right:
-        take_away(engine, config, words)
+        take_away(engine, config, next(iter(shown.cases.values())).question, words)
     rows = partial(tried_rows, shown, config, swept_axes(config))
     download(words("{n} settings as CSV", n=len(made.configs)), lambda: _csv(rows()), "sweep.csv", key="tune_csv")
 
@@ -173,13 +173,13 @@ def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
             fault_box(Fault.of(error), words, key="tune_save_fault")
 
 
-def take_away(engine: Engine, config: RunConfig, words: Words) -> None:
-    """The settings under test as curl, Python, JSON, and the file for the command line."""
+def take_away(engine: Engine, config: RunConfig, question: str, words: Words) -> None:
+    """The settings under test as curl, Python, JSON, and the file for the command line; ``question`` is asked."""
     address = f"http://127.0.0.1:{engine.settings.port}"
     st.markdown(f"**{words('Take them along')}**")
     forms = {
-        "curl": ("bash", as_curl(config, address=address)),
-        "Python": ("python", as_python(config)),
+        "curl": ("bash", as_curl(config, question, address)),
+        "Python": ("python", as_python(config, question)),
         "JSON": ("json", as_json(config)),
         "eval": ("toml", as_toml(config)),
     }
