@@ -15,7 +15,6 @@ from engine.errors import (
     ModelTimeout,
     PromptTooLong,
     UnreadableReply,
-    WorkbenchError,
 )
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import Key, key_of, request_of, verdicts_of
@@ -231,7 +230,8 @@ class Judgings:
             asyncio.run(self._judge(going, model, left))
         except asyncio.CancelledError:
             pass
-        except WorkbenchError as error:
+        except Exception as error:
+            # Also one that is none of ours: the page must not wait for a thread that is gone.
             with self._guard:
                 self._faults[going.batch_id, going.judge] = Fault.of(error)
         finally:

@@ -18,6 +18,7 @@ from engine.evaluation.evidence import gather
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
 from engine.evaluation.judging import judge_answers, judgeable
 from engine.evaluation.values import AnswerJudgement
+from engine.llm.answer_judge import ChatAnswerJudge
 from engine.model.config import RoleModel, RunConfig
 from engine.roles import SILENT, AnswerVerdict, JudgeRequest, Trace
 from tests.api.served import engine_of
@@ -150,6 +151,16 @@ def test_a_judge_that_cannot_be_reached_is_said_and_the_rest_goes_on_later(
     progress = engine.batches.judging(batch, "ollama:absent")
     assert progress.fault is not None and progress.fault.code == "WB402"
     assert progress.done == 0 and not judged(engine, batch)
+
+
+def test_a_judge_that_breaks_is_said_too(engine: Engine, batch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> AnswerVerdict:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(ChatAnswerJudge, "judge", broken)
+    finish(engine, batch)
+    progress = engine.batches.judging(batch, MODEL.model)
+    assert progress.fault is not None and not progress.running
 
 
 class _Slow:
