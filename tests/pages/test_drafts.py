@@ -33,7 +33,8 @@ def drafted(engine: Engine) -> Iterator[Engine]:
 def look(language: str = "en") -> AppTest:
     words = words_for("zh" if language == "zh" else "en")
     app = opened(language=language, collection=COLLECTION)
-    app.switch_page("tune.py").run()
+    # Unlike in a browser, the first run after a change of page has the first collection of all, not the address's.
+    app.switch_page("tune.py").run().run()
     shown: AppTest = button(app, lambda label: label == words("Look through")).click().run()
     return shown
 
