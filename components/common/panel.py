@@ -194,17 +194,17 @@ def config_panel(
     config = RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values)
     with notes:
         own.before_run(words, config, surroundings.machine)
-    with shared.container():
-        if "evaluator" in names and config.models.writes_and_judges is not None:
-            warning(
-                words,
-                words(
-                    "Evaluator and generator are the same model: it would judge its own answers, and find fewer "
-                    "faults in them."
-                ),
-                key="shared_model",
-            )
+    if "evaluator" in names and config.models.writes_and_judges is not None:
+        with shared.container():
+            _say_shared(words)
     return Chosen(config, look_again, below)
+
+
+def _say_shared(words: Words) -> None:
+    said = words(
+        "Evaluator and generator are the same model: it would judge its own answers, and find fewer faults in them."
+    )
+    warning(words, said, key="shared_model")
 
 
 def _model(role: str, name: str) -> RoleModel:

@@ -213,5 +213,6 @@ def test_an_engine_is_opened_and_closed_by_no_one(tmp_path: Path) -> None:
     try:
         with engine_of(tmp_path) as engine:
             engine.wait_until_ready()
+            assert engine.ready
     finally:
         require_sign_in(None)

@@ -39,6 +39,34 @@ def certificate_tab(
     try_settings: Callable[[Mapping[str, AxisValue]], None],
 ) -> None:
     """What is to be bounded, what can be said about it, and the safe region where two settings are swept."""
+    risk, bound, confidence = _asked(words)
+    names = swept_axes(config)
+    found = certificates(shown, config, names, risk=risk, bound=bound, confidence=confidence)
+    made = tried(shown, config, names)
+    current = next((place for place, item in enumerate(made.configs) if item == config), None)
+    pick = _most_answers(found, current)
+    changed = [] if pick is None else _changed(config, made.configs[pick], names, words)
+    if certificate_card(found, pick, changed, current, words, key="tune_certificate") and pick is not None:
+        want_settings(made.settings[pick])
+        st.rerun()
+    missing_answers(engine, shown, gathering, config, words)
+    st.caption(
+        words(
+            "Settings are tested from the strictest to the laxest, by their values alone, until one fails: so the "
+            "confidence holds for all that pass together. Only recorded answers count."
+        )
+    )
+    _estimate(shown, confidence, words)
+    _similarity(shown, words)
+    if len(names) > 1 and (heat := made.heat(risk, names[0], names[1], config)) is not None:
+        safe = safe_places(found)
+        heat_map(heat, config, words, key="tune_safe", tried=try_settings, total=len(shown), safe=safe)
+        if safe:
+            st.caption(words("Framed: certified."))
+
+
+def _asked(words: Words) -> tuple[Risk, float, float]:
+    """What is to be bounded, by how much, and at which confidence."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         risk: Risk = st.selectbox(
             words("Risk"),
@@ -66,23 +94,11 @@ def certificate_tab(
             persist_state="session",
             width=140,
         )
-    names = swept_axes(config)
-    found = certificates(shown, config, names, risk=risk, bound=bound, confidence=confidence)
-    made = tried(shown, config, names)
-    current = next((place for place, item in enumerate(made.configs) if item == config), None)
-    pick = _most_answers(found, current)
-    changed = [] if pick is None else _changed(config, made.configs[pick], names, words)
-    if certificate_card(found, pick, changed, current, words, key="tune_certificate") and pick is not None:
-        want_settings(made.settings[pick])
-        st.rerun()
-    missing_answers(engine, shown, gathering, config, words)
-    st.caption(
-        words(
-            "Settings are tested from the strictest to the laxest, by their values alone, until one fails: so the "
-            "confidence holds for all that pass together. Only recorded answers count."
-        )
-    )
-    _estimate(shown, confidence, words)
+    return risk, bound, confidence
+
+
+def _similarity(shown: Shown, words: Words) -> None:
+    """The similarity threshold that keeps most right passages, where there are enough questions to say one."""
     if cut := similarity_cut(shown.evidence, _KEPT):
         st.caption(
             words(
@@ -93,11 +109,6 @@ def certificate_tab(
                 n=cut[1],
             )
         )
-    if len(names) > 1 and (heat := made.heat(risk, names[0], names[1], config)) is not None:
-        safe = safe_places(found)
-        heat_map(heat, config, words, key="tune_safe", tried=try_settings, total=len(shown), safe=safe)
-        if safe:
-            st.caption(words("Framed: certified."))
 
 
 def _estimate(shown: Shown, confidence: float, words: Words) -> None:
