@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -25,6 +25,7 @@ from pydantic_settings import (
 from engine.errors import InvalidConfig, InvalidSettings
 from engine.messages import N_
 from engine.model.config import BUILTIN, CROSS_ENCODER, RoleModel, RoleModels, RoleName
+from engine.model.logins import split_milvus_login, split_neo4j_login, without_login
 from engine.model.origins import plain_origin
 from engine.people.claims import RoleRules
 
@@ -261,7 +262,7 @@ class Settings(BaseSettings):
         """User and password in an address become settings apart: addresses are shown, in messages and in records."""
         if not isinstance(values, dict):
             return values
-        return _split_milvus_login(_split_neo4j_login(values))
+        return split_milvus_login(split_neo4j_login(values))
 
     @field_validator("milvus_database")
     @classmethod
@@ -428,7 +429,7 @@ class Settings(BaseSettings):
     @property
     def known_addresses(self) -> tuple[str, ...]:
         """Every Milvus address that a request may name (SC-11), without user and password."""
-        further = (_without_login(given)[0] for given in self.milvus_addresses)
+        further = (without_login(given)[0] for given in self.milvus_addresses)
         return tuple(address for address in (self.milvus_uri, *further) if address)
 
     @property
@@ -440,7 +441,7 @@ class Settings(BaseSettings):
         """The token of one of the ``known_addresses``; no other server may learn it, so empty for any other."""
         if address == self.milvus_uri:
             return self.milvus_token.get_secret_value() if address else ""
-        logins = (_without_login(given) for given in self.milvus_addresses)
+        logins = (without_login(given) for given in self.milvus_addresses)
         return next((login for known, login in logins if known == address), "")
 
     @classmethod
@@ -465,35 +466,6 @@ def usable_key(text: str) -> str:
 
 def _keys_in(value: SecretStr) -> tuple[str, ...]:
     return tuple(usable_key(part) for part in value.get_secret_value().split(",") if part.strip())
-
-
-def _split_milvus_login(values: dict[str, Any]) -> dict[str, Any]:
-    given = values.get("milvus_uri")
-    address, login = _without_login(given) if isinstance(given, str) else ("", "")
-    if not login:
-        return values
-    return {**values, "milvus_uri": address, "milvus_token": values.get("milvus_token") or login}
-
-
-def _split_neo4j_login(values: dict[str, Any]) -> dict[str, Any]:
-    given = values.get("neo4j_uri")
-    address, login = _without_login(given) if isinstance(given, str) else ("", "")
-    if not login:
-        return values
-    user, _, password = login.partition(":")
-    separate = {
-        "neo4j_user": values.get("neo4j_user") or user,
-        "neo4j_password": values.get("neo4j_password") or password,
-    }
-    return {**values, "neo4j_uri": address, **separate}
-
-
-def _without_login(address: str) -> tuple[str, str]:
-    """Split an address into one without user and password, and those two as Milvus's token."""
-    scheme, separator, rest = address.strip().rpartition("://")
-    # A password may hold a slash, so the last @ counts wherever it stands.
-    login, at, place = rest.rpartition("@")
-    return (f"{scheme}{separator}{place}", unquote(login)) if separator and at else (address, "")
 
 
 def _ours(names: Iterable[str]) -> list[str]:
