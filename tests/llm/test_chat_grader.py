@@ -265,7 +265,7 @@ def test_a_call_that_fails_for_one_passage_leaves_the_other_verdicts(
     tries = 2 if isinstance(behaviour, DiesMidStream) else 1
     server.script("chat", *[behaviour] * tries)
     # One call at a time, so that the first passage meets the whole script.
-    settings = settings_for(server, grader_concurrency=1, call_timeout_s=0.3)
+    settings = settings_for(server, grader_concurrency=1, call_timeout_s=2)
     trace = RecordingTrace()
     verdicts = grade(ChatGrader(role_model(), settings), passages(3), trace)
     assert [item.relevant for item in verdicts] == [None, True, False]
