@@ -15,6 +15,7 @@ from engine.errors import JudgementsUnusable
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import settled
 from engine.evaluation.values import AnswerJudgement, Drawing, Label
+from engine.knowledge.loaders.separated import allow_long_cells
 from engine.model.values import PassageId
 
 Format = Literal["qrels", "quepid", "jsonl"]
@@ -157,6 +158,7 @@ def _qrels(text: str, cases: Sequence[Case], reading: _Reading) -> Iterable[Row]
 
 def _quepid(text: str, name: str, cases: Sequence[Case], reading: _Reading) -> Iterable[Row]:
     delimiter = "\t" if "\t" in _lines(text)[0] else ","
+    allow_long_cells()
     table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         columns = {(column or "").strip().lower().replace("_", ""): column for column in table.fieldnames or ()}

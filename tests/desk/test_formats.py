@@ -10,6 +10,7 @@ from engine.desk.formats import FORMATS, Format, read, written
 from engine.errors import JudgementsUnusable
 from engine.evaluation.cases import Case
 from engine.evaluation.values import AnswerJudgement, Label
+from engine.knowledge.loaders.separated import LONGEST_CELL
 from engine.model.values import PassageId
 
 CASES = (Case("a 1", "How hot?"), Case("b%", "水温, 多少？"))
@@ -88,12 +89,18 @@ def test_lines_may_end_as_on_any_system(form: Format, end: str) -> None:
     assert len(read(text, "file", None, CASES).labels) == (3 if form == "jsonl" else 2)
 
 
+def test_how_long_a_field_may_be_is_the_same_no_matter_what_was_read_before() -> None:
+    found = read(f"query,docid,rating\nHow hot?,{'a' * 200_000},1\nHow hot?,b,1\n", "q.csv", None, CASES)
+    assert len(found.labels) == 2 and not found.left_out
+
+
 def test_a_field_beyond_all_measure_is_left_out_and_named() -> None:
-    text = f"query,docid,rating\nHow hot?,{'a' * 200_000},1\nHow hot?,b,1\n"
+    long = "a" * (LONGEST_CELL + 1)
+    text = f"query,docid,rating\nHow hot?,{long},1\nHow hot?,b,1\n"
     found = read(text, "q.csv", None, CASES)
     assert [item.passage_id for item in found.labels] == ["b"] and found.left_out[0].startswith("line 2: ")
     with pytest.raises(JudgementsUnusable):
-        read(f"query,{'a' * 200_000}\nHow hot?,b\n", "q.csv", None, CASES)
+        read(f"query,{long}\nHow hot?,b\n", "q.csv", None, CASES)
 
 
 def test_line_separators_within_a_text_part_no_lines() -> None:

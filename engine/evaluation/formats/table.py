@@ -13,6 +13,7 @@ from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, ExpectationKind, question_id
 from engine.evaluation.formats.common import LONGEST_ANSWER, Import, json_lines, question_fault
 from engine.knowledge.ingest import SUFFIXES
+from engine.knowledge.loaders.separated import allow_long_cells
 from engine.model.language import language_of
 
 _HEADERS: Mapping[str, tuple[str, ...]] = {
@@ -33,7 +34,6 @@ _YES = frozenset({"true", "yes", "y", "1", "是", "可", "能", "对"})
 _NO = frozenset({"false", "no", "n", "0", "否", "不可", "不能", "错"})
 _PASSAGE_ID = re.compile(r"(\S.*)#\d{1,9}")
 _DELIMITERS = ",;\t，；"
-_LONGEST_CELL = 1_000_000
 _Row = tuple[int, Mapping[str, Any] | str]
 """Line, and the fields by our names or why it cannot be read."""
 
@@ -78,8 +78,7 @@ def _is_source(name: str, known: Collection[str]) -> bool:
 def _csv_rows(text: str, name: str) -> Iterator[_Row]:
     header = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(_DELIMITERS, key=lambda sign: len(_named(_split(header, sign)).keys() & _HEADERS.keys()))
-    # A cell may hold a whole paragraph; the limit of the module is far below that.
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    allow_long_cells()
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     names: dict[str, int] = {}
     while True:

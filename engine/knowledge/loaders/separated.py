@@ -19,7 +19,7 @@ MOST_ROWS = 50_000
 """Rows of one file that are read: more would take hours to embed, and no one reads them as text."""
 _DELIMITERS = (",", "\t", ";", "|", "，")
 _SAMPLE_LINES = 50
-_LONGEST_CELL = 1_000_000
+LONGEST_CELL = 1_000_000
 
 
 def load_separated(name: str, data: bytes) -> Contents:
@@ -46,9 +46,17 @@ def separated_rows(name: str, data: bytes) -> tuple[Decoded, list[list[str]]]:
     return decoded, _rows(name, text, delimiter)
 
 
+def allow_long_cells() -> None:
+    """Let a cell hold ``LONGEST_CELL`` characters.
+
+    The limit is one for the whole process: all who read CSV set this one, so that no file is read by another's.
+    """
+    csv.field_size_limit(LONGEST_CELL)
+
+
 def _rows(name: str, text: str, delimiter: str) -> list[list[str]]:
     """The rows, one more than the limit where there are more."""
-    csv.field_size_limit(_LONGEST_CELL)
+    allow_long_cells()
 
     def read(quoting: Literal[0, 3]) -> list[list[str]]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
