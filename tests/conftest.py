@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from streamlit.components.v2 import manifest_scanner
 
 from components.common.catalogue import Untranslated
 from tests.support import neo4j_server, postgres_server, ray_cluster
@@ -31,6 +32,9 @@ hypothesis_settings.register_profile(
     "workbench", deadline=None, max_examples=60, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 hypothesis_settings.load_profile("workbench")
+
+# As in the app: each test of a page would read what 200 installed packages say of themselves, most of its time.
+manifest_scanner.scan_component_manifests = lambda max_workers=None: []
 
 for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and not name.startswith("WORKBENCH_TEST_")]:
     del os.environ[_name]
