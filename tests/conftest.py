@@ -54,8 +54,8 @@ _LONG = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than there are cores: in one of them tests wait for a server or a browser most of the time."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are cores: in two of them tests wait for a server or a browser most of the time."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 import engine.api
 from engine.api import GetEngine
+from engine.engine import Engine
 
 _engine_of_this_call: ContextVar[GetEngine] = ContextVar("engine_of_this_call")
 _create_api = engine.api.create_api
@@ -20,7 +21,10 @@ _create_api = engine.api.create_api
 
 @lru_cache(8)
 def _declared(**options: Any) -> FastAPI:
-    return _create_api(lambda: _engine_of_this_call.get()(), **options)
+    def get_engine() -> Engine:
+        return _engine_of_this_call.get()()
+
+    return _create_api(get_engine, **options)
 
 
 def _for_one_engine(get_engine: GetEngine, **options: Any) -> ASGIApp:
