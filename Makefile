@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MILVUS_VENV := .venv-milvus
+PHOENIX_VENV := .venv-phoenix
 NEO4J_JARS := .neo4j
 KEYCLOAK := .keycloak
 
 # Where it is set, each of the many processes that tests start would compile the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install team run test check style types contracts milvus neo4j keycloak collect pytest coverage bench screenshots lock
+.PHONY: install team run test check style types contracts milvus phoenix neo4j keycloak collect pytest coverage bench screenshots lock
 
 install: $(VENV)/.installed
 
@@ -22,7 +23,7 @@ run: install
 # The servers are downloaded while the tests are collected: that compiles them once, not in every process. The types are
 # checked while the first tests wait for servers.
 test: $(VENV)/.installed-dev
-	$(MAKE) --no-print-directory --jobs style contracts milvus neo4j keycloak collect
+	$(MAKE) --no-print-directory --jobs style contracts milvus phoenix neo4j keycloak collect
 	$(MAKE) --no-print-directory --jobs types pytest
 
 pytest: $(VENV)/.installed-dev
@@ -41,6 +42,9 @@ contracts: $(VENV)/.installed-dev
 
 milvus: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.support.prepare_milvus $(MILVUS_VENV)
+
+phoenix: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.support.phoenix_server $(PHOENIX_VENV)
 
 neo4j: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.support.neo4j_server $(NEO4J_JARS)
@@ -73,6 +77,7 @@ lock: $(VENV)/.installed-dev
 	$(BIN)/uv pip compile pyproject.toml --extra team --extra cluster -c requirements.lock -o requirements-team.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 	$(BIN)/uv pip compile pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 	$(BIN)/uv pip compile tests/milvus.in -o tests/milvus.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
+	$(BIN)/uv pip compile tests/phoenix.in -o tests/phoenix.lock --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
 $(VENV)/.installed: requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

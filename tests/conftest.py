@@ -17,7 +17,7 @@ from hypothesis import settings as hypothesis_settings
 from streamlit.components.v2 import manifest_scanner
 
 from components.common.catalogue import Untranslated
-from tests.support import neo4j_server, postgres_server, ray_cluster
+from tests.support import neo4j_server, phoenix_server, postgres_server, ray_cluster
 
 if TYPE_CHECKING:
     from engine.database.base import Database
@@ -46,6 +46,7 @@ _LONG = (
     "sign_in",
     "ray",
     "neo4j",
+    "phoenix",
     "postgres",
     "tests/engine/whatif/test_equals_a_real_run.py",
 )
@@ -63,7 +64,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where several processes share the tests, a file stays in one of them, for what its fixtures open is costly.
 
     All that need the Milvus server stay together, since it has fixed ports, and so do those in a browser, those that
-    sign in at a Keycloak, those on a Neo4j or a Ray cluster, which take seconds to start, and those on a PostgreSQL.
+    sign in at a Keycloak, those on a Neo4j, a Phoenix or a Ray cluster, which take seconds to start, and those on a PostgreSQL.
     """
     from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
@@ -77,6 +78,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             parameters = test.partition("[")[2].rstrip("]").split("-")
             if test.startswith("test_a_neo4j") or "neo4j" in parameters:
                 return "neo4j"
+            if test.startswith("test_on_phoenix"):
+                return "phoenix"
             if test.startswith("test_on_ray") or "ray" in parameters:
                 return "ray"
             if test.startswith("test_on_postgres") or "postgres" in parameters:
@@ -112,6 +115,16 @@ def neo4j_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         yield lambda space: Neo4jGraphs(address, user, password, space=space)
+
+
+@pytest.fixture(scope="session")
+def phoenix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[phoenix_server.Phoenix]:
+    """A real Phoenix, for tests named ``test_on_phoenix…``; left out where none can run, unless everything must."""
+    reason = phoenix_server.missing()
+    if reason:
+        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
+    with phoenix_server.running(tmp_path_factory.mktemp("phoenix")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
