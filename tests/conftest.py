@@ -64,7 +64,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where several processes share the tests, a file stays in one of them, for what its fixtures open is costly.
 
     All that need the Milvus server stay together, since it has fixed ports, and so do those in a browser, those that
-    sign in at a Keycloak, those on a Neo4j, a Phoenix or a Ray cluster, which take seconds to start, and those on a PostgreSQL.
+    sign in at a Keycloak, those on a Neo4j, a Phoenix or a Ray cluster, which take seconds
+    to start, and those on a PostgreSQL.
     """
     from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 

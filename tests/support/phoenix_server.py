@@ -1,8 +1,9 @@
-"""A real Arize Phoenix for the tests of telemetry and of traces, from an environment of its own (``tests/phoenix.lock``).
+"""A real Arize Phoenix for tests of telemetry and traces, run from an environment of its own (``tests/phoenix.lock``).
 
 ``WORKBENCH_TEST_PHOENIX_URL`` names a server that is there already; tests use projects of their own on it. Otherwise
 ``python -m tests.support.phoenix_server FOLDER`` installs one (``make test`` does; 625 MB, 4 s), and a server with data
-and ports of its own starts with the first test that needs it (14 s, later 7 s, nearly all of it imports) and ends with the tests.
+and ports of its own starts with the first test that needs it (14 s, later 7 s, nearly all of it imports) and ends with
+the tests.
 """
 
 from __future__ import annotations
