@@ -1,4 +1,4 @@
-"""Command line: ``python -m engine ask | ingest | eval | serve``."""
+"""Command line: ``python -m engine``, alone or with ``ask``, ``ingest``, ``eval``, ``serve`` …"""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import sys
 from engine.errors import WorkbenchError
 
 
-def _main() -> int:
-    if sys.argv[1:] != ["serve"]:
-        from engine.cli.main import main
+def main() -> int:
+    """Start the app where nothing else is asked for; else do what the subcommand says. Returns the exit code."""
+    if sys.argv[1:] not in ([], ["serve"]):
+        from engine.cli.main import main as run
 
-        return main()
+        return run()
     # Past the parser and its imports, which cost as much as a second: the page is waited for.
     from engine.cli.serve import serve
 
@@ -23,4 +24,4 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(main())

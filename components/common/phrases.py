@@ -272,7 +272,8 @@ def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
     message = None if words.language == "en" else message_of(fault.code, fault.fact, fault.params)
     if message is None:
         return fault.fact, fault.remedy
-    params = {name: words.known(value) if name in _SAID else value for name, value in fault.params.items()}
+    params = message.filled(fault.params)
+    params |= {name: words.known(params[name]) for name in _SAID & params.keys()}
     return words(message.fact, **params), words(message.remedy, **params)
 
 

@@ -12,6 +12,7 @@ from components.common.phrases import duration_text
 from components.system.draw import draw_system, fault_nodes
 from engine.host.values import ModelDetails, ModelTrial, Provider, PullStatus
 from engine.messages import N_, NC_
+from engine.model.version import install_command
 
 _MODEL = {
     "name": N_("Model"),
@@ -240,7 +241,7 @@ def _provider(item: Provider, words: Words) -> list[Node]:
     if item.installed:
         package = node("div", "", chip("pass", words("✓ installed")), node("span", "under", item.package))
     else:
-        install = f"pip install {item.package}"
+        install = install_command(item.package)
         package = node("div", "", chip("grey", words("not installed")), command(install, words))
     if item.configured:
         key = node("div", "", chip("pass", words("✓ set")), node("span", "under", item.variable))

@@ -48,7 +48,7 @@ from engine.model.config import (
     options_from_dict,
 )
 from engine.model.values import Fault, RunRecord
-from engine.model.version import __version__
+from engine.model.version import PROGRAM, __version__
 from engine.running.gate_reach import gate_warnings
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
@@ -65,7 +65,6 @@ _CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805"
 """Settings and questions; files that are no attachments, or that nothing would look at; what a running app says of a
 request that it cannot read; data sets and measures.
 """
-_ROOT = Path(__file__).resolve().parents[2]
 _OF_MODELS = ("temperature", "num_ctx")
 _ROLES = tuple(role for role in ROLES if role != "extractor")
 
@@ -91,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m engine", description="Self-Corrective RAG Workbench")
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Self-Corrective RAG Workbench")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 

@@ -8,12 +8,10 @@ import os
 import runpy
 import sys
 from importlib import import_module
-from pathlib import Path
 
+from engine.model.version import ROOT
 from engine.records.data_folder import require_writable
 from engine.settings import Settings
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def serve() -> int:
@@ -27,13 +25,13 @@ def serve() -> int:
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
     if secret := cookie_secret(settings):
         os.environ.setdefault("STREAMLIT_SERVER_COOKIE_SECRET", secret)
-    os.chdir(_ROOT)
+    os.chdir(ROOT)
     # A start makes a million objects and hardly any garbage: looking through them again and again for cycles takes a
     # fifth of it. Collected again after the start (pages/parts/common/after_start.py).
     gc.disable()
     import_streamlit()
     # In this process: a second interpreter would import again what this one has, which takes a third of a second.
-    sys.argv = ["streamlit", "run", str(_ROOT / "app.py")]
+    sys.argv = ["streamlit", "run", str(ROOT / "app.py")]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
 

@@ -93,7 +93,7 @@ class ReaderMissing(AttachmentError):
     ocr = Message(
         N_("No package that recognises text in images is installed."),
         N_("Install it with `{command}`, or choose a vision model."),
-        command='pip install "rapidocr>=3.10,<4" "onnxruntime>=1.20,<2"',
+        package="rapidocr onnxruntime",
     )
 
 

@@ -8,6 +8,7 @@ from string import Formatter
 from typing import ClassVar, Self, TypeVar
 
 from engine.messages import N_
+from engine.model.version import PROGRAM, install_command
 
 Error = TypeVar("Error", bound="WorkbenchError")
 
@@ -19,7 +20,7 @@ class Message:
     """One of several messages of an error class: ``raise InvalidTag.too_long(length=99, limit=40)``.
 
     ``fact`` and ``remedy`` are templates over the parameters that the call names; ``fixed`` are further parameters
-    that are the same at every call.
+    that are the same at every call. Any may name ``{program}``, and with a ``package`` the ``{command}`` that adds it.
     """
 
     def __init__(self, fact: str, remedy: str, **fixed: str) -> None:
@@ -31,6 +32,14 @@ class Message:
     def fields(self) -> frozenset[str]:
         """Names of the parameters in the two templates."""
         return frozenset(name for text in (self.fact, self.remedy) for _, name, _, _ in Formatter().parse(text) if name)
+
+    def filled(self, params: Mapping[str, str]) -> dict[str, str]:
+        """Return the parameters with those that every message knows: how this program is called and added to."""
+        given = {**self.fixed, **params}
+        known = {"program": PROGRAM}
+        if "package" in given:
+            known["command"] = install_command(given["package"])
+        return {name: known[name] for name in self.fields & known.keys()} | given
 
     def __get__(self, _: object, kind: type[Error]) -> Callable[..., Error]:
         return partial(kind, self)
@@ -51,7 +60,7 @@ class WorkbenchError(Exception):
     def __init__(self, message: Message | None = None, /, **params: object) -> None:
         message = message or Message(self.fact, self.remedy)
         shown = {name: _shown(value) for name, value in params.items()}
-        filled = {**message.fixed, **shown}
+        filled = message.filled(shown)
         self._say(message.fact.format_map(filled), message.remedy.format_map(filled), filled)
 
     @classmethod

@@ -164,7 +164,7 @@ class InvalidSettings(WorkbenchError):
     )
     secrets_unreadable = Message(
         N_("Streamlit does not read its file of secrets {path!r}."),
-        N_("Make it valid TOML, remove it, or start by `python -m engine serve` if a variable names it."),
+        N_("Make it valid TOML, remove it, or start by `{program} serve` if a variable names it."),
         name="secrets.toml",
     )
     unreadable = Message(

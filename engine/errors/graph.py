@@ -67,4 +67,4 @@ class GraphMissing(GraphStoreError):
 
     code = "WB238"
     fact = N_("Collection {collection!r} has no knowledge graph.")
-    remedy = N_("Build one on the page Knowledge, or with `python -m engine graph build COLLECTION`.")
+    remedy = N_("Build one on the page Knowledge, or with `{program} graph build COLLECTION`.")

@@ -140,5 +140,5 @@ class ReaderIncomplete(HostError):
     """A library that reads documents of some format is not installed."""
 
     code = "WB622"
-    fact = N_("Files of the format {formats} cannot be read: {packages} is not installed.")
-    remedy = N_("Run `pip install {packages}`, then start the workbench again.")
+    fact = N_("Files of the format {formats} cannot be read: {package} is not installed.")
+    remedy = N_("Run `{command}`, then start the workbench again.")

@@ -125,7 +125,7 @@ class UnknownProvider(ModelError):
     code = "WB406"
     named = Message(
         N_("The model {model!r} cannot be loaded here."),
-        N_("Run `pip install {package}` and start again, or choose `builtin` or `ollama:MODEL`."),
+        N_("Run `{command}` and start again, or choose `builtin` or `ollama:MODEL`."),
     )
     unknown = Message(
         N_("What stands before the colon of the model {model!r} is no provider of chat models."),
@@ -229,7 +229,7 @@ class CrossEncoderPackageMissing(ModelError):
     code = "WB341"
     for_model = Message(
         N_("{model} needs a package that is not installed here."),
-        N_("Run `pip install {package}` and start again, or choose `builtin` in its place."),
+        N_("Run `{command}` and start again, or choose `builtin` in its place."),
         package="fastembed",
     )
 

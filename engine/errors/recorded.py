@@ -14,9 +14,9 @@ def message_of(code: str, fact: str, params: Mapping[str, str]) -> Message | Non
     An earlier version may have worded it differently: then the message that uses most of ``params``, if only one does
     and it needs no others. None where nothing fits.
     """
-    fitting = [message for message in _messages().get(code, ()) if message.fields <= params.keys()]
+    fitting = [message for message in _messages().get(code, ()) if message.fields <= message.filled(params).keys()]
     for message in fitting:
-        if message.fact.format_map(params) == fact:
+        if message.fact.format_map(message.filled(params)) == fact:
             return message
     most = max((len(message.fields) for message in fitting), default=0)
     nearest = [message for message in fitting if len(message.fields) == most]

@@ -76,7 +76,7 @@ class StoreSlow(StoreError):
 class UnknownCollection(StoreError):
     code = "WB203"
     fact = N_("There is no collection named {name!r}.")
-    remedy = N_("Choose an existing collection, or make one with `python -m engine ingest PATH --collection NAME`.")
+    remedy = N_("Choose an existing collection, or make one with `{program} ingest PATH --collection NAME`.")
 
 
 class EmbeddingMismatch(StoreError):

@@ -21,7 +21,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from queue import Empty
 from typing import IO, Any
 
@@ -30,6 +29,7 @@ from engine.executing.blocks import Block, fault_plain
 from engine.executing.pool import Pool, Tell
 from engine.knowledge.loaders.frames import read_frame, write_frame
 from engine.model.values import Fault
+from engine.model.version import ROOT
 
 LOCAL = "local"
 """The address of a cluster on this machine alone, which lives as long as its job."""
@@ -45,7 +45,6 @@ LOST_AFTER_S = 10.0
 """A head that has not answered for so long is taken for gone."""
 LOST = 3
 """The exit code where the cluster is gone."""
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> int:
@@ -106,7 +105,7 @@ def join(address: str, workers: int, folder: str) -> Any:
         options |= {**own, "num_cpus": workers or os.cpu_count(), "object_store_memory": _STORE_BYTES}
     else:
         # The nodes need our packages; the program itself is sent along, so that all run the same.
-        options |= {"address": address, "runtime_env": {"py_modules": [str(_ROOT / "engine")]}}
+        options |= {"address": address, "runtime_env": {"py_modules": [str(ROOT / "engine")]}}
     try:
         _look(address)
         ray.init(**options)

@@ -12,15 +12,14 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from engine.executing.blocks import Block, Recipe
 from engine.knowledge.loaders.frames import read_frame, write_frame
+from engine.model.version import ROOT
 
 _log = logging.getLogger(__name__)
-_ROOT = Path(__file__).resolve().parents[2]
 _ENDING_S = 15.0
 
 
@@ -46,14 +45,14 @@ class DriverProcess:
             "at_once": at_once,
             "recipe": {"factory": recipe.factory, "arguments": dict(recipe.arguments)},
         }
-        path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "engine.executing.driver"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             # Ray lets workers import from here; and what is pressed in a terminal is for the app alone.
-            cwd=_ROOT,
+            cwd=ROOT,
             start_new_session=True,
             env={**os.environ, "PYTHONPATH": path},
         )

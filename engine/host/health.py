@@ -316,7 +316,7 @@ async def _reader() -> list[PartHealth]:
     if not missing:
         return [PartHealth("reader", "ok", facts)]
     packages = " ".join(package for package, _ in missing)
-    incomplete = ReaderIncomplete(packages=packages, formats=" ".join(suffix for _, suffix in missing))
+    incomplete = ReaderIncomplete(package=packages, formats=" ".join(suffix for _, suffix in missing))
     return [PartHealth("reader", "warning", {**facts, "missing": packages}, Fault.of(incomplete))]
 
 

@@ -137,9 +137,9 @@ import os, sys
 import engine.cli.serve
 if os.geteuid() == 0:
     os.setuid(65534)
-from engine.__main__ import _main
+from engine.__main__ import main
 sys.argv = ["engine", "serve"]
-sys.exit(_main())
+sys.exit(main())
 """
     done = subprocess.run(
         [sys.executable, "-c", script],

@@ -7,8 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import engine.errors
-from engine.errors import Message, WorkbenchError, classes, message_of
+from components.common.i18n import words_for
+from components.common.phrases import fault_text
+from engine.errors import CrossEncoderPackageMissing, Message, WorkbenchError, classes, message_of
 from engine.model.values import Fault
 
 ROOT = Path(engine.errors.__file__).parents[2]
@@ -42,7 +46,9 @@ def test_every_call_names_the_parameters_of_its_message() -> None:
         message = vars(kind).get(which) if which else next(iter(kind.messages()), None)
         assert isinstance(message, Message) and (which or "fact" in vars(kind)), f"{place} states no message"
         assert not call.args, f"{place} gives a parameter without its name"
-        assert {item.arg for item in call.keywords} == message.fields - message.fixed.keys(), place
+        named = {str(item.arg) for item in call.keywords} | message.fixed.keys()
+        known = {"program", "command"} if "package" in named else {"program"}
+        assert message.fields - known <= named <= message.fields | message.fixed.keys() | {"package"}, place
         seen += 1
     assert seen > 400
 
@@ -101,3 +107,25 @@ def test_a_foreign_exception_is_named_without_its_text() -> None:
     fault = Fault.of(RuntimeError("password=secret"))
     assert "secret" not in f"{fault.fact}{fault.remedy}{dict(fault.params)}"
     assert "RuntimeError" in fault.fact
+
+
+def test_a_remedy_names_the_command_of_the_environment_that_it_is_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pip install` would change another environment than the one that pipx or uv made."""
+
+    def remedy() -> str:
+        return CrossEncoderPackageMissing.for_model(model="m").remedy
+
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    assert "`pip install fastembed`" in remedy()
+    (tmp_path / "uv-receipt.toml").touch()
+    assert "`uv tool install rag-workbench --with fastembed`" in remedy()
+    (tmp_path / "pipx_metadata.json").touch()
+    assert "`pipx inject rag-workbench fastembed`" in remedy()
+
+
+def test_a_fault_of_an_earlier_record_is_said_with_what_messages_know_today() -> None:
+    """A record keeps the parameters of its time, which did not hold the command."""
+    fault = Fault("WB341", "m needs a package that is not installed here.", "…", {"package": "fastembed", "model": "m"})
+    assert "`pip install fastembed`" in fault_text(fault, words_for("zh"))[1]

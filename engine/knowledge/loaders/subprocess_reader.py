@@ -8,12 +8,12 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 from engine.errors import SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable
 from engine.knowledge.loaders.contents import Contents
 from engine.knowledge.loaders.frames import read_frame, unpacked, unpacked_error, write_frame
+from engine.model.version import ROOT
 
 TIME_LIMIT_S = 180.0
 """For one file; the longest PDF that is taken needs 40 s of one core."""
@@ -25,15 +25,13 @@ MOST_FILES = 200
 
 WORKER = "engine.knowledge.loaders.worker"
 
-_ROOT = Path(__file__).resolve().parents[3]
-
 
 class Reader:
     """One process, reading one file at a time."""
 
     def __init__(self, module: str = WORKER) -> None:
         """``module``: what the process runs; it calls :func:`engine.knowledge.loaders.worker.serve`."""
-        path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
         self.files = 0
         self.grown = False
         """A file made it larger than is worth keeping."""

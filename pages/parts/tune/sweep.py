@@ -27,6 +27,7 @@ from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import AxisValue, Cost
 from engine.model.config import RunConfig
 from engine.model.values import Fault
+from engine.model.version import PROGRAM
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown
 from pages.parts.tune.promise import promise_of
@@ -187,7 +188,7 @@ def take_away(engine: Engine, config: RunConfig, question: str, words: Words) ->
         with tab:
             st.code(text, language=language, wrap_lines=True)
             if language == "toml":
-                st.caption(words("The file for `python -m engine eval DATASET --config FILE`."))
+                st.caption(words("The file for `{program} eval DATASET --config FILE`.", program=PROGRAM))
 
 
 def swept_axes(config: RunConfig) -> tuple[str, ...]:

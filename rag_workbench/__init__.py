@@ -1,0 +1,48 @@
+"""The Self-Corrective RAG Workbench: ``from rag_workbench import Engine``, and the command ``rag-workbench``.
+
+What a program may use is what the package ``engine`` exports. In the wheel the program's own packages lie in a folder
+of this one, so that no other name is taken in an environment; only :mod:`engine` gets into ``sys.modules``, once
+something of it is asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+_HERE = Path(__file__).resolve().parent
+ROOT = _HERE / "_app" if (_HERE / "_app").is_dir() else _HERE.parent
+"""The folder of ``engine`` and the pages: in this package, or the checkout that this package is in."""
+
+
+def _engine() -> ModuleType:
+    """Import ``engine`` without a search, in which a folder of that name in the caller's project would win."""
+    there = sys.modules.get("engine")
+    if there is None:
+        spec = spec_from_file_location("engine", ROOT / "engine" / "__init__.py")
+        assert spec is not None and spec.loader is not None
+        there = sys.modules["engine"] = module_from_spec(spec)
+        spec.loader.exec_module(there)
+    elif Path(there.__file__ or "").resolve().parent != ROOT / "engine":
+        raise ImportError(
+            f"This program has a module engine of its own ({there.__file__}), and rag_workbench needs that name. "
+            "Use the workbench over HTTP (rag-workbench serve), or rename the module."
+        )
+    return there
+
+
+def __getattr__(name: str) -> object:
+    """PEP 562: what ``engine`` exports, imported when it is first asked for."""
+    if name.startswith("_"):
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        _engine()
+        return import_module("engine.model.version").__version__
+    return getattr(_engine(), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_engine().__all__})
