@@ -13,6 +13,7 @@ from pages.parts.common.presses import retry_box
 from pages.parts.system.health import health_part
 from pages.parts.system.models import models_part
 from pages.parts.system.people import people_part
+from pages.parts.system.programs import programs_part
 from pages.parts.system.speed import speed_part
 from pages.parts.system.state import Part, chosen_part
 from pages.parts.system.tables import diagnosis_part, self_test_part, settings_part
@@ -50,6 +51,8 @@ def draw(part: Part, bar: DeltaGenerator) -> None:
             self_test_part(engine, words)
         case "settings":
             settings_part(engine, words)
+        case "programs":
+            programs_part(engine, words)
         case "diagnosis":
             diagnosis_part(engine, words, bar)
         case "people":

@@ -35,6 +35,12 @@ def base_path() -> str:
     return f"/{base}" if base else ""
 
 
+def own_origin() -> str:
+    """Scheme, host and port by which the browser came here, such as ``http://127.0.0.1:8600``."""
+    parts = urlsplit(st.context.url or "")
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+
 def note_page() -> None:
     """Once a run, before anything else: notice a change of page, which empties the address of its settings."""
     path = urlsplit(st.context.url or "").path

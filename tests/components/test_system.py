@@ -17,6 +17,7 @@ from components.system.models import chats, short_digest
 from components.system.self_test import self_test_progress
 from components.system.settings import settings_found
 from components.system.speed import rate_text, speeds_csv
+from components.system.ways import Snippet, Way, way_cards
 from engine.host.values import Health, PartHealth, PartName, SelfTestCase, SelfTestCode, SelfTesting
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, SPEED, FakeHost, sound_parts
 
@@ -159,3 +160,30 @@ def test_settings_are_found_by_name_value_and_description() -> None:
     assert [item.name for item in settings_found(settings, "OLLAMA", EN)] == ["ollama_url"]
     assert [item.name for item in settings_found(settings, "令牌", ZH)] == ["milvus_token"]
     assert [item.name for item in settings_found(settings, "", EN, changed=True)] == ["ollama_url", "milvus_token"]
+
+
+def card(monkeypatch: pytest.MonkeyPatch, way: Way) -> str:
+    """The words of the card of a way."""
+    shown: list[Node] = []
+    monkeypatch.setattr("components.system.ways.draw_system", lambda nodes, words, *, key: shown.extend(nodes))
+    way_cards([way], EN, key="ways")
+    return shown[0].text
+
+
+def test_a_way_that_is_off_says_how_it_is_turned_on_and_offers_no_line_that_leads_to_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    way = Way("Chat", False, "For chats.", "WORKBENCH_X=1", ["at `/x`"], [Snippet("Ask", "curl /x")])
+    off, on = card(monkeypatch, way), card(monkeypatch, replace(way, on=True))
+    assert "WORKBENCH_X=1" in off
+    assert "curl /x" not in off
+    assert "curl /x" in on
+    assert "WORKBENCH_X=1" not in on
+    assert "on" in on.split()
+    assert "off" in off.split()
+
+
+def test_a_way_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = card(monkeypatch, Way("Traces", True, "Out.", fault=NOT_THERE))
+    assert NOT_THERE.fact in said
+    assert EN("does not work") in said

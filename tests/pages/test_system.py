@@ -111,7 +111,7 @@ def test_the_navigation_says_when_something_needed_is_down(give: Give, engine: E
 
 def test_each_part_of_the_page_has_an_address_and_an_unknown_one_is_health(give: Give) -> None:
     give(FakeHost(installed=(CHAT,), measured=(SPEED,)))
-    for part in ("models", "speed", "self_test", "settings", "diagnosis"):
+    for part in ("models", "speed", "self_test", "settings", "programs", "diagnosis"):
         app = opened("system", part=part)
         assert given(app, "part") == part
         assert not app.exception
@@ -274,3 +274,11 @@ def test_measuring_from_the_table_leads_to_the_view_of_speeds(give: Give, monkey
     app.run()
     assert given(app, "part") == "speed"
     assert setting(app, "speed_model").value == "ollama:other:1b"
+
+
+@LANGUAGES
+def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give, language: UiLanguage) -> None:
+    give(FakeHost())
+    shown = inline(opened("system", language, part="programs"))
+    assert words_for(language)("Ask a question and wait for its record") in shown
+    assert "/api/runs -d" in shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -13,7 +12,7 @@ from components.common.i18n import Words
 from components.common.markup import copy_button, draw
 from components.common.run_link import run_link, settings_in_url
 from components.common.settings_of import differing
-from components.common.url_state import base_path
+from components.common.url_state import base_path, own_origin
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
@@ -46,9 +45,3 @@ def link_to(record: RunRecord, chosen: RunConfig, words: Words) -> str:
     link = own_origin() + run_link(record.id, chosen, words, base_path())
     unnamed = not settings_in_url(chosen) and differing(chosen, record.config)
     return f"{link}&top_k={chosen.top_k}" if unnamed else link
-
-
-def own_origin() -> str:
-    """Scheme, host and port by which the browser came here, such as ``http://127.0.0.1:8600``."""
-    parts = urlsplit(st.context.url or "")
-    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

@@ -14,13 +14,14 @@ from engine.people import Role, signing_in
 from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at, chosen_view
 
-Part = Literal["health", "models", "speed", "self_test", "settings", "diagnosis", "people"]
+Part = Literal["health", "models", "speed", "self_test", "settings", "programs", "diagnosis", "people"]
 PARTS: dict[Part, str] = {
     "health": N_("Health"),
     "models": N_("Models"),
     "speed": N_("Speed"),
     "self_test": N_("Self-test"),
     "settings": N_("Settings"),
+    "programs": N_("Other programs"),
     "diagnosis": N_("Diagnosis"),
     "people": N_("People"),
 }

@@ -1,0 +1,62 @@
+"""Ways in and out for other programs, each one card: whether it is on, what it is for, and lines to copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from components.common.faults import with_code
+from components.common.i18n import Words
+from components.common.markup import Node, chip, command, node
+from components.system.draw import draw_system, fault_nodes
+from engine.model.values import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A text to copy, of one line or several."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way in or out; all its texts are in the language of the page, code in them stands between backticks."""
+
+    title: str
+    on: bool
+    said: str
+    """One sentence: what it is for."""
+    turn_on: str = ""
+    """The line that turns it on, such as ``WORKBENCH_METRICS=1``; empty where nothing has to."""
+    facts: Sequence[str] = ()
+    snippets: Sequence[Snippet] = ()
+    """Shown while it is on: before that they would lead to nothing."""
+    fault: Fault | None = None
+    """What is wrong with it at the moment."""
+
+
+def way_cards(ways: Sequence[Way], words: Words, *, key: str) -> None:
+    """Draw the cards in their order."""
+    draw_system([_card(way, words) for way in ways], words, key=key)
+
+
+def _card(way: Way, words: Words) -> Node:
+    state = chip("pass", words("on")) if way.on else chip("grey", words("off"))
+    if way.fault is not None:
+        state = chip("fault", words("does not work"))
+    facts = node("div", "facts muted small", *(node("span", "", *with_code(text)) for text in way.facts))
+    below = [command(item.text, words, item.label) for item in way.snippets] if way.on else []
+    if not way.on and way.turn_on:
+        below.append(command(way.turn_on, words, words("Turn it on in `.env`, or for one start in the terminal")))
+    wrong = [node("div", "why", *fault_nodes(way.fault, words))] if way.fault else []
+    return node(
+        "section",
+        "card way",
+        node("div", "head", node("strong", "heading", way.title), state),
+        node("p", "", *with_code(way.said)),
+        facts if way.facts else "",
+        *wrong,
+        *below,
+    )
