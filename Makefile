@@ -10,7 +10,7 @@ KEYCLOAK := .keycloak
 # Where it is set, each of the many processes that tests start would compile the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install team run test check style types contracts milvus phoenix neo4j keycloak collect pytest coverage bench screenshots lock
+.PHONY: install team run test check style types contracts milvus phoenix neo4j keycloak collect pytest coverage bench screenshots docs lock
 
 install: $(VENV)/.installed
 
@@ -71,6 +71,10 @@ bench: $(VENV)/.installed-dev
 
 screenshots: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.browser.screenshots docs/images
+
+# The documentation as a site, in `site/`. Pages open as files; their search needs a server, such as `python3 -m http.server -d site`.
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir site
 
 lock: $(VENV)/.installed-dev
 	$(BIN)/uv pip compile pyproject.toml -o requirements.lock --universal --python-version 3.11 --generate-hashes --upgrade --custom-compile-command "make lock"

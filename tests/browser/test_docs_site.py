@@ -1,0 +1,44 @@
+"""The site of the documentation in a browser: search finds pages in both languages, and no other host is asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenTab
+from tests.docs.site import build
+
+pytestmark = pytest.mark.browser
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder: Path = build(tmp_path_factory.mktemp("site"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(("asked", "found"), [("life-line", "Debug one run"), ("阈值", "中文说明")])
+def test_search_finds_a_page_and_asks_no_other_host(open_tab: OpenTab, address: str, asked: str, found: str) -> None:
+    """FV-01"""
+    tab = open_tab(home=address)
+    tab.page.goto(f"{address}/index.html")
+    tab.page.get_by_role("textbox", name="Search").fill(asked)
+    result = tab.page.locator(".md-search-result__item", has_text=found).first
+    expect(result).to_be_visible()
+    result.locator("a").first.click()
+    tab.page.wait_for_url("**/docs/*.html*")
+    assert tab.foreign == []
