@@ -27,6 +27,7 @@ from engine.messages import N_
 from engine.model.config import BUILTIN, CROSS_ENCODER, RoleModel, RoleModels, RoleName
 from engine.model.logins import split_milvus_login, split_neo4j_login, without_login
 from engine.model.origins import plain_origin
+from engine.model.version import DATA_FOLDER, HOME_FOLDER
 from engine.people.claims import RoleRules
 
 _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}")
@@ -44,10 +45,15 @@ class Settings(BaseSettings):
     """Read from ``WORKBENCH_*`` variables, then ``.env``, then ``workbench.toml``; unknown names are refused."""
 
     model_config = SettingsConfigDict(
-        env_prefix=_PREFIX, env_file=".env", toml_file="workbench.toml", extra="ignore", frozen=True
+        env_prefix=_PREFIX,
+        env_file=".env",
+        # The later file wins.
+        toml_file=[*([HOME_FOLDER / "workbench.toml"] if HOME_FOLDER else []), "workbench.toml"],
+        extra="ignore",
+        frozen=True,
     )
 
-    data_dir: Path = Field(Path(".workbench"), description=N_("Folder of everything that the program writes."))
+    data_dir: Path = Field(DATA_FOLDER, description=N_("Folder of everything that the program writes."))
     database_url: SecretStr = Field(
         SecretStr(""),
         description=N_(

@@ -25,7 +25,11 @@ def _engine() -> ModuleType:
         spec = spec_from_file_location("engine", ROOT / "engine" / "__init__.py")
         assert spec is not None and spec.loader is not None
         there = sys.modules["engine"] = module_from_spec(spec)
-        spec.loader.exec_module(there)
+        try:
+            spec.loader.exec_module(there)
+        except BaseException:
+            del sys.modules["engine"]
+            raise
     elif Path(there.__file__ or "").resolve().parent != ROOT / "engine":
         raise ImportError(
             f"This program has a module engine of its own ({there.__file__}), and rag_workbench needs that name. "

@@ -22,10 +22,10 @@ def serve() -> int:
     settings = Settings.load()
     require_writable(settings.data_dir)
     print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)
+    print(f"Data: {settings.data_dir.resolve()}", flush=True)
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
     if secret := cookie_secret(settings):
         os.environ.setdefault("STREAMLIT_SERVER_COOKIE_SECRET", secret)
-    os.chdir(ROOT)
     # A start makes a million objects and hardly any garbage: looking through them again and again for cycles takes a
     # fifth of it. Collected again after the start (pages/parts/common/after_start.py).
     gc.disable()

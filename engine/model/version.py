@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,6 +16,25 @@ INSTALLED = ROOT.parent.name == "rag_workbench"
 
 PROGRAM = "rag-workbench" if INSTALLED else "python -m engine"
 """What stands before a subcommand where the program is told to be called."""
+
+
+def _home_folder() -> Path | None:
+    """Where a program keeps what is its own on this system; None where the user has no home."""
+    named = os.environ.get({"win32": "LOCALAPPDATA", "darwin": ""}.get(sys.platform, "XDG_DATA_HOME"), "")
+    beside = {"win32": "AppData/Local", "darwin": "Library/Application Support"}.get(sys.platform, ".local/share")
+    try:
+        return (Path(named) if named else Path.home() / beside) / "rag-workbench"
+    except RuntimeError:
+        return None
+
+
+HOME_FOLDER = _home_folder() if INSTALLED else None
+"""The folder of an installed program's data and ``workbench.toml``, whatever folder it is started from."""
+
+DATA_FOLDER = Path(".workbench")
+if HOME_FOLDER is not None and not DATA_FOLDER.is_dir():
+    # One that is here already was written by a checkout, or is meant.
+    DATA_FOLDER = HOME_FOLDER
 
 
 def install_command(packages: str) -> str:

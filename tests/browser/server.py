@@ -98,17 +98,28 @@ def started_app(data_dir: Path, env: Mapping[str, str] | None = None) -> Iterato
 
 
 @contextmanager
-def started_process(command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None) -> Iterator[App]:
-    """Any Streamlit app on a free port, ended by its handle when the block ends; its log is ``folder/app.log``."""
+def started_process(
+    command: Sequence[str],
+    folder: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    cwd: Path = ROOT,
+    alone: bool = False,
+) -> Iterator[App]:
+    """Any Streamlit app on a free port, ended by its handle when the block ends; its log is ``folder/app.log``.
+
+    ``alone``: it gets the variables of ``env`` and none of this process's.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     port = str(_free_port())
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("WORKBENCH_", "STREAMLIT_"))}
+    others = {} if alone else os.environ
+    inherited = {name: value for name, value in others.items() if not name.startswith(("WORKBENCH_", "STREAMLIT_"))}
     where = {"WORKBENCH_HOST": "127.0.0.1", "WORKBENCH_PORT": port, "STREAMLIT_SERVER_PORT": port}
     log = folder / LOG_NAME
     with log.open("wb") as output:
         process = subprocess.Popen(
             list(command),
-            cwd=ROOT,
+            cwd=cwd,
             env={**inherited, **where, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -1,0 +1,1 @@
+"""The program as it is installed elsewhere: wheel, environment, container, other systems."""
