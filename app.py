@@ -17,6 +17,7 @@ from pages.parts.common.after_start import finish_start
 from pages.parts.common.forwards import forwards
 from pages.parts.common.live_view import view_of
 from pages.parts.common.sign_in import check_secrets, set_up_sign_in
+from pages.parts.common.telling import telling
 
 # Before anything is opened, for a mistake there ends the start.
 check_secrets()
@@ -43,7 +44,14 @@ app = st.App(
     Path(__file__).parent / "pages" / "_shell.py",
     lifespan=lifespan,
     routes=forwards(base_path()),
-    middleware=middleware(get_engine, settings, views=view_of, doors=set_up_sign_in(get_engine()), base=base_path()),
+    middleware=middleware(
+        get_engine,
+        settings,
+        views=view_of,
+        doors=set_up_sign_in(get_engine()),
+        base=base_path(),
+        telling=telling,
+    ),
 )
 
 if __name__ == "__main__":

@@ -223,6 +223,13 @@ class Settings(BaseSettings):
     max_question_chars: int = Field(2000, ge=1, le=100_000, description=N_("Longest question, in characters."))
     max_upload_mb: int = Field(20, ge=1, le=1024, description=N_("Largest file to ingest, in megabytes."))
     metrics: bool = Field(False, description=N_("Whether `/api/metrics` has figures for Prometheus (extra `team`)."))
+    mcp: Literal["off", "read", "write"] = Field(
+        "off",
+        description=N_(
+            "What agents may do that speak the Model Context Protocol at `/mcp` (extra `mcp`): `read` asks and looks, "
+            "and changes nothing that is there; `write` changes settings, tags, judgements and documents too."
+        ),
+    )
     host: str = Field("127.0.0.1", description=N_("Address the app listens on."))
     port: int = Field(8501, ge=1, le=65535, description=N_("Port the app listens on."))
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(

@@ -42,21 +42,13 @@ def recommendation_card(
     head.append(chip(_LOOKS[found.verdict], words(VERDICTS[found.verdict])))
     head.append(chip(_LOOKS[found.cost_verdict], words("cost: {verdict}", verdict=words(_COST[found.cost_verdict]))))
     if found.choice == "too_poor":
-        poor = words(
-            "None of {tried} settings reaches {floor} ({aim}): the best of them would be luck. First look "
-            "whether the collection holds what the questions expect, and how the grader judges it.",
-            tried=found.tried,
-            aim=words(MEASURE_NAMES[found.aim]),
-            floor=value_text("quality", QUALITY_FLOOR),
-        )
-        none = (node("strong", "heading", words("No recommendation")), node("p", "", poor))
+        none = (node("strong", "heading", words("No recommendation")), node("p", "", _poor(found, words)))
         draw((node("section", "card", *none),), words, key=key)
         return False
-    stays = found.choice == "baseline_stays" or not changed
-    what = words("Keep the settings compared: nothing tried is better.") if stays else " · ".join(changed)
+    stays = _stays(found, changed)
     parts = [
         node("div", "head", *head),
-        node("p", "query", what),
+        node("p", "query", _what(found, changed, words)),
         node("p", "muted", words(_CHOICE[found.choice], tied=found.tied, tried=found.tried)),
         node("p", "small", _figures(found, words)),
         node("p", "muted small", _doubt(found, words)),
@@ -64,19 +56,52 @@ def recommendation_card(
     if promised:
         parts.append(node("p", "small", chip("pass", words("certified")), f" {promised}"))
     if found.rejected:
-        said = words.count(
-            "Over {questions} questions it gives the generator 1 passage that the grader called not relevant "
-            "(settings compared: {before}).",
-            "Over {questions} questions it gives the generator {n} passages that the grader called not relevant "
-            "(settings compared: {before}).",
-            found.rejected,
-            questions=found.n,
-            before=found.rejected_before,
-        )
-        parts.append(node("p", "note small", "! ", said))
+        parts.append(node("p", "note small", "! ", _lets_in(found, words)))
     if not stays:
         parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", "button primary")))
     return draw((node("section", "card", *parts),), words, key=key) == "try"
+
+
+def recommendation_text(found: Recommendation, changed: Sequence[str], words: Words) -> list[str]:
+    """The sentences of the card, for those who do not see it."""
+    if found.choice == "too_poor":
+        return [_poor(found, words)]
+    verdict = f"{words(VERDICTS[found.verdict])} · {words('cost: {verdict}', verdict=words(_COST[found.cost_verdict]))}"
+    chosen = words(_CHOICE[found.choice], tied=found.tied, tried=found.tried)
+    said = [_what(found, changed, words), verdict, chosen, _figures(found, words), _doubt(found, words)]
+    return [*said, _lets_in(found, words)] if found.rejected else said
+
+
+def _stays(found: Recommendation, changed: Sequence[str]) -> bool:
+    return found.choice == "baseline_stays" or not changed
+
+
+def _what(found: Recommendation, changed: Sequence[str], words: Words) -> str:
+    if _stays(found, changed):
+        return words("Keep the settings compared: nothing tried is better.")
+    return " · ".join(changed)
+
+
+def _poor(found: Recommendation, words: Words) -> str:
+    return words(
+        "None of {tried} settings reaches {floor} ({aim}): the best of them would be luck. First look "
+        "whether the collection holds what the questions expect, and how the grader judges it.",
+        tried=found.tried,
+        aim=words(MEASURE_NAMES[found.aim]),
+        floor=value_text("quality", QUALITY_FLOOR),
+    )
+
+
+def _lets_in(found: Recommendation, words: Words) -> str:
+    return words.count(
+        "Over {questions} questions it gives the generator 1 passage that the grader called not relevant "
+        "(settings compared: {before}).",
+        "Over {questions} questions it gives the generator {n} passages that the grader called not relevant "
+        "(settings compared: {before}).",
+        found.rejected,
+        questions=found.n,
+        before=found.rejected_before,
+    )
 
 
 def _figures(found: Recommendation, words: Words) -> str:

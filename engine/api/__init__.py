@@ -35,6 +35,8 @@ from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.engine import Engine
 from engine.errors import AddressNotListed, InvalidQuestion
 from engine.host.noted_faults import NotedFault
+from engine.mcp_server.door import McpDoor, McpFirst
+from engine.mcp_server.telling import GetTelling
 from engine.model.config import RunConfig, config_from_dict, models_from_dict
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.model.version import __version__
@@ -70,17 +72,22 @@ def middleware(
     views: Views | None = None,
     doors: Doors | None = None,
     base: str = "",
+    telling: GetTelling | None = None,
 ) -> list[Middleware]:
     """The guards of pages and API, and behind them the API, which takes every path below ``/api`` to itself.
 
     ``views`` derives what pages show of a run while they follow it; without it there is no stream for them. ``doors``
-    say who calls where people sign in, and ``base`` is what stands before every path of the app.
+    say who calls where people sign in, and ``base`` is what stands before every path of the app. ``telling`` has the
+    words of the MCP server; without it there is none.
     """
     api: ASGIApp = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s, views=views), settings)
+    before = guards(settings)
+    if telling is not None:
+        before.append(Middleware(McpFirst, door=McpDoor(get_engine, settings, telling, doors, base)))
     if doors is None:
-        return [*guards(settings), Middleware(ApiFirst, api=api)]
+        return [*before, Middleware(ApiFirst, api=api)]
     signed_in = Middleware(PageDoor, doors=doors, base=base)
-    return [*guards(settings), Middleware(ApiFirst, api=SignedInApi(api, doors)), signed_in]
+    return [*before, Middleware(ApiFirst, api=SignedInApi(api, doors)), signed_in]
 
 
 def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, views: Views | None = None) -> FastAPI:

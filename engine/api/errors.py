@@ -35,6 +35,7 @@ _STATUS: Final[Mapping[str, int]] = {
         403: (errors.AddressNotListed, errors.NotAllowed, errors.ReadOnlyRun),
         404: (
             errors.GraphMissing,
+            errors.McpOff,
             errors.UnknownCollection,
             errors.UnknownDraft,
             errors.UnknownEntity,
@@ -82,6 +83,7 @@ _STATUS: Final[Mapping[str, int]] = {
         429: (errors.PersonLimitReached,),
         503: (
             errors.DataFolderGone,
+            errors.McpMissing,
             errors.ReaderMissing,
             errors.TooManyRuns,
             errors.EngineClosed,

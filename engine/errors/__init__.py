@@ -43,6 +43,7 @@ another language (:func:`message_of`).
     · InvalidQuerySet
     · JudgementsUnusable
     · NoAnswer
+    · NothingGathered
     · SetNotCovered
     · UnknownBatch
     · UnknownDraft
@@ -85,6 +86,11 @@ another language (:func:`message_of`).
   · JobOver
   · JobsUnreachable
   · LoopLimitReached
+  · McpError
+    · InvalidArguments
+    · McpMissing
+    · McpOff
+    · NoSuchTool
   · ModeFellBack
   · ModelError
     · AnswerCut
@@ -204,6 +210,7 @@ another language (:func:`message_of`).
     · WebSearchUnreachable
 """
 
+from engine.errors.agents import *
 from engine.errors.attachment import *
 from engine.errors.base import *
 from engine.errors.cluster import *

@@ -62,6 +62,14 @@ class UnknownBatch(EvaluationError):
     remedy = N_("It may have been deleted; choose another one from the list.")
 
 
+class NothingGathered(EvaluationError):
+    """A sweep has nothing to read."""
+
+    code = "WB814"
+    fact = N_("No run of a query set has been gathered that a sweep could read.")
+    remedy = N_("Gather evidence on the page Tune, or name another query set.")
+
+
 class BatchActive(EvaluationError):
     """Batches go one after the other: two at once would spoil each other's measured times."""
 

@@ -1,4 +1,4 @@
-"""What each operation needs: one table for the methods of the engine and one for the routes of the API.
+"""What each operation needs: one table for the methods of the engine, one for the routes of the API, one for tools.
 
 A public method or a route that is in neither is refused (``doors.py``, ``engine/api/signed_in.py``), and fails a test.
 """
@@ -267,5 +267,11 @@ ROUTES: Mapping[str, Role] = {
     "DELETE /weak-points/{point_id}": "admin",
 }
 """By method and path, as the API declares them."""
+TOOLS: Mapping[str, Role] = {
+    **dict.fromkeys(("list_collections", "search", "list_runs", "explain_run", "what_if", "diagnose"), "viewer"),
+    **dict.fromkeys(("list_settings", "list_batches", "sweep"), "viewer"),
+    **dict.fromkeys(("ask", "save_settings", "tag_run", "judge_passage", "ingest_text", "gather"), "editor"),
+}
+"""The tools of the MCP server by name; what they call passes by the tables above besides."""
 OPEN = "/ready"
 """The one route that needs no token: it says whether this replica takes work, and a proxy that asks has none."""

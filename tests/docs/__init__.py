@@ -11,7 +11,10 @@ from pydantic import SecretStr
 
 from components.common.i18n import words_for
 from components.picture.export import workflow_svg
+from engine.mcp_server.declared import tools_in
+from engine.mcp_server.server import GROUPS
 from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting, declarations
+from engine.people.rights import TOOLS
 from engine.settings import Settings
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
@@ -73,6 +76,17 @@ def pictures() -> dict[Path, str]:
     }
 
 
+def tools_table() -> str:
+    """Every tool of the MCP server: what it is for, which mode and role it takes, and what it does."""
+    rows = []
+    for group in GROUPS:
+        for name, effects in tools_in(group):
+            said = " ".join(str(getattr(group, name).__doc__).split()).split(". ")[0].rstrip(".")
+            effect = effects.effect + ", asks models" * effects.asks
+            rows.append((f"`{name}`", said, f"`{effects.mode}`", TOOLS[name], effect))
+    return table(("tool", "what it does", "mode", "role", "effect"), rows)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "parameters": parameters_table,
@@ -80,6 +94,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "samples": samples_table,
     "kinds": kinds_table,
     "loops": loops_table,
+    "tools": tools_table,
 }
 
 

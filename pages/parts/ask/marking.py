@@ -6,8 +6,8 @@ from components.ask.marking import marking_box
 from components.common.i18n import Words
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.evaluation.known_right import known_right
 from engine.model.values import PassageId, RunRecord
-from pages.parts.ask.remedy import expected_of
 from pages.parts.common.rights import may
 
 _FELL_SHORT = ("answered_forced", "answered_unverified", "abstained", "fallback")
@@ -15,7 +15,7 @@ _FELL_SHORT = ("answered_forced", "answered_unverified", "abstained", "fallback"
 
 def invitation(engine: Engine, record: RunRecord, words: Words) -> PassageId | None:
     """Draw it where a run was forced or refused and the right passage is not known; returns one to begin with."""
-    if not may("editor") or record.outcome not in _FELL_SHORT or expected_of(engine, record) != (None, None):
+    if not may("editor") or record.outcome not in _FELL_SHORT or known_right(engine, record) != (None, None):
         return None
     try:
         judged = {item.passage_id for item in engine.evaluation.labels(record.question)}

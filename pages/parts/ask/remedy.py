@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,23 +11,18 @@ from components.ask.remedy import remedy_box
 from components.common.i18n import Words
 from components.common.panel import want_settings
 from engine.engine import Engine
-from engine.errors import WorkbenchError
-from engine.evaluation.cases import sample_set
-from engine.evaluation.judgements import settled
-from engine.evaluation.matching import met_map
-from engine.model.values import PassageId, RunRecord
+from engine.evaluation.known_right import known_right
+from engine.model.values import RunRecord
 from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.diagnosis import diagnose
 from engine.replay.remedy import remedy
 from pages.parts.ask.pinned_runs import effect_on_pinned
 from pages.parts.common.remembered import remembered
 
-Met = Mapping[PassageId, tuple[int, ...]]
-
 
 def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
     """Draw what went wrong in a finished run and what would mend it; nothing where it ended well."""
-    met, answerable = expected_of(engine, record)
+    met, answerable = known_right(engine, record)
     found = diagnose(record, met, answerable)
     if found is None:
         return
@@ -46,19 +40,3 @@ def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
     if remedy_box(found, change, effect, words, key="remedy") and change is not None:
         want_settings({change.name: change.value_to})
         st.rerun()
-
-
-def expected_of(engine: Engine, record: RunRecord) -> tuple[Met | None, bool | None]:
-    """Which passages are right, by the reader's own judgement or else by the sample question that was asked."""
-    try:
-        own = {name: said for (_, name), said in settled(engine.evaluation.labels(record.question)).items()}
-    except WorkbenchError:
-        own = {}
-    helpful: Met = {name: (0,) for name, relevant in own.items() if relevant}
-    if helpful:
-        return helpful, True
-    asked = record.question.strip()
-    case = next((item for item in sample_set().cases if item.question.strip() == asked), None)
-    if case is None or record.config.collection != sample_set().collection:
-        return None, None
-    return (met_map(case, record), True) if case.expected else (None, case.answerable)

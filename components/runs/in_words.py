@@ -1,0 +1,69 @@
+"""Runs, what-ifs and diagnoses as plain sentences, for programs that read no pages (``engine.mcp_server.telling``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from components.ask.presenter_sentences import sentence
+from components.ask.remedy import title, why_text
+from components.ask.smallest_changes import boundary_text
+from components.ask.what_if_text import changes_text, consequence_text
+from components.common.i18n import UiLanguage, words_for
+from components.common.phrases import decision_text, ended_text, fault_text
+from components.common.setting_words import setting_label, setting_text
+from components.tune.recommendation import recommendation_text
+from engine.evaluation.recommend import Recommendation
+from engine.model.config import RunConfig
+from engine.model.events import Event
+from engine.model.settings_difference import settings_difference
+from engine.model.values import Decision, Fault, RunRecord
+from engine.replay import WhatIf
+from engine.replay.decision_boundaries import DecisionBoundary
+from engine.replay.diagnosis import Diagnosis
+from engine.replay.playback import steps
+
+
+class InWords:
+    """What pages say of these values, without markup."""
+
+    def steps(self, record: RunRecord, events: Sequence[Event], language: UiLanguage) -> list[str]:
+        """What happened in a run, one sentence a step."""
+        words = words_for(language)
+        return [sentence(step, record, words) for step in steps(events)]
+
+    def ending(self, record: RunRecord, language: UiLanguage) -> str:
+        """How a run ended, in a few words."""
+        return ended_text(record, words_for(language))
+
+    def decision(self, decision: Decision, record: RunRecord, language: UiLanguage) -> str:
+        """The inequality that decided, and where it led."""
+        return decision_text(decision, record.workflow, words_for(language))
+
+    def what_if(self, found: WhatIf, record: RunRecord, language: UiLanguage) -> str:
+        """What other settings would have done to a run."""
+        words = words_for(language)
+        said = changes_text(found.config, record.config, words) + consequence_text(found, record, words)
+        return said.replace("**", "")
+
+    def diagnosis(self, found: Diagnosis, language: UiLanguage) -> str:
+        """What a run suffered from, with the figures that say so."""
+        words = words_for(language)
+        return words("{name}: {text}", name=title(found, words), text=why_text(found, words))
+
+    def change(self, boundary: DecisionBoundary, language: UiLanguage) -> str:
+        """The change of one setting, and where it leads."""
+        return boundary_text(boundary, words_for(language))
+
+    def recommendation(self, found: Recommendation, before: RunConfig, language: UiLanguage) -> list[str]:
+        """Which settings of a sweep are recommended over ``before``, and how sure that is."""
+        words = words_for(language)
+        changed = [
+            f"{setting_label(item.name, words)} {setting_text(item.name, item.b, words)}"
+            for item in settings_difference(before, found.config)
+        ]
+        return recommendation_text(found, changed, words)
+
+    def fault(self, fault: Fault, language: UiLanguage) -> str:
+        """What happened, and what to do."""
+        words = words_for(language)
+        return words.joined(part for part in fault_text(fault, words) if part)

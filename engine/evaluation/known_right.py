@@ -1,0 +1,46 @@
+"""Which passages of a run are right: by whoever asks, by what people have judged, or by the sample questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from engine.errors import WorkbenchError
+from engine.evaluation.cases import Case, Expectation, question_id, sample_set
+from engine.evaluation.judgements import settled
+from engine.evaluation.matching import met_map
+from engine.evaluation.store import EvaluationStore
+from engine.model.values import PassageId, RunRecord
+
+Met = Mapping[PassageId, tuple[int, ...]]
+
+
+class Judgements(Protocol):
+    """An engine, as far as it is asked here."""
+
+    @property
+    def evaluation(self) -> EvaluationStore:
+        """Raises ``EvaluationError`` where its file cannot be used: then nobody's judgement is known."""
+
+
+def known_right(engine: Judgements, record: RunRecord, expected: Sequence[str] = ()) -> tuple[Met | None, bool | None]:
+    """Which expectations each passage meets, and whether the question can be answered; None where that is not known.
+
+    ``expected`` are ids of passages, or names of sources; without any it goes by what people have judged, and else by
+    the sample question that was asked.
+    """
+    if expected:
+        named = tuple(Expectation("passage" if "#" in item else "source", item) for item in expected)
+        return met_map(Case(question_id(record.question), record.question, named), record), True
+    try:
+        own = {name: said for (_, name), said in settled(engine.evaluation.labels(record.question)).items()}
+    except WorkbenchError:
+        own = {}
+    helpful: Met = {name: (0,) for name, relevant in own.items() if relevant}
+    if helpful:
+        return helpful, True
+    asked = record.question.strip()
+    case = next((item for item in sample_set().cases if item.question.strip() == asked), None)
+    if case is None or record.config.collection != sample_set().collection:
+        return None, None
+    return (met_map(case, record), True) if case.expected else (None, case.answerable)

@@ -1,0 +1,56 @@
+"""Settings of a run as an agent gives and reads them: only what differs from others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.api.partial_config import config_over
+from engine.engine import Engine
+from engine.errors import AddressNotListed, InvalidConfig
+from engine.evaluation.settings_out import plain_settings
+from engine.model.config import USUAL, RunConfig, for_workflow
+
+
+def config_for(engine: Engine, saved: str, collection: str, settings: Mapping[str, Any]) -> RunConfig:
+    """The config of a question: saved settings, or the usual ones, with a collection and settings of its own.
+
+    Raises ``InvalidConfig`` and ``AddressNotListed``.
+    """
+    base = RunConfig(models=engine.settings.models)
+    if saved:
+        known = engine.evaluation.settings()
+        if saved not in known:
+            raise InvalidConfig.not_one_of(field="saved", allowed=tuple(known))
+        base = known[saved]
+    named = {"collection": collection} if collection else {}
+    return admissible(engine, config_over(base, {**settings, **named}))
+
+
+def admissible(engine: Engine, config: RunConfig) -> RunConfig:
+    """The config, unless it names a server that the settings do not: a request must not make the program connect."""
+    if config.milvus_address and config.milvus_address not in engine.settings.known_addresses:
+        raise AddressNotListed(field="milvus_address")
+    return config
+
+
+def differences(config: RunConfig, base: RunConfig | None = None) -> dict[str, Any]:
+    """The settings in which a config differs from another one; without one, its workflow and what differs from the
+    defaults of that.
+    """
+    if base is None:
+        usual = for_workflow(RunConfig(), config.workflow)
+        named = {} if config.workflow == USUAL else {"workflow": config.workflow}
+        return {**named, **_changed(plain_settings(config), plain_settings(usual))}
+    return _changed(plain_settings(config), plain_settings(base))
+
+
+def _changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in new.items():
+        if isinstance(value, Mapping):
+            if inner := _changed(value, old.get(name, {})):
+                found[name] = inner
+        elif name not in old or value != old[name]:
+            found[name] = value
+    return found

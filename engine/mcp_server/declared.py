@@ -1,0 +1,82 @@
+"""How a tool is declared: a method with a docstring and typed parameters, and what it does to the workbench."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
+
+from engine.engine import Engine
+from engine.mcp_server.telling import Language, Telling
+
+Mode = Literal["read", "write"]
+Effect = Literal["looks", "adds", "changes"]
+"""``adds`` leaves something new and changes nothing that was there."""
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+_MARK = "__tool__"
+
+RunNamed = Annotated[str, Field(description="id of a run")]
+CollectionNamed = Annotated[str, Field(description="name of a collection")]
+SettingsGiven = Annotated[dict[str, Any], Field(description="settings by name, as list_settings has them")]
+InLanguage = Annotated[Language, Field(description="of the sentences")]
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a tool does, as MCP's hints say it."""
+
+    title: str
+    effect: Effect = "looks"
+    mode: Mode = "read"
+    """The least mode that has it."""
+    again: bool = True
+    """Whether calling it once more with the same arguments changes nothing further."""
+    asks: bool = False
+    """Whether chat models or the web may be asked."""
+
+    def in_mode(self, mode: Mode) -> bool:
+        return mode == "write" or self.mode == "read"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What the tools work on."""
+
+    get_engine: Callable[[], Engine]
+    """Blocks where it has to open one."""
+    telling: Telling
+    mode: Mode
+
+    @property
+    def engine(self) -> Engine:
+        return self.get_engine()
+
+
+class Tools:
+    """A group of tools: its public methods that are marked by :func:`tool`."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+
+def tool(
+    title: str, effect: Effect = "looks", mode: Mode = "read", *, again: bool = True, asks: bool = False
+) -> Callable[[_Method], _Method]:
+    """Mark a method as a tool; see :class:`Effects`."""
+    effects = Effects(title, effect, mode, again, asks)
+
+    def marked(method: _Method) -> _Method:
+        setattr(method, _MARK, effects)
+        return method
+
+    return marked
+
+
+def tools_in(group: type[Tools]) -> Iterator[tuple[str, Effects]]:
+    """Names and effects of the tools of a group, in the order in which they are written."""
+    for name, value in vars(group).items():
+        effects = getattr(value, _MARK, None)
+        if isinstance(effects, Effects):
+            yield name, effects

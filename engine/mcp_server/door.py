@@ -1,0 +1,187 @@
+"""The MCP server at ``/mcp`` of the app: who comes in, and in which mode; behind the guards of pages and API.
+
+Nothing of the library is imported before the first request that is let in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextvars import Context
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from engine.api.errors import status_of
+from engine.api.incoming import drain
+from engine.api.signed_in import BEARER, INVALID, Doors
+from engine.api.web import ApiGuard, refuse
+from engine.engine import Engine
+from engine.errors import InvalidSettings, McpMissing, McpOff, NotSignedIn, TokenRefused, WorkbenchError
+from engine.messages import N_
+from engine.people.acting import LOCAL, acting_as
+from engine.people.values import Person
+from engine.settings import Settings
+
+if TYPE_CHECKING:
+    from engine.mcp_server.declared import Mode
+    from engine.mcp_server.telling import GetTelling
+
+PATH: Final = "/mcp"
+MODE_HEADER: Final = "x-workbench-mcp"
+"""In which mode the command ``mcp`` hands over; only read with its token."""
+_MOST_READ = 64 * 1024
+_UPLOAD_BYTES_PER_MB = 1_500_000
+
+
+class McpFirst:
+    """Gives the MCP server the path ``/mcp``, and ends it with the app."""
+
+    def __init__(self, app: ASGIApp, door: McpDoor) -> None:
+        self._app = app
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                await self._door.close()
+        elif scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") == PATH:
+            await self._door(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+class McpDoor:
+    """Lets in whom the settings let in: nobody (404), everybody, or where people sign in those with a token (401).
+
+    The command ``mcp`` of this machine is let in by the secret that the app keeps in its data folder: whoever may read
+    that folder can open it without the app too.
+    """
+
+    def __init__(
+        self,
+        get_engine: Callable[[], Engine],
+        settings: Settings,
+        telling: GetTelling,
+        doors: Doors | None = None,
+        base: str = "",
+    ) -> None:
+        """Raises ``InvalidSettings`` where the package is missing that the settings need."""
+        if settings.mcp != "off" and find_spec("mcp") is None:
+            why = N_("the package mcp is not installed; it comes with the extra `mcp`")
+            raise InvalidSettings.unusable(name="WORKBENCH_MCP", why=why)
+        self._get_engine = get_engine
+        self._settings = settings
+        self._telling = telling
+        self._doors = doors
+        self._base = base
+        self._starting = asyncio.Lock()
+        self._serving: dict[Mode, _Serving] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            person, mode = await asyncio.to_thread(self._caller, Headers(scope=scope))
+            serving = await self._served(mode)
+        except WorkbenchError as error:
+            await _turned_away(receive, send, error)
+            return
+        with acting_as(person):
+            await serving.app({**scope, "root_path": scope.get("root_path", "") + self._base}, receive, send)
+
+    async def close(self) -> None:
+        """End every session and what it runs."""
+        serving, self._serving = self._serving, {}
+        for item in serving.values():
+            await item.stop()
+
+    def _caller(self, headers: Headers) -> tuple[Person, Mode]:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        token = token.strip() if scheme.lower() == "bearer" else ""
+        if token and self._is_command(token):
+            mode: Mode = "write" if headers.get(MODE_HEADER) == "write" else "read"
+            return self._doors.of_token(token) if self._doors else LOCAL, mode
+        if self._settings.mcp == "off":
+            raise McpOff()
+        if self._doors is None:
+            return LOCAL, self._settings.mcp
+        if not token:
+            raise NotSignedIn()
+        return self._doors.admitted(self._doors.of_token(token)), self._settings.mcp
+
+    def _is_command(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode("utf-8", "replace"), self._get_engine().team.local_token.encode())
+
+    async def _served(self, mode: Mode) -> _Serving:
+        async with self._starting:
+            if mode not in self._serving:
+                made = await asyncio.to_thread(self._made, mode)
+                await made.start()
+                self._serving[mode] = made
+            return self._serving[mode]
+
+    def _made(self, mode: Mode) -> _Serving:
+        try:
+            from engine.mcp_server.declared import Bench
+            from engine.mcp_server.server import WorkbenchServer
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+                raise
+            raise McpMissing.needed() from None
+        server = WorkbenchServer(Bench(self._get_engine, self._telling(), mode))
+        # Requests of one session may reach any of several replicas: there each stands alone.
+        return _Serving(server, self._settings, mode, alone=bool(self._settings.database_url.get_secret_value()))
+
+
+class _Serving:
+    """The sessions of one mode, in a task of their own."""
+
+    def __init__(self, server: Any, settings: Settings, mode: Mode, *, alone: bool) -> None:
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        most = _MOST_READ if mode == "read" else settings.max_upload_mb * _UPLOAD_BYTES_PER_MB
+        # Hosts and origins are looked at by the guards of the app, which stand before this.
+        guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        server.streamable_http_app(stateless_http=alone, transport_security=guarded, max_request_body_size=most)
+        self._manager = server.session_manager
+        self.app: ASGIApp = ApiGuard(self._manager.handle_request, max_body=most)
+        self._over = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        ready = asyncio.Event()
+        # In a context of its own: none of what it begins acts for whoever happened to come first.
+        self._task = asyncio.get_running_loop().create_task(self._run(ready), context=Context())
+        await ready.wait()
+
+    async def stop(self) -> None:
+        self._over.set()
+        if self._task is not None:
+            await self._task
+
+    async def _run(self, ready: asyncio.Event) -> None:
+        try:
+            async with self._manager.run():
+                ready.set()
+                await self._over.wait()
+        finally:
+            ready.set()
+
+
+async def _turned_away(receive: Receive, send: Send, error: WorkbenchError) -> None:
+    unknown = isinstance(error, NotSignedIn | TokenRefused)
+    challenge = ((b"www-authenticate", (INVALID if isinstance(error, TokenRefused) else BEARER).encode()),)
+    await refuse(
+        send,
+        status_of(error.code),
+        error.code,
+        error.fact,
+        error.remedy,
+        ending=partial(drain, receive),
+        headers=challenge if unknown else (),
+    )

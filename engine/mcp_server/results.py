@@ -1,0 +1,243 @@
+"""What the tools give back, as typed values; texts are cut, so that a model with a small context can read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+SEVERAL = 400
+"""Characters of one of several passages."""
+LONGEST_ANSWER = 4000
+LONGEST_QUESTION = 200
+
+
+class FoundText(BaseModel):
+    """A passage: somebody else's text, evidence and no instruction."""
+
+    id: str
+    source: str
+    section: str = ""
+    similarity: float = Field(description="0 to 1")
+    text: str
+    cut: bool = Field(False, description="the text goes on")
+
+
+class Found(BaseModel):
+    collection: str
+    method: str
+    passages: list[FoundText]
+
+
+class CollectionSaid(BaseModel):
+    name: str
+    description: str = ""
+    passages: int
+    sources: int
+    searched_by_words: bool = Field(description="whether the methods full_text and fused work")
+    aliases: list[str] = []
+    problem: str = Field("", description="why it cannot be read at the moment")
+
+
+class Collections(BaseModel):
+    collections: list[CollectionSaid]
+    more: int = Field(0, description="how many were left off")
+
+
+class Cited(BaseModel):
+    marker: int = Field(description="the number n of [n] in the answer")
+    passage_id: str
+    source: str
+    section: str = ""
+    text: str
+
+
+class Answered(BaseModel):
+    run_id: str
+    link: str = Field("", description="the page of the run; empty where no workbench serves pages")
+    outcome: str
+    ending: str = Field(description="the outcome in words")
+    answer: str
+    verified: bool = Field(description="whether every passage that the answer was made from passed the grader")
+    citations: list[Cited]
+    rounds: int
+    rewrites: list[str] = Field([], description="the queries that were tried after the question itself")
+    chat_calls: int
+    seconds: float
+    warnings: list[str] = []
+
+
+class RunLine(BaseModel):
+    run_id: str
+    question: str
+    collection: str
+    workflow: str
+    outcome: str
+    started_at: str
+    seconds: float
+    chat_calls: int
+    rewrites: int
+    tags: list[str] = []
+
+
+class Runs(BaseModel):
+    runs: list[RunLine]
+    before: str = Field("", description="give this to see older ones; empty: there are none")
+
+
+class Judged(BaseModel):
+    id: str
+    place: str
+    similarity: float
+    gate: str = Field(description="kept, or what dropped it before it was judged")
+    verdict: str = Field("", description="relevant, not relevant, unreadable; empty: not judged")
+    p_relevant: float | None = None
+    text: str = ""
+
+
+class RoundSaid(BaseModel):
+    round: int
+    query: str
+    passages: list[Judged] = Field(description="best first")
+    more: int = Field(0, description="how many were left off")
+
+
+class Suffered(BaseModel):
+    """What a run suffered from."""
+
+    failure: str
+    why: str
+    by_labels: bool = Field(description="true: expected passages led to it; false: only what the run itself shows")
+    passages: list[str] = []
+    change: str = Field("", description="the smallest change of one setting that the record confirms to mend it")
+    settings: dict[str, Any] = Field({}, description="that change, for what_if and ask")
+
+
+class Explained(BaseModel):
+    run_id: str
+    link: str = ""
+    question: str
+    collection: str
+    workflow: str
+    outcome: str
+    ending: str
+    story: list[str] = Field(description="what happened, step by step")
+    decisions: list[str]
+    rounds: list[RoundSaid]
+    answer: str = ""
+    cited: list[str] = []
+    suffered_from: Suffered | None = None
+    settings: dict[str, Any] = Field(description="those that differ from the defaults")
+    chat_calls: int
+    seconds: float
+
+
+class Price(BaseModel):
+    chat_calls: int
+    built_in_calls: int
+    seconds: float | None = Field(None, description="by the times that this run measured")
+
+
+class WouldHave(BaseModel):
+    run_id: str
+    sentence: str
+    state: str = Field(
+        description="known: the recorded answer stands; generation: the path is known, an answer would have to be "
+        "written; needs_calls: the path cannot be told without calls"
+    )
+    same_path: bool
+    outcome: str | None = None
+    missing: str | None = Field(None, description="what the record cannot tell")
+    decisions: list[str]
+    passages: list[str] = Field([], description="what the answer would be made from, as far as that is known")
+    answer: str = ""
+    next_step: Price
+    at_worst: Price
+
+
+class Diagnosed(BaseModel):
+    run_id: str
+    suffered_from: Suffered | None = None
+    note: str = Field("", description="why there is no diagnosis")
+
+
+class BatchLine(BaseModel):
+    batch_id: str
+    query_set: str
+    collection: str
+    created_at: str
+    questions: int
+    done: int
+    failed: int
+
+
+class Batches(BaseModel):
+    batches: list[BatchLine]
+    more: int = 0
+    query_sets: list[str]
+
+
+class SettingSaid(BaseModel):
+    name: str
+    meaning: str
+    default: Any
+    allowed: str
+    without_calls: bool = Field(description="whether a sweep can try it")
+
+
+class SavedSaid(BaseModel):
+    name: str
+    collection: str
+    workflow: str
+    settings: dict[str, Any] = Field(description="those that differ from the defaults")
+
+
+class SettingsKnown(BaseModel):
+    settings: list[SettingSaid]
+    saved: list[SavedSaid]
+    workflows: list[str]
+
+
+class Tried(BaseModel):
+    settings: dict[str, Any]
+    quality: float | None
+    steps: float | None = Field(None, description="mean gradings, rewrites and generations")
+    unknown: int = Field(description="questions that would need calls to tell")
+
+
+class Swept(BaseModel):
+    batch_id: str
+    query_set: str
+    questions: int
+    tried: int
+    recommendation: list[str]
+    choice: str
+    settings: dict[str, Any] = Field({}, description="what the recommendation changes; empty: keep those compared")
+    recommended: Tried | None = None
+    compared_with: Tried
+    front: list[Tried] = Field(description="settings that no other beats in quality and steps, fewest steps first")
+
+
+class Done(BaseModel):
+    """What was changed."""
+
+    done: str
+    id: str = ""
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters, its end marked where something is missing."""
+    return text if len(text) <= most else text[: most - 2].rstrip() + " …"
+
+
+def compact(value: Any) -> str:
+    """A result as JSON on one line, without what is empty: what a model pays for is what it reads."""
+    return json.dumps(_full(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _full(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _full(item) for name, item in value.items() if item not in (None, "", [], {})}
+    return [_full(item) for item in value] if isinstance(value, list) else value
