@@ -101,10 +101,12 @@ class Engine:
         self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)
         self._any = AnyRuns(self._runs, self._followed, self._archive)
         self.graphs = Graphs(self._loop, self.resources, self.ingestions)
-        self.library = Library(self._loop, self.resources, self.ingestions.jobs, self.team.limit_alike)
+        self._evaluations = Evaluations(self, self.team.groups_of)
+        self.library = Library(
+            self._loop, self.resources, self.ingestions.jobs, self._evaluations, self.team.limit_alike
+        )
         self.connections = Connections(self._loop, self.resources)
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
-        self._evaluations = Evaluations(self, self.team.groups_of)
         self.drafting = Drafting(self._loop, self.resources, self._evaluations)
         self.judging = Judging(self._evaluations)
         self._loop.submit(self._warm_up())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Row, delete, select, update
@@ -23,14 +24,7 @@ class DraftStore(OpenedStore):
         """Keep drafts in their order; one of a known id stays as it is, with what was decided about it."""
         made_at = now()
         rows = [
-            {
-                "id": draft.id,
-                "collection": clean(draft.collection),
-                "place": place,
-                "made_at": made_at,
-                "state": "open",
-                "data": clean(json.dumps(draft.to_dict(), ensure_ascii=False)),
-            }
+            {"id": draft.id, "place": place, "made_at": made_at, "state": "open", **_row(draft)}
             for place, draft in enumerate(drafts)
         ]
         with self._writing() as connection:
@@ -62,6 +56,14 @@ class DraftStore(OpenedStore):
             connection.execute(change.values(**decided, author=clean(acting().author)))
         return self.draft(draft_id)
 
+    def rename_collection(self, collection: str, new_name: str) -> None:
+        """Let the drafts of a collection follow it to its new name, with what was decided about them."""
+        these = select(DRAFTS).where(DRAFTS.c.collection == clean(collection))
+        for kept in [self._kept(row) for row in self._rows(these)]:
+            moved = _row(replace(kept.draft, collection=new_name))
+            with self._writing() as connection:
+                connection.execute(update(DRAFTS).where(DRAFTS.c.id == kept.draft.id).values(**moved))
+
     def forget(self, collection: str) -> int:
         """Remove the open drafts of a collection; returns how many there were."""
         these = (DRAFTS.c.collection == clean(collection), DRAFTS.c.state == "open")
@@ -74,3 +76,10 @@ class DraftStore(OpenedStore):
         except ValueError:
             raise self._damaged_entry() from None
         return Kept(draft, row.state, row.made_at, row.set_name, row.decided_at, row.author)
+
+
+def _row(draft: Draft) -> dict[str, str]:
+    return {
+        "collection": clean(draft.collection),
+        "data": clean(json.dumps(draft.to_dict(), ensure_ascii=False)),
+    }

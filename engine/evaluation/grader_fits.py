@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, cause_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @guarded
 class GraderFits:
-    """Fits by id, in the database of evaluations; one that was kept stays, for records name it.
+    """Fits by id, in the database of evaluations; one that was kept stays as long as its collection: records name it.
 
     Every method raises ``EvaluationError`` where the database cannot be used.
     """
@@ -49,16 +49,8 @@ class GraderFits:
     def keep(self, fit: GraderFit) -> GraderFit:
         """Keep a fit and return it with date and author; one of the same content stays as it is."""
         noted = replace(fit, made_at=datetime.now(UTC).isoformat(timespec="seconds"), author=acting().author)
-        row = {
-            "id": noted.id,
-            "collection": clean(noted.collection),
-            "model": clean(noted.model),
-            "content": clean(json.dumps(asdict(noted), ensure_ascii=False, default=dict)),
-            "made_at": noted.made_at,
-            "author": clean(noted.author),
-        }
         with self._translated(), self._database.writing() as connection:
-            put(connection, GRADER_FITS, row, changes=())
+            put(connection, GRADER_FITS, _row(noted), changes=())
             return self._found(connection, noted.id) or noted
 
     def of(self, collection: str) -> tuple[GraderFit, ...]:
@@ -69,6 +61,22 @@ class GraderFits:
         newest = query.order_by(GRADER_FITS.c.made_at.desc(), GRADER_FITS.c.id)
         with self._reading() as connection:
             return tuple(_adapter().validate_json(text) for text in connection.scalars(newest)) if connection else ()
+
+    def rename_collection(self, collection: str, new_name: str) -> None:
+        """Let the fits to a collection follow it to its new name, each with the id that its content has there."""
+        moved = [_row(replace(fit, collection=new_name)) for fit in self.of(collection)]
+        if moved:
+            with self._translated(), self._database.writing() as connection:
+                put(connection, GRADER_FITS, moved, changes=())
+            self.forget(collection)
+
+    def forget(self, collection: str) -> int:
+        """Remove the fits to a collection, which no other one can use; returns how many there were."""
+        if not self.of(collection):
+            return 0
+        with self._translated(), self._database.writing() as connection:
+            these = GRADER_FITS.c.collection == clean(collection)
+            return connection.execute(delete(GRADER_FITS).where(these)).rowcount
 
     def used_by(self, model: RoleModel, collection: str) -> GraderFit | None:
         """The fit that a grader judges a collection with; None for one as shipped.
@@ -126,6 +134,17 @@ class GraderFits:
         except UNUSABLE as error:
             cause, advice = cause_of(error)
             raise EvaluationError.unusable(path=self._database.place, cause=cause, advice=advice) from None
+
+
+def _row(fit: GraderFit) -> dict[str, str]:
+    return {
+        "id": fit.id,
+        "collection": clean(fit.collection),
+        "model": clean(fit.model),
+        "content": clean(json.dumps(asdict(fit), ensure_ascii=False, default=dict)),
+        "made_at": fit.made_at,
+        "author": clean(fit.author),
+    }
 
 
 @cache

@@ -174,6 +174,8 @@ _GRADER_FITS: Operations = {
     "of": LOOK,
     "used_by": OWN,
     "keep": _work(N_("Grader fitted"), "fit.name"),
+    "forget": _manage(N_("Fits of a grader removed"), "collection"),
+    "rename_collection": MANAGE,
     "start_examples": WORK,
 }
 _WEAK_POINTS: Operations = {

@@ -17,6 +17,7 @@ from engine.errors import (
     SamplesStay,
     UnknownCollection,
 )
+from engine.evaluation.opening import Evaluations
 from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_models import HASHING, installed_embedders
@@ -55,12 +56,14 @@ class Library:
         loop: LoopThread,
         resources: Resources,
         jobs: Callable[[], Sequence[JobStatus]],
+        evaluations: Evaluations,
         limit_alike: Callable[[str, str], None] = lambda _, __: None,
     ) -> None:
         """``jobs`` tells which ingestions there are: what one writes into is neither renamed nor deleted.
 
         ``limit_alike`` is told a collection and another name of it, which must be kept from the same people.
         """
+        self._evaluations = evaluations
         self._limit_alike = limit_alike
         self._loop = loop
         self._resources = resources
@@ -90,7 +93,7 @@ class Library:
 
     @on_loop
     async def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:
-        """Give a collection another name; sources, summaries, aliases, memories and its knowledge graph go with it.
+        """Give a collection another name; all that is kept of it goes with it: its graph, memories, drafts and fits.
 
         Records of earlier runs keep the old name, for they say what was. It stays an alias unless ``keep_old`` is
         False, so that branches of those runs, saved settings and API calls still find the collection. Raises
@@ -105,7 +108,8 @@ class Library:
         async with renamed(self._knowledge.graphs, info.name, new_name):
             found = await store.rename(info.name, new_name, keep_old=keep_old)
         await self._knowledge.memory().rename_collection(info.name, new_name)
-        await asyncio.to_thread(self._knowledge.weak_points.rename_collection, info.name, new_name)
+        for kept in (self._knowledge.weak_points, self._evaluations.drafts, self._resources.fits):
+            await asyncio.to_thread(kept.rename_collection, info.name, new_name)
         return found
 
     @on_loop
@@ -131,9 +135,9 @@ class Library:
 
     @on_loop
     async def drop(self, collection: str) -> None:
-        """Delete a collection with its sources, summaries, aliases and knowledge graph, for good.
+        """Delete a collection for good, with its sources, summaries, aliases, graph, open drafts and fits of graders.
 
-        Records of runs and memories stay: they are the user's history, and can be deleted on their own pages. Raises
+        Records of runs, memories, query sets and what was decided about drafts stay, as the user's history. Raises
         ``UnknownCollection``, ``AliasTaken`` for an alias, ``ForeignCollection``, ``SamplesStay``, ``CollectionBusy``.
         """
         info = await self._own(collection)
@@ -143,6 +147,8 @@ class Library:
         async with dropped(self._knowledge.graphs, collection):
             await (await self._knowledge.own_store()).drop(collection)
         await asyncio.to_thread(self._knowledge.weak_points.delete_all, collection)
+        await asyncio.to_thread(self._evaluations.drafts.forget, collection)
+        await asyncio.to_thread(self._resources.fits.forget, collection)
 
     @on_loop
     async def search(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine
 from engine.errors import (
     AliasTaken,
@@ -27,8 +28,9 @@ from engine.errors import (
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.rates import note_rate
 from engine.library.values import JobStatus
-from engine.model.config import RunConfig
-from engine.model.values import SAMPLE_COLLECTION, Memory
+from engine.model.config import RoleModel, RunConfig
+from engine.model.grader_fit import GraderFit
+from engine.model.values import SAMPLE_COLLECTION, Memory, PassageId
 from engine.running.library import Library
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn
@@ -59,13 +61,34 @@ def test_a_collection_that_a_job_writes_into_is_neither_renamed_nor_deleted(engi
     engine.library.set_alias("diary", "notes")
     writing = JobStatus("1", "ingest", "diary", "embedding", "2026-01-01T00:00:00+00:00", files=1)
     jobs = [writing]
-    library = Library(engine._loop, engine.resources, lambda: jobs)
+    library = Library(engine._loop, engine.resources, lambda: jobs, engine._evaluations)
     with pytest.raises(CollectionBusy):
         library.drop("notes")
     with pytest.raises(CollectionBusy):
         library.rename("notes", "papers")
     jobs[:] = [replace(writing, state="stopped")]
     assert library.rename("notes", "papers").name == "papers"
+
+
+def test_drafts_and_fits_follow_their_collection_and_go_with_it(engine: Engine) -> None:
+    """EV-06: nothing waits to be looked through, and no fit is offered, for a collection that is gone."""
+    engine.library.create("notes", "hashing")
+    for question in ("What is a chain?", "What is a link?"):
+        draft = Draft(
+            draft_id("notes", question), "notes", question, "definition", "en", (PassageId("a.md#1"),), "a.md"
+        )
+        engine._evaluations.drafts.add([draft])
+    engine.drafting.refuse(draft.id)
+    fit = engine.grader_fits.keep(GraderFit("coefficients", "builtin", "notes", {"coefficients": [0.0]}, judgements=40))
+    engine.library.rename("notes", "papers", keep_old=False)
+    assert engine.drafting.list("notes") == () and engine.grader_fits.of("notes") == ()
+    assert {item.draft.collection for item in engine.drafting.list("papers")} == {"papers"}
+    moved = replace(fit, collection="papers")
+    assert engine.grader_fits.of("papers") == (moved,)
+    assert engine.grader_fits.used_by(RoleModel(moved.model, fit=moved.id), "papers") == moved
+    engine.library.drop("papers")
+    assert [(item.draft.id, item.state) for item in engine.drafting.list("papers")] == [(draft.id, "refused")]
+    assert engine.grader_fits.of("papers") == ()
 
 
 def test_an_empty_collection_is_made_with_the_model_that_was_chosen(engine: Engine) -> None:

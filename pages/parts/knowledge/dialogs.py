@@ -254,7 +254,8 @@ def _drop(engine: Engine, info: CollectionInfo, words: Words) -> None:
     """One that holds something has to be named, so that no slip of the hand takes it."""
     st.text(
         words(
-            "{name} goes with {n} passages for good. Records of runs keep what they saw.",
+            "{name} goes with {n} passages for good, and with its open drafts of questions and the fits of graders to "
+            "it. Records of runs keep what they saw; query sets stay.",
             name=info.name,
             n=count_text(info.passages),
         )
