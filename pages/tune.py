@@ -279,9 +279,8 @@ def map_card(shown: Shown, config: RunConfig) -> bool:
     safe = safe_places(found) if found is not None else frozenset()
     if heat is None:
         heat = map_of(shown, config, (x, y), measure, names)
-    heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown), safe=safe)
-    if safe and found is not None:
-        st.caption(words.joined([words("Framed: certified."), promise_text(found, words)]))
+    promise = promise_text(found, words) if found is not None else ""
+    heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown), safe=safe, promise=promise)
     if int(heat.known_n.min()) < len(shown):
         st.caption(words("Hatched cells count fewer questions, empty ones none: the others would need calls to tell."))
     return swept is None and {x, y} <= set(names)

@@ -9,6 +9,7 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, figure, node, table
 from components.common.phrases import probability_text
+from components.tune.figures import p_text
 from components.tune.vega import ACCENT, AMBER, draw_chart, layer, number, share, text
 from engine.evaluation.grader_bench import Confusion, GraderComparison, GraderFigures
 from engine.evaluation.noise import Noise, coin_flip
@@ -136,14 +137,13 @@ def comparison(compared: GraderComparison, words: Words, *, key: str, texts: Map
         )
     ]
     if compared.labelled_n:
-        p = "–" if compared.p is None else f"{compared.p:.3f}"
         parts.append(
             words(
-                "Of {n} labelled ones the first is right on {first}, the second on {second} (p = {p}).",
+                "Of {n} labelled ones the first is right on {first}, the second on {second} ({p}).",
                 n=compared.labelled_n,
                 first=compared.first_right,
                 second=compared.second_right,
-                p=p,
+                p="p = –" if compared.p is None else p_text(compared.p),
             )
         )
     rows = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, draw, node
-from components.tune.figures import value_text
+from components.tune.figures import p_text, value_text
 from engine.evaluation.certify import Certificates, Risk
 from engine.evaluation.predicted import Predicted
 from engine.messages import N_, NC_
@@ -47,15 +47,15 @@ def certificate_card(
         return False
     head = node("div", "head", node("strong", "heading", promise_text(found, words)), chip("pass", words("certified")))
     count = words(
-        "Certified are {n} of {tried} settings; this one gives the most answers. It holds for questions drawn like "
-        "those of this set, for all certified settings together.",
+        "{n} of {tried} settings are certified; of these, this one gives the most answers. The promise holds for "
+        "questions drawn like those of this set, and for all certified settings together.",
         n=int(found.certified.sum()),
         tried=len(found.p),
     )
     parts = [
         head,
         node("p", "query", " · ".join(changed) or words("The settings under test.")),
-        node("p", "", f"{_seen(found, pick, words)} p = {found.p[pick]:.3f}"),
+        node("p", "", f"{_seen(found, pick, words)} {p_text(found.p[pick])}"),
         node("p", "muted", count),
     ]
     if current is not None and current != pick and not found.certified[current]:

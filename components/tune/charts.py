@@ -67,10 +67,13 @@ def heat_map(
     tried: Tried,
     total: int,
     safe: frozenset[int] = frozenset(),
+    promise: str = "",
+    top: float | None = None,
 ) -> None:
     """One cell a setting, the stronger the better; cells of fewer than ``total`` questions are hatched.
 
-    ``safe`` are the settings of the map that get a frame.
+    ``safe`` are settings that get a frame; where the map has any, it says so, and ``promise`` with it. Colours end at
+    ``top``, without one where the measure does.
     """
     rows = _cells(heat, current, words, total)
     if not rows:
@@ -78,7 +81,7 @@ def heat_map(
         return
     dark = st.context.theme.type == "dark"
     values = [row["value"] for row in rows]
-    domain = scale_of(heat.measure, max(values))
+    domain = scale_of(heat.measure, max(values)) if top is None else (0.0, top)
     st.caption(_colours_text(heat.measure, (min(values), max(values)), domain, words, dark=dark))
     ends = {"x": _ordinal("x", heat.x, words), "y": _ordinal("y", heat.y, words, downwards=True)}
     sequence = _SEQUENCE_DARK if dark else _SEQUENCE
@@ -86,7 +89,7 @@ def heat_map(
     cells = layer(
         rows,
         {"type": "rect", "cornerRadius": 3, "cursor": "pointer"},
-        color=number("value", scale={"domain": list(domain), "range": list(colours)}, legend=None),
+        color=number("value", scale={"domain": list(domain), "range": list(colours), "clamp": True}, legend=None),
         tooltip=[
             *(text(f"{end}_name", ends[end]["title"]) for end in ends),
             text("text", words(MEASURE_NAMES[heat.measure])),
@@ -98,16 +101,19 @@ def heat_map(
     # The number of questions behind a cell is drawn apart from its colour, which shows the measure alone.
     lines = {"type": "text", "color": stroke, "opacity": 0.45, "fontSize": 13, "tooltip": None}
     hatched = layer((row for row in rows if row["hatching"]), lines, text=text("hatching"), **ends)
-    frame = {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": stroke, "strokeWidth": 2.5}
+    frame = {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": stroke, "strokeWidth": 5 if safe else 2.5}
     thin = {**frame, "stroke": AMBER, "strokeWidth": 2, "tooltip": None}
-    safe_cells = layer((row for row in rows if row["setting"] in safe), thin, **ends)
+    framed = [row for row in rows if row["setting"] in safe]
     marked = layer((row for row in rows if row["current"]), frame, **ends)
     _clickable(
-        [{**cells, "name": _CLICKED}, hatched, safe_cells, marked],
+        # The thin frame over the wide one, so that a certified setting under test shows both.
+        [{**cells, "name": _CLICKED}, hatched, marked, layer(framed, thin, **ends)],
         ("x", "y"),
         key,
         lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
     )
+    if framed:
+        st.caption(words.joined([words("Framed in amber: certified."), promise]))
 
 
 def _colours_text(

@@ -174,6 +174,11 @@ def value_text(measure: Measure, value: float | None) -> str:
     return f"{value:.2f}"
 
 
+def p_text(p: float) -> str:
+    """``p = 0.031``; below a thousandth that it is below."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
 def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Drawn | None = None) -> None:
     """Every measure before and after, with its interval and how many questions it is based on.
 

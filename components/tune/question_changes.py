@@ -11,6 +11,7 @@ from components.common.markup import Node, chip, draw, node, table
 from components.common.phrases import outcome_text
 from components.common.spreadsheet import table_csv
 from components.labels.tuning import VERDICTS
+from components.tune.figures import p_text
 from engine.evaluation.question_changes import ChangeVerdict, QuestionChange, QuestionChanges, Side
 from engine.messages import N_, NN_
 from engine.model.values import RunId
@@ -111,9 +112,9 @@ def card_texts(changes: QuestionChanges, words: Words) -> tuple[str, Mapping[str
         heading,
         counts,
         words(
-            "found and answered, paired test: {verdict} (p = {p}, n = {n})",
+            "found and answered, paired test: {verdict} ({p}, n = {n})",
             verdict=verdict,
-            p=_p_text(test.p),
+            p=p_text(test.p),
             n=test.n,
         ),
     )
@@ -176,7 +177,3 @@ def _row(change: QuestionChange, words: Words, link: Link) -> tuple[Node | str, 
     said = node("span", "", verdict, " ", change_text(change, words))
     sides = (side_text(change.before, words), side_text(change.after, words))
     return (node("span", "", change.question), *sides, said, opened)
-
-
-def _p_text(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"

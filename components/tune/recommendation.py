@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from components.common.i18n import Words
 from components.common.markup import button, chip, draw, node
 from components.labels.tuning import MEASURE_NAMES, VERDICTS
-from components.tune.figures import value_text
+from components.tune.figures import p_text, value_text
 from engine.evaluation.figures import Measure
 from engine.evaluation.recommend import QUALITY_FLOOR, Recommendation
 from engine.evaluation.statistics import Interval
@@ -127,9 +127,7 @@ def _figures(found: Recommendation, words: Words) -> str:
 def _doubt(found: Recommendation, words: Words) -> str:
     p = max(found.quality_test.p, found.p_corrected)
     parts = [
-        words(
-            "n = {n}, p = {p}, corrected for having tried {tried} settings.", n=found.n, p=f"{p:.3f}", tried=found.tried
-        )
+        words("n = {n}, {p}, corrected for having tried {tried} settings.", n=found.n, p=p_text(p), tried=found.tried)
     ]
     if found.expected_on_new is not None:
         parts.append(words("Expected on new questions: {value}.", value=value_text("quality", found.expected_on_new)))

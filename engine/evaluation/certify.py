@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, fsum, lgamma, log, log1p
+from math import exp, floor, fsum, lgamma, log, log1p
 from typing import Literal
 
 import numpy as np
@@ -62,6 +62,15 @@ class Certificates:
         0 where it is there already.
         """
         return further(int(self.failures[setting]), int(self.trials[setting]), self.bound, self.confidence)
+
+    def most_answers(self, current: int | None) -> int | None:
+        """The certified setting with the most answers, of equal ones ``current``; None where none is certified."""
+        places = np.flatnonzero(self.certified)
+        if not len(places):
+            return None
+        given = (self.trials if self.risk == "wrong_given" else self.trials - self.failures)[places]
+        best = places[given == given.max()]
+        return current if current in best else int(best[0])
 
 
 def certify(
@@ -160,8 +169,8 @@ def similarity_cut(evidence: Evidence, keep: float = 0.95) -> tuple[float, int] 
     """The similarity threshold that keeps a right passage for a share of new questions, and the questions behind it.
 
     Split conformal (Vovk et al. 2005): of n questions whose first search found an expected passage, the best one's
-    similarity is taken, and the cut is the one at place ``floor((n + 1)(1 - keep))`` from below. None where n is too
-    small: 19 questions for 95 %.
+    similarity is taken, and the cut is the one at place ``floor((n + 1)(1 - keep))`` from below, rounded down to two
+    decimals, as a slider has: a hair more would keep fewer. None where n is too small: 19 questions for 95 %.
     """
     places = evidence.places
     if not len(evidence) or not places.met.shape[1]:
@@ -172,4 +181,4 @@ def similarity_cut(evidence: Evidence, keep: float = 0.95) -> tuple[float, int] 
         if first and places.met[row, 0]
     ]
     at = int((len(found) + 1) * (1 - keep) + 1e-9)
-    return (sorted(found)[at - 1], len(found)) if at else None
+    return (floor(100 * sorted(found)[at - 1] + 1e-9) / 100, len(found)) if at else None

@@ -77,10 +77,14 @@ def _texts(value: object) -> Iterator[str]:
 def test_a_certified_setting_is_told_with_its_counts(language: UiLanguage) -> None:
     words = words_for(language)
     text = drawn(FOUND, 0, 1, language)
-    for part in ("10 %", "95 %", "Top-k 3", "60", words("certified")):
+    for part in ("10 %", "95 %", "Top-k 3", "60", words("certified"), "p = 0.01"):
         assert part in text
     # What is under test has 3 of 45 wrong, and needs 31 more without an error.
     assert FOUND.more(1) == 31 and "31" in text and "45" in text
+
+
+def test_no_chance_is_said_to_be_nought() -> None:
+    assert "p < 0.001" in drawn(replace(FOUND, p=np.array([1e-5, 0.5, 0.5])), 0, 0)
 
 
 def test_nothing_is_promised_where_nothing_is_certified() -> None:

@@ -185,10 +185,10 @@ def test_a_click_is_told_from_the_selection_before_and_after_it() -> None:
     assert clicked([a], [a]) is None
 
 
-def drawn_heat(values: list[list[float]], known: list[list[int]]) -> Any:
-    """The specification of a heat map of two by two settings over ten questions, and what is said above it."""
+def drawn_heat(values: list[list[float]], known: list[list[int]], **more: Any) -> Any:
+    """The specification of a heat map of two by two settings over ten questions, and what is said above and below."""
 
-    def page(values: list[list[float]], known: list[list[int]]) -> None:
+    def page(values: list[list[float]], known: list[list[int]], more: dict) -> None:  # type: ignore[type-arg]
         import numpy as np
 
         from components.common.i18n import words_for
@@ -205,9 +205,9 @@ def drawn_heat(values: list[list[float]], known: list[list[int]]) -> Any:
             known_n=np.array(known),
             settings=np.arange(4).reshape(2, 2),
         )
-        heat_map(heat, RunConfig(), words_for("en"), key="heat", tried=lambda _: None, total=10)
+        heat_map(heat, RunConfig(), words_for("en"), key="heat", tried=lambda _: None, total=10, **more)
 
-    app = AppTest.from_function(page, kwargs={"values": values, "known": known}).run()
+    app = AppTest.from_function(page, kwargs={"values": values, "known": known, "more": more}).run()
     assert not app.exception, app.exception
     (chart,) = app.get("vega_lite_chart") or app.get("arrow_vega_lite_chart")
     return json.loads(chart.proto.spec), [item.value for item in app.caption]
@@ -219,6 +219,26 @@ def test_the_colours_of_a_share_go_from_0_to_1_so_that_a_poor_best_looks_poor() 
     assert colour["scale"]["domain"] == [0.0, 1.0]
     assert "opacity" not in spec["layer"][0]["encoding"]
     assert "0.00 to 0.11 here; colours from 0.00 to 1.00" in said[0]
+
+
+def test_colours_end_where_they_are_told_to() -> None:
+    spec, said = drawn_heat([[0.0, 0.11], [0.05, 0.4]], [[10, 10], [10, 10]], top=0.2)
+    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == [0.0, 0.2] and scale["clamp"]
+    assert "0.00 to 0.40 here; colours from 0.00 to 0.20" in said[0]
+
+
+def test_the_frame_of_a_certified_setting_is_seen_also_where_the_sliders_stand() -> None:
+    full = [[10, 10], [10, 10]]
+    spec, said = drawn_heat([[0.1, 0.1], [0.1, 0.1]], full, safe=frozenset({0, 3}), promise="So few are wrong.")
+    marked, framed = spec["layer"][-2:]
+    assert {row["setting"] for row in framed["data"]["values"]} == {0, 3}
+    # The sliders stand on 3: the later layer lies over the earlier one, and is thinner.
+    assert [row["setting"] for row in marked["data"]["values"]] == [3]
+    assert framed["mark"]["strokeWidth"] < marked["mark"]["strokeWidth"]
+    assert said[-1] == "Framed in amber: certified. So few are wrong."
+    _, elsewhere = drawn_heat([[0.1, 0.1], [0.1, 0.1]], full, safe=frozenset({70}), promise="So few are wrong.")
+    assert len(elsewhere) == 1, "no frame is explained where the map has none"
 
 
 def test_what_rests_on_fewer_questions_is_hatched_and_keeps_its_colour() -> None:

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
-from engine.evaluation.certify import certify, further, p_value, similarity_cut, strictest_first
+from engine.evaluation.certify import Certificates, certify, further, p_value, similarity_cut, strictest_first
 from engine.evaluation.evidence import Places, gather
 from engine.evaluation.figures import Evaluation, Measured, RightBy
 from engine.evaluation.judgements import Judged, pair_id
@@ -158,6 +158,17 @@ def test_the_same_question_again_is_no_further_trial() -> None:
     assert cut is not None and cut == similarity_cut(gather([*cases, *again], whole), 0.8)
 
 
+def test_of_certified_settings_the_one_with_the_most_answers_is_taken() -> None:
+    """Where refusals are the risk, every setting has the same trials, and answers those that it does not refuse."""
+    same = {"p": np.zeros(3), "unrecorded": np.zeros(3, int), "certified": np.array([True, True, False])}
+    wrong = Certificates("wrong_given", 0.1, 0.95, trials=np.array([30, 50, 60]), failures=np.array([0, 2, 0]), **same)
+    refused = replace(wrong, risk="refused_answerable", trials=np.array([60] * 3), failures=np.array([9, 4, 0]))
+    assert (wrong.most_answers(None), refused.most_answers(None)) == (1, 1)
+    tied = replace(refused, failures=np.array([4, 4, 0]))
+    assert (tied.most_answers(None), tied.most_answers(1), tied.most_answers(2)) == (0, 1, 0)
+    assert replace(wrong, certified=np.zeros(3, bool)).most_answers(0) is None
+
+
 def test_where_judgements_count_alone_unrecorded_answers_are_missed() -> None:
     cases, records = questions(40, RunConfig())
     bare = [Case(case.id, case.question) for case in cases]
@@ -192,6 +203,7 @@ def test_the_cut_for_similarity_keeps_the_promised_share_of_new_questions() -> N
         part = replace(whole, gathered=gathered, places=_rows(whole.places, rows[fitted]))
         cut = similarity_cut(part, 0.9)
         assert cut is not None and cut[1] == 40
+        assert cut[0] == round(cut[0], 2) <= np.sort(best[fitted])[3], "no more than is shown of it"
         kept.append(np.mean(best[new] >= cut[0]))
     assert np.mean(kept) >= 0.9 - 0.01
     assert similarity_cut(evidence_of(5)) is None

@@ -169,16 +169,16 @@ def test_a_recommendation_by_right_answers_says_so_and_what_is_certified(engine:
     assert not app.exception, app.exception
     assert EN(MEASURE_NAMES["answered_right"]) in inline(app)
     words = "At most {bound} of the answers given are wrong, at {confidence} confidence."
-    assert EN("certified") not in inline(app) and EN("Framed: certified.") not in visible(app)
+    assert EN("certified") not in inline(app) and EN("Framed in amber: certified.") not in visible(app)
     # Six right answers are few: a risk of one half would bring them about once in 64 times.
     app.session_state["tune_risk_bound"], app.session_state["tune_risk_confidence"] = 0.5, 0.9
     app.run()
     promise = EN(words, bound="50 %", confidence="90 %")
     assert promise in inline(app) and EN("certified") in inline(app)
-    assert EN("Framed: certified.") in visible(app) and promise in visible(app)
+    assert EN("Framed in amber: certified.") in visible(app) and promise in visible(app)
     # Another sweep: the map is drawn before it is there, and once more with its frames.
     setting(app, "budget_s").set_value(100.0).run()
-    assert EN("Framed: certified.") in visible(app)
+    assert EN("Framed in amber: certified.") in visible(app)
 
 
 def test_settings_are_saved_by_name_and_can_be_compared_with(gathered: Engine) -> None:

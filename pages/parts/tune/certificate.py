@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
 import streamlit as st
 
 from components.common.i18n import Words
@@ -14,7 +13,7 @@ from components.tune.certificate import RISKS, certificate_card, percent, predic
 from components.tune.charts import heat_map
 from components.tune.figures import value_text
 from engine.engine import Engine
-from engine.evaluation.certify import Certificates, Risk, similarity_cut
+from engine.evaluation.certify import Risk, similarity_cut
 from engine.evaluation.predicted import LEAST, drawn_at_random, predicted_wrong
 from engine.evaluation.sweep import AxisValue
 from engine.messages import NC_
@@ -44,7 +43,7 @@ def certificate_tab(
     found = certificates(shown, config, names, risk=risk, bound=bound, confidence=confidence)
     made = tried(shown, config, names)
     current = next((place for place, item in enumerate(made.configs) if item == config), None)
-    pick = _most_answers(found, current)
+    pick = found.most_answers(current)
     changed = [] if pick is None else _changed(config, made.configs[pick], names, words)
     if certificate_card(found, pick, changed, current, words, key="tune_certificate") and pick is not None:
         want_settings(made.settings[pick])
@@ -59,10 +58,17 @@ def certificate_tab(
     _estimate(shown, confidence, words)
     _similarity(shown, words)
     if len(names) > 1 and (heat := made.heat(risk, names[0], names[1], config)) is not None:
-        safe = safe_places(found)
-        heat_map(heat, config, words, key="tune_safe", tried=try_settings, total=len(shown), safe=safe)
-        if safe:
-            st.caption(words("Framed: certified."))
+        # What matters is which side of the bound a setting is on: colours end at twice the bound.
+        heat_map(
+            heat,
+            config,
+            words,
+            key="tune_safe",
+            tried=try_settings,
+            total=len(shown),
+            safe=safe_places(found),
+            top=min(1.0, 2 * bound),
+        )
 
 
 def _asked(words: Words) -> tuple[Risk, float, float]:
@@ -118,22 +124,13 @@ def _estimate(shown: Shown, confidence: float, words: Words) -> None:
     if found is None and shown.judge:
         st.caption(
             words(
-                "With {least} answers judged that were drawn at random ({n} are), the verdicts of {judge} help to "
+                "Once {least} answers are judged that were drawn at random (now {n}), the verdicts of {judge} help to "
                 "estimate how many answers are wrong.",
                 least=LEAST,
                 n=drawn_at_random(shown.evidence),
                 judge=shown.judge,
             )
         )
-
-
-def _most_answers(found: Certificates, current: int | None) -> int | None:
-    """The certified setting with the most answers, of equal ones that under test; None where none is certified."""
-    places = np.flatnonzero(found.certified)
-    if not len(places):
-        return None
-    best = places[found.trials[places] == found.trials[places].max()]
-    return current if current in best else int(best[0])
 
 
 def _changed(config: RunConfig, other: RunConfig, names: tuple[str, ...], words: Words) -> list[str]:

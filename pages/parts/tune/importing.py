@@ -166,7 +166,7 @@ def imported(engine: Engine, words: Words) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.progress(
                 min(1.0, share),
-                words("{name}: {done} of {total} documents in", name=plan.set.name, done=done, total=total),
+                words("{name}: {done} of {total} passages in", name=plan.set.name, done=done, total=total),
             )
             if st.button(words("Stop"), icon=":material/stop:", key="tune_import_stop") and job.future is not None:
                 job.future.cancel()

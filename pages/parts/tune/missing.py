@@ -44,6 +44,12 @@ def missing_answers(engine: Engine, shown: Shown, gathering: Gathering, config: 
             st.rerun()
         st.caption(
             words.count(
+                "Runs 1 question under exactly these settings, with built-in models: no calls.",
+                "Runs {n} questions under exactly these settings, with built-in models: no calls.",
+                n,
+            )
+            if not calls
+            else words.count(
                 "Runs 1 question under exactly these settings, at most {calls} calls of chat models.",
                 "Runs {n} questions under exactly these settings, at most {calls} calls of chat models.",
                 n,
