@@ -49,6 +49,7 @@ from engine.running.quota import Quota
 from engine.running.resources import Resources
 from engine.samples.archive import Archive
 from engine.settings import Settings
+from engine.telemetry.sending import Sources, Telemetry
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
 
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
 _PATIENCE_S = 0.5
 """How long a page waits to hear whether Ollama is there."""
 _CLOSING_S = 10.0
+_SENDING_S = 5.0
+"""How long the end of the process waits for runs that are being sent as spans."""
 _NOTICED_S = 6.0
 """By then a proxy that asks every two seconds has noticed that this process is about to end."""
 
@@ -95,7 +98,9 @@ class Engine:
             self._loop, self.resources, None if worker else self.databases.runs, self.team.limit_alike
         )
         self.metrics = measured(self._loop, self.resources, self.active_runs, self.ingestions.here)
-        hear = heard_by(self._store.append, self.metrics)
+        sources = Sources(self._ended, lambda record: bool(self._readers_of(record)))
+        self.telemetry = Telemetry.open(settings, sources, self._faults)
+        hear = heard_by(self._store.append, self.metrics, self.telemetry)
         self._runs = LiveRuns(self._loop, self.resources, hear, settings.max_concurrent_runs)
         self._quota = Quota(settings, self._store)
         self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)
@@ -135,6 +140,8 @@ class Engine:
             self._runs.close(_CLOSING_S)
             self._evaluations.end_batches(_CLOSING_S)
             self._loop.close(self.resources.close, _CLOSING_S)
+            if self.telemetry is not None:
+                self.telemetry.close(_SENDING_S)
             self._store.close()
             self._evaluations.close()
         self.databases.close()
@@ -204,6 +211,15 @@ class Engine:
         limited = self.team.groups_of(record.collection)
         if limited and self.team.groups_of(self.describe(config.collection).name) != limited:
             raise ForkRefused.other_setting(field="collection")
+
+    def _readers_of(self, record: RunRecord) -> frozenset[str]:
+        """The groups that the collection of a run is limited to, by its name then or by the one it was asked by."""
+        return self.team.groups_of(record.collection) | self.team.groups_of(record.config.collection)
+
+    def _ended(self, run_id: RunId) -> RunRecord:
+        """The record of a run that is about to end, or has ended; raises ``UnknownRun``."""
+        self._any.wait(run_id, None)
+        return self._any.record(run_id)
 
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
         """What a run should be warned of before it begins, such as a bar that no round can reach (QL-08).

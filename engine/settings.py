@@ -25,6 +25,7 @@ from pydantic_settings import (
 from engine.errors import InvalidConfig, InvalidSettings
 from engine.messages import N_
 from engine.model.config import BUILTIN, CROSS_ENCODER, RoleModel, RoleModels, RoleName
+from engine.model.header_list import headers_in
 from engine.model.logins import split_milvus_login, split_neo4j_login, without_login
 from engine.model.origins import plain_origin
 from engine.model.version import DATA_FOLDER, HOME_FOLDER
@@ -37,6 +38,7 @@ UPLOADS_TAKEN = 4
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
 """Variables that the test suite reads; they say nothing about the program."""
+_EXAMPLES = {"openai_url": "http://127.0.0.1:1234/v1", "otlp_endpoint": "http://127.0.0.1:6006"}
 _CLUSTER = re.compile(r"auto|local|(ray://)?[\w.\-\[\]:]+:\d{1,5}")
 _NEO4J_SCHEMES = frozenset(f"{scheme}{security}" for scheme in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 
@@ -230,6 +232,37 @@ class Settings(BaseSettings):
             "and changes nothing that is there; `write` changes settings, tags, judgements and documents too."
         ),
     )
+    otlp_endpoint: str = Field(
+        "",
+        description=N_(
+            "Address that finished runs are sent to as OpenTelemetry spans (OTLP over HTTP), such as an Arize Phoenix "
+            "at `http://127.0.0.1:6006`; empty: none is sent. Extra `telemetry`."
+        ),
+    )
+    otlp_headers: SecretStr = Field(
+        SecretStr(""),
+        description=N_(
+            "Headers for that address, such as a key: `name=value`, several with commas, values as in URLs."
+        ),
+    )
+    otlp_content: bool = Field(
+        False,
+        description=N_(
+            "Whether spans hold content: questions, passages, prompts, replies, answers, names of sources, collections "
+            "and people. Without it only figures and names of nodes, settings and models are sent."
+        ),
+    )
+    otlp_limited_content: bool = Field(
+        False,
+        description=N_("Whether that holds for collections that are limited to groups, too."),
+    )
+    otlp_project: str = Field(
+        "rag-workbench", description=N_("Project that an Arize Phoenix puts the spans in; empty: its own default.")
+    )
+    otlp_phoenix: bool = Field(
+        False,
+        description=N_("Whether that address is an Arize Phoenix, which is given the judgements as annotations too."),
+    )
     host: str = Field("127.0.0.1", description=N_("Address the app listens on."))
     port: int = Field(8501, ge=1, le=65535, description=N_("Port the app listens on."))
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -365,7 +398,16 @@ class Settings(BaseSettings):
             )
         return address
 
-    @field_validator("searxng_url", "openai_url", "rerank_url")
+    @field_validator("otlp_headers")
+    @classmethod
+    def _header_list(cls, value: SecretStr) -> SecretStr:
+        try:
+            headers_in(value.get_secret_value())
+        except ValueError:
+            raise PydanticCustomError("headers", "it must be `name=value`, several with commas") from None
+        return value
+
+    @field_validator("searxng_url", "openai_url", "rerank_url", "otlp_endpoint")
     @classmethod
     def _web_address(cls, value: str, info: ValidationInfo) -> str:
         address = value.strip().rstrip("/")
@@ -376,7 +418,7 @@ class Settings(BaseSettings):
             usable = False
         # A query of its own would swallow the one that is searched for.
         if address and (not usable or parts.query or parts.fragment or not address.isprintable() or " " in address):
-            example = "http://127.0.0.1:1234/v1" if info.field_name == "openai_url" else "http://127.0.0.1:8080"
+            example = _EXAMPLES.get(str(info.field_name), "http://127.0.0.1:8080")
             raise PydanticCustomError(
                 "web_address", "it must be an address such as `{example}`, or empty", {"example": example}
             )

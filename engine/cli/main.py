@@ -20,6 +20,7 @@ from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.cli.doctor import add_doctor
 from engine.cli.drafts import add_drafts
+from engine.cli.export_traces import add_export_traces
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
 from engine.cli.index import add_index
@@ -110,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     add_drafts(commands)
     add_judgements(commands)
     add_history(commands)
+    add_export_traces(commands)
     add_doctor(commands)
     add_move_data(commands)
 

@@ -194,6 +194,10 @@ another language (:func:`message_of`).
     · UnusableCollection
       · TextlessCollection
     · VectorsUnlike
+  · TelemetryError
+    · TelemetryPackageMissing
+    · TelemetryRefused
+    · TelemetryUnreachable
   · TokenRefused
   · TooManyFiles
   · TooManyRuns
@@ -226,4 +230,5 @@ from engine.errors.recorded import *
 from engine.errors.remote import *
 from engine.errors.source import *
 from engine.errors.store import *
+from engine.errors.telemetry import *
 from engine.errors.web import *

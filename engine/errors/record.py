@@ -168,11 +168,14 @@ class ForkRefused(RecordError):
 
 
 class RunNotOver(RecordError):
-    """A run that is still running cannot be branched off."""
+    """A run that is still running cannot be branched off, or sent elsewhere as a whole."""
 
     code = "WB511"
     fact = N_("Run {run!r} is not over yet.")
     remedy = N_("Wait for its end or stop it, then branch off.")
+    sending = Message(
+        N_("Run {run!r} is not over yet and cannot be exported."), N_("Wait for its end or stop it, then try again.")
+    )
 
 
 class CollectionChanged(RecordError):

@@ -194,6 +194,7 @@ _TEAM: Operations = {
     "revoke_token": _manage(N_("Token revoked")),
     "limit": MANAGE,
 }
+_TELEMETRY: Operations = {**dict.fromkeys(("open", "note", "close"), OWN), "state": LOOK}
 OPERATIONS: Mapping[str, Operations] = {
     "Engine": _ENGINE,
     "Library": _LIBRARY,
@@ -208,6 +209,7 @@ OPERATIONS: Mapping[str, Operations] = {
     "GraderFits": _GRADER_FITS,
     "WeakPoints": _WEAK_POINTS,
     "Team": _TEAM,
+    "Telemetry": _TELEMETRY,
 }
 """By the name of the class and of the method."""
 

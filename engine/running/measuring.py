@@ -16,6 +16,7 @@ from engine.running.resources import Resources
 
 if TYPE_CHECKING:
     from engine.host.metrics import Metrics
+    from engine.telemetry.sending import Telemetry
 
 Append = Callable[[RunId, Event], None]
 
@@ -37,13 +38,15 @@ def measured(
     return Metrics(active_runs=active_runs, jobs=jobs, health=lambda: loop.call(look_at_all(resources, (), ANSWERING)))
 
 
-def heard_by(append: Append, metrics: Metrics | None) -> Append:
-    """What takes the events of runs: their records first, then who counts them."""
-    if metrics is None:
+def heard_by(append: Append, *further: Metrics | Telemetry | None) -> Append:
+    """What takes the events of runs: their records first, then who counts or sends them."""
+    others = [item.note for item in further if item is not None]
+    if not others:
         return append
 
-    def both(run_id: RunId, event: Event) -> None:
+    def all_of_them(run_id: RunId, event: Event) -> None:
         append(run_id, event)
-        metrics.note(run_id, event)
+        for note in others:
+            note(run_id, event)
 
-    return both
+    return all_of_them

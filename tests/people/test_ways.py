@@ -195,7 +195,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
     ),
     "says how this process is": (
         *("Engine.flush", "Engine.active_runs", "Engine.ollama", "Engine.opening_fault", "Engine.open_again"),
-        *("Engine.faults", "Engine.noted_faults"),
+        *("Engine.faults", "Engine.noted_faults", "Telemetry.state"),
     ),
     "says how the program is made": ("Engine.graph", "Engine.worst_case_calls"),
     "a part, which is asked itself": ("Engine.weak_points", "Engine.evaluation", "Engine.batches"),

@@ -75,6 +75,13 @@ class Phoenix:
         with self._client() as client:
             return client.post(f"/v1/{path}", json=body).raise_for_status().json()
 
+    def graphql(self, query: str, **variables: Any) -> Any:
+        """What its pages are given for a query of theirs."""
+        with self._client() as client:
+            answer = client.post("/graphql", json={"query": query, "variables": variables}).raise_for_status().json()
+        assert "errors" not in answer, answer["errors"]
+        return answer["data"]
+
     def spans(self, project: str, *, at_least: int = 1) -> list[Mapping[str, Any]]:
         """All spans of a project as its API gives them, once there are so many: it stores them in its own time."""
         for _ in range(int(_ANSWER_S * 10)):
