@@ -9,7 +9,7 @@ from engine.messages import N_
 class TelemetryError(WorkbenchError):
     """Runs cannot be sent as spans; the runs themselves are kept as ever."""
 
-    code = "WB970"
+    code = "WB980"
     rejected = Message(
         N_("{address} took a run only in part: {rejected} of its spans were rejected."),
         N_("Look at the log of what receives the spans there."),
@@ -23,7 +23,7 @@ class TelemetryError(WorkbenchError):
 class TelemetryPackageMissing(TelemetryError):
     """What makes and encodes spans is not installed."""
 
-    code = "WB971"
+    code = "WB981"
     exporting = Message(
         N_("Spans are made with packages that are not installed."),
         N_("Run `{command}`, then try again."),
@@ -39,7 +39,7 @@ class TelemetryPackageMissing(TelemetryError):
 class TelemetryUnreachable(TelemetryError):
     """It is tried again until it answers."""
 
-    code = "WB972"
+    code = "WB982"
     silent = Message(
         N_("Nothing answers at {address}, where runs are sent as spans: {cause}."),
         N_("Start what receives them, or correct WORKBENCH_OTLP_ENDPOINT; runs wait until it answers."),
@@ -53,7 +53,7 @@ class TelemetryUnreachable(TelemetryError):
 class TelemetryRefused(TelemetryError):
     """It answered, and would not take a run."""
 
-    code = "WB973"
+    code = "WB983"
     key = Message(
         N_("{address} refuses spans (status {status}): it wants another key."),
         N_("Correct WORKBENCH_OTLP_HEADERS, then send the runs that were refused with `{program} export-traces`."),

@@ -57,7 +57,7 @@ def test_where_nothing_answers_runs_end_as_ever_and_are_sent_once_it_does(tmp_pa
             record = engine.run(QUESTION, RunConfig(max_rewrites=0))
             assert record.outcome == "answered"
             (fault,) = until(lambda: engine.faults, bool)
-            assert (fault.code, "503" in fault.fact) == ("WB972", True)
+            assert (fault.code, "503" in fault.fact) == ("WB982", True)
             assert engine.telemetry.state().waiting == 1
             until(lambda: engine.faults, lambda now: not now)
             assert len(receiver.bodies) == 1
