@@ -11,12 +11,20 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.system.models import ModelEvent
 from engine.engine import Engine
+from engine.host.noted_faults import NotedFaults
 from engine.host.values import Measuring, ModelTrial, PartHealth, SelfTestCase
 from engine.llm.discovery import OllamaStatus
+from engine.model.events import RunFinished
+from engine.model.values import RunId
+from engine.samples.demos import demo_record
+from engine.settings import Settings
+from engine.telemetry.sending import Sources, Telemetry
 from pages.parts.system import hint as system_hint
 from pages.parts.system import models as system_models
+from tests.host.hosting import until
 from tests.pages.driving import button, given, inline, opened, setting, visible
 from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, SPEED, BrokenHost, FakeHost, sound_parts
+from tests.support.otlp_receiver import OtlpReceiver
 
 EN, ZH = words_for("en"), words_for("zh")
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
@@ -282,3 +290,36 @@ def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give, language
     shown = inline(opened("system", language, part="programs"))
     assert words_for(language)("Ask a question and wait for its record") in shown
     assert "/api/runs -d" in shown
+
+
+@LANGUAGES
+def test_the_card_of_telemetry_says_where_runs_go_what_they_hold_and_what_is_wrong(
+    give: Give, engine: Engine, monkeypatch: pytest.MonkeyPatch, language: UiLanguage
+) -> None:
+    """TL-06"""
+    give(FakeHost())
+    words = words_for(language)
+    assert "WORKBENCH_OTLP_ENDPOINT=" in inline(opened("system", language, part="programs"))
+    with OtlpReceiver() as receiver:
+        receiver.answers = [401]
+        address = receiver.url.replace("//", "//user:hunter2secret@")
+        settings = Settings(otlp_endpoint=address, otlp_content=True)
+        sources = Sources(demo_record, lambda record: False)
+        telemetry = Telemetry.open(settings, sources, NotedFaults())
+        assert telemetry is not None
+        monkeypatch.setattr(engine, "telemetry", telemetry)
+        for place, run in enumerate(("demo-rescue-en", "demo-chain-en")):
+            telemetry.note(RunId(run), RunFinished(outcome="answered", reason="passed"))
+            until(telemetry.state, lambda now, done=place + 1: now.sent + now.dropped == done)
+            if place == 0:
+                shown = inline(opened("system", language, part="programs"))
+                assert words("does not work") in shown
+                assert "WORKBENCH_OTLP_HEADERS" in shown
+        shown = inline(opened("system", language, part="programs"))
+        telemetry.close(10.0)
+    assert f"{receiver.url}/v1/traces" in shown
+    assert "hunter2secret" not in shown
+    assert words("with content, that of collections limited to groups left out") in shown
+    sent = words.count("1 run sent", "{n} runs sent", 1)
+    assert f"{sent} · {words.count('1 was not taken', '{n} were not taken', 1)}" in shown
+    assert words("does not work") not in shown
