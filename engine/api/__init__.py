@@ -38,6 +38,7 @@ from engine.host.noted_faults import NotedFault
 from engine.mcp_server.door import McpDoor, McpFirst
 from engine.mcp_server.telling import GetTelling
 from engine.model.config import RunConfig, config_from_dict, models_from_dict
+from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.model.version import __version__
 from engine.running.seed_response import seed_response
@@ -142,7 +143,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
             models=models_from_dict(body.models, engine.settings.models),
             gate="pass_rate",
         )
-        run_id = _started(engine, body.query, config, "query")
+        run_id = _started(engine, body.query, config, "query", traceparent=request.headers.get(TRACEPARENT))
         record, kept = await while_connected(request, finished(engine, run_id))
         return answered(record, linked(record, seed_response(record)), kept=kept)
 
@@ -185,15 +186,18 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
         config = _config_of(engine, body)
         reading = attached(engine, body.attachments, config, body.question)
         attachments = await while_connected(request, reading)
+        above = request.headers.get(TRACEPARENT)
         if not body.wait:
             if not config.milvus_address:
                 # Said now: this caller may never look at how the run ended.
                 await asyncio.to_thread(engine.describe, config.collection)
             warnings = await asyncio.to_thread(engine.warnings_before, body.question, config)
-            run_id = _started(engine, body.question, config, "question", attachments, trial=body.trial)
+            run_id = _started(
+                engine, body.question, config, "question", attachments, trial=body.trial, traceparent=above
+            )
             said = {"warnings": [item.said() for item in warnings]} if warnings else {}
             return Json({"id": run_id, "events": f"/api/runs/{run_id}/events", "link": link_of(run_id), **said}, 202)
-        run_id = _started(engine, body.question, config, "question", attachments, trial=body.trial)
+        run_id = _started(engine, body.question, config, "question", attachments, trial=body.trial, traceparent=above)
         record, kept = await while_connected(request, finished(engine, run_id))
         return answered(record, linked(record), kept=kept)
 
@@ -309,10 +313,12 @@ def _started(
     attachments: Sequence[Attachment] = (),
     *,
     trial: bool = False,
+    traceparent: str | None = None,
 ) -> RunId:
     """Begin a run; a question that will not do is told with the name that the request gave it."""
     try:
-        return engine.start(question, config, attachments=attachments, trial=trial)
+        with called_by(traceparent):
+            return engine.start(question, config, attachments=attachments, trial=trial)
     except InvalidQuestion as error:
         error.params["field"] = field
         raise

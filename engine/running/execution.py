@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from engine.errors import AnswerUncited, CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
 from engine.model.config import RunConfig
 from engine.model.events import Prepared, RunFinished, Warned
+from engine.model.traceparent import caller
 from engine.model.values import Fault, RunRecord
 from engine.replay.fork import Branch
 from engine.running.answer_note import note_on
@@ -62,6 +63,7 @@ async def _run(
     from langgraph.errors import GraphRecursionError
 
     roles, manifest = await _prepared(run, config, resources)
+    manifest = {**manifest, **caller()}
     context = RunContext(
         config=config,
         roles=roles,

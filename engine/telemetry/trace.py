@@ -13,6 +13,7 @@ from openinference.semconv.trace import OpenInferenceSpanKindValues as Kind
 from openinference.semconv.trace import SpanAttributes
 
 from engine.model.config import ROLES, SETTINGS, declared
+from engine.model.traceparent import TRACEPARENT, parent_in
 from engine.model.values import Fault, ModelCall, RunRecord
 from engine.telemetry import scores
 from engine.telemetry.calls import called, describe_call
@@ -27,18 +28,9 @@ from engine.telemetry.steps import (
 )
 from engine.telemetry.values import Score, Span, SpanEvent, Trace, Value
 
-TRACEPARENT = "traceparent"
-"""The key of a manifest under which a run keeps the span of another program that began it."""
-_PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}")
 _OF_MANIFEST = ("workbench", "search", "embedding_model", "collection_fingerprint", "collection_passages", "graph")
 """What of the manifest is no content: names of models, figures and hashes."""
 _FAILED = frozenset({"failed", "interrupted"})
-
-
-def parent_in(header: str) -> tuple[str, str] | None:
-    """The ids of trace and span in a ``traceparent`` of W3C Trace Context; None for anything else."""
-    found = _PARENT.fullmatch(header.strip())
-    return (found[1], found[2]) if found else None
 
 
 def trace_of(record: RunRecord, *, content: bool, clean: Callable[[str], str] = str) -> Trace:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.model.traceparent import parent_in
 from engine.model.values import Fault, ModelCall, NodeExecution, RunRecord
 from engine.samples.demos import all_demos, demo_record
-from engine.telemetry.trace import parent_in, trace_of
+from engine.telemetry.trace import trace_of
 from engine.telemetry.values import Span, Trace
+from tests.api.served import calling
 
+HEADER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 KIND = "openinference.span.kind"
 DEMOS = sorted(demo.id for demo in all_demos())
 
@@ -208,8 +212,18 @@ def test_no_record_makes_a_span_that_leaves_its_parent(
 def test_the_span_of_a_caller_is_the_parent_of_the_run() -> None:
     """TL-05"""
     record = demo_record("demo-noise-en")
-    header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-    trace = trace_of(replace(record, manifest={**record.manifest, "traceparent": header}), content=False)
+    trace = trace_of(replace(record, manifest={**record.manifest, "traceparent": HEADER}), content=False)
     assert (trace.id, trace.spans[0].parent) == ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
-    for wrong in ("", "00-0-0-01", header.upper(), header.replace("00-4", "ff-4"), header + "-x"):
+    for wrong in ("", "00-0-0-01", HEADER.upper(), HEADER.replace("00-4", "ff-4"), HEADER + "-x"):
         assert parent_in(wrong) is None
+
+
+@pytest.mark.parametrize("path", ["/api/runs", "/api/self-corrective-rag"])
+def test_a_request_names_the_span_above_its_run_and_no_other_run(path: str, tmp_path: Path) -> None:
+    """TL-05"""
+    with calling(tmp_path) as (client, engine):
+        for header in (HEADER, "", "nonsense"):
+            body = {"question": "Why?"} if path.endswith("runs") else {"query": "Why?"}
+            client.post(path, json=body, headers={"traceparent": header} if header else {}).raise_for_status()
+        manifests = [engine.record(item.id).manifest for item in reversed(engine.runs())]
+    assert [item.get("traceparent") for item in manifests] == [HEADER, None, None]
