@@ -17,6 +17,7 @@ from engine.errors import NotSignedIn
 from engine.messages import NC_
 from engine.people import Person, acting, signing_in
 from engine.running.process import get_engine
+from pages.parts.ask.tour import tour_button
 from pages.parts.common.job_line import show_job_line
 from pages.parts.common.rights import viewers_line
 from pages.parts.common.sign_in import note_sign_in, sign_in_page, signed_in_line
@@ -42,6 +43,7 @@ def _language() -> Words:
             persist_state="session",
         )
         put_into_url("lang", str(chosen), preferred)
+        st.session_state["help_place"] = st.container(key="help_place", width="content")
         st.session_state["person_line"] = st.container(key="person_line", width="content")
     return words_for("zh" if chosen == "zh" else "en")
 
@@ -106,6 +108,9 @@ if down:
             icon=":material/error:",
             help=words("System: something needs attention"),
         )
+with st.session_state["help_place"]:
+    if tour_button(words) and page.url_path != "":
+        st.switch_page("workbench.py")
 if page.url_path != "knowledge":  # there they stand as cards
     show_job_line(get_engine(), words)
 page.run()

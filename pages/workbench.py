@@ -34,6 +34,7 @@ from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
 from pages.parts.ask.examples import examples, examples_menu
 from pages.parts.ask.share import share_menu
+from pages.parts.ask.tour import tour_of
 from pages.parts.ask.what_if import marks_of
 from pages.parts.common.fits import fits_of
 from pages.parts.common.opening import opening
@@ -63,6 +64,7 @@ def page() -> None:
         # Of the run on the page, where there is one: the sidebar may be at another model already.
         used = chosen.config if record is None else record.config
         builtin_badge(used.models, words, roles_of(used.workflow))
+    follow(chosen.config, None, tour_of(chosen.config, record, words))
     ask(chosen.config, record)
     faults_of_no_run()
     if record is None:
