@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -217,6 +217,22 @@ class Evaluation:
     """[N, S]"""
     measures: Mapping[Measure, Measured]
     right_by: RightBy
+
+    def only(self, settings: Sequence[int]) -> Evaluation:
+        """The figures of some of the settings, in the order given."""
+        places = list(settings)
+        measures = {
+            name: Measured(found.total[:, places], found.weight[:, places]) for name, found in self.measures.items()
+        }
+        by = {item.name: getattr(self.right_by, item.name) for item in fields(self.right_by)}
+        return replace(
+            self,
+            configs=tuple(self.configs[place] for place in places),
+            outcomes=self.outcomes[:, places],
+            path_known=self.path_known[:, places],
+            measures=measures,
+            right_by=RightBy(**{name: values[:, places] for name, values in by.items()}),
+        )
 
     @property
     def known_n(self) -> IntArray:

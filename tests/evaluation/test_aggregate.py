@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -213,6 +213,21 @@ def test_the_recorded_settings_give_the_recorded_outcomes_and_everything_is_know
     assert evaluation.unknown_n.tolist() == [0]
     assert [OUTCOMES[code] for code in evaluation.outcomes[:, 0]] == [records[case.id].outcome for case in cases_]
     assert sum(evaluation.outcome_counts().values()) == 20
+
+
+def test_figures_of_some_settings_are_those_of_these_alone() -> None:
+    """A slider that moves reads off what was computed for its neighbours along with it; every part goes along."""
+    configs = [RunConfig(top_k=top_k, similarity_threshold=cut) for top_k, cut in ((5, 0.3), (1, 0.9), (8, 0.2))]
+    evidence = evidence_of(12)
+    some, alone = evaluate(evidence, configs).only((2, 1)), evaluate(evidence, [configs[2], configs[1]])
+    assert some.configs == alone.configs
+    for name in MEASURES:
+        np.testing.assert_array_equal(some.measures[name].total, alone.measures[name].total)
+        np.testing.assert_array_equal(some.measures[name].weight, alone.measures[name].weight)
+    for part in ("outcomes", "path_known"):
+        np.testing.assert_array_equal(getattr(some, part), getattr(alone, part))
+    for item in fields(alone.right_by):
+        np.testing.assert_array_equal(getattr(some.right_by, item.name), getattr(alone.right_by, item.name))
 
 
 def test_unknown_paths_are_counted_and_in_no_figure() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.certify import Certificates, Risk, certify
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import MEASURES, Evaluation, Measure, Measured
+from engine.evaluation.figures import MEASURES, Evaluation, Measure
 from engine.evaluation.recommend import Aim, Recommendation, recommend
 from engine.evaluation.sweep import Axis, AxisValue, Cost, Front, HeatMap, Sweep, enough_known, front, rows, sweep
 from engine.model.config import PARAMETERS, RunConfig
@@ -129,7 +129,7 @@ def evaluated(shown: Shown, before: RunConfig, config: RunConfig) -> Evaluation:
     if block is None:
         block = evaluate(shown.evidence, (before, config, *_around(config)))
         blocks.keep(config, block)
-    return _of(block, (0, block.configs.index(config, 1) if config in block.configs[1:] else 0))
+    return block.only((0, block.configs.index(config, 1) if config in block.configs[1:] else 0))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=_HASHED)
@@ -149,20 +149,6 @@ def _around(config: RunConfig) -> list[RunConfig]:
                 moved: dict[str, Any] = {name: int(value) if limits.whole else value}
                 found.append(replace(config, **moved))
     return found
-
-
-def _of(block: Evaluation, places: Sequence[int]) -> Evaluation:
-    """A part of an evaluation, by setting."""
-    columns = list(places)
-    return replace(
-        block,
-        configs=tuple(block.configs[place] for place in columns),
-        outcomes=block.outcomes[:, columns],
-        path_known=block.path_known[:, columns],
-        measures={
-            name: Measured(found.total[:, columns], found.weight[:, columns]) for name, found in block.measures.items()
-        },
-    )
 
 
 # -- many settings -----------------------------------------------------------------------------------------------
