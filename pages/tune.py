@@ -220,11 +220,16 @@ def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, pa
         ]
     if unknown:
         parts.append(words("{n} would need calls to tell under these settings: left out, never guessed", n=unknown))
+        told = int((evaluation.right_by.recorded & ~evaluation.path_known)[:, AFTER].sum())
+        if told:
+            parts.append(words("of {n} of them another gathering has the answer: where it tells, they count", n=told))
         if not gathering.config.grade_probe:
             parts.append(words("gathered without grading the whole probe: gather again with it to know more"))
     if failed:
         parts.append(words("{n} failed, in no figure", n=failed))
     parts += [words(_EVIDENCE[note], n=n) for note, n in sorted(shown.evidence.notes.items())]
+    if relabelled := gathering.relabelled(shown.cases):
+        parts.append(words("{n} labelled otherwise by now: gather again to count by it", n=relabelled))
     if panel.collection != gathering.config.collection:
         parts.append(words("asked of the set's collection {collection}", collection=f"`{gathering.config.collection}`"))
     return " · ".join(parts)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.common.amounts import moment
 from components.common.i18n import Words
 from components.common.markup import draw, fold, gauge, node, table
 from components.common.phrases import model_label
@@ -99,7 +100,7 @@ def history_chart(found: Sequence[Scores], words: Words, *, key: str) -> None:
     rows = [
         {
             "at": item.at,
-            "when": item.at[:16].replace("T", " "),
+            "when": moment(item.at),
             "measure": words(MEASURES[name]),
             "value": item.figures[name][0],
             "n": item.figures[name][1],
@@ -140,9 +141,10 @@ def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
     return [
         {
             "batch": item.batch_id,
-            words("gathered"): item.at[:16].replace("T", " "),
+            words("gathered"): moment(item.at),
             words("note"): item.note,
             **{words(MEASURES[name]): _told(item, name) for name in MEASURES},
+            words("judgements until"): moment(item.noted_at) if item.noted_at else "–",
         }
         for item in reversed(found)
     ]

@@ -116,7 +116,9 @@ def _history(options: argparse.Namespace) -> int:
         console = Console(soft_wrap=True)
         for item in found:
             figures = ", ".join(f"{name} {value:.3f} (n = {n})" for name, (value, n) in item["figures"].items())
-            console.print(escape(f"{item['at'][:16]}  {item['batch_id'][:8]}  {figures}  {item['note']}".rstrip()))
+            until = f"judgements until {item['noted_at'][:16]}" if item["noted_at"] else ""
+            parts = (item["at"][:16], item["batch_id"][:8], figures, until, item["note"])
+            console.print(escape("  ".join(filter(None, parts))))
 
     return _at_work(work)
 

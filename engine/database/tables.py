@@ -196,8 +196,9 @@ SET_SCORES = _table(
     _text("at"),
     _text("note", server_default=""),
     _text("figures"),
+    _text("noted_at", server_default=""),
 )
-"""What each finished gathering of a query set came to, as it was then."""
+"""What each finished gathering of a query set came to, as it was when it was noted."""
 SAVED_SETTINGS = _table("evaluation", "saved_settings", _key("name"), _text("config"), _text("saved_at"))
 
 VERDICTS = _table("verdicts", "verdicts", _key("key"), _text("value"), sqlite_with_rowid=False)

@@ -13,7 +13,7 @@ from engine.errors import DatabaseNewer
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = 8
+HEAD = 9
 """Number of the newest revision in ``migrations/versions``."""
 
 

@@ -27,6 +27,8 @@ class Scores:
     """By measure: the value, and the questions it was told by."""
     note: str = ""
     """What somebody wrote about it, e.g. "new chunking"."""
+    noted_at: str = ""
+    """Judgements up to then are in the figures: ISO 8601, UTC; empty where it was not kept. Filled in where it is."""
 
 
 class DeskStore(OpenedStore):
@@ -57,7 +59,12 @@ class DeskStore(OpenedStore):
         query = select(SET_SCORES).where(SET_SCORES.c.set_name == clean(set_name))
         rows = self._rows(query.order_by(SET_SCORES.c.at, SET_SCORES.c.batch_id))
         return tuple(
-            Scores(str(row.batch_id), str(row.set_name), str(row.at), self._figures(row.figures), str(row.note))
+            Scores(
+                *(str(row.batch_id), str(row.set_name), str(row.at)),
+                figures=self._figures(row.figures),
+                note=str(row.note),
+                noted_at=str(row.noted_at),
+            )
             for row in rows
         )
 
@@ -68,6 +75,7 @@ class DeskStore(OpenedStore):
             "set_name": clean(scores.set_name),
             "at": scores.at,
             "note": clean(scores.note),
+            "noted_at": now(),
             "figures": clean(json.dumps({name: list(told) for name, told in scores.figures.items()})),
         }
         with self._writing() as connection:

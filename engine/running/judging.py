@@ -103,6 +103,17 @@ def _said_of(item: Label | AnswerJudgement) -> tuple[str, str]:
     return pair_id(item.question, item.answer), item.judge
 
 
+def _of_the_whole(cases: frozenset[str], batches: Sequence[Batch]) -> list[Batch]:
+    """Those of some batches, newest first, that lack no question that the set has now and had before them."""
+    whole: list[Batch] = []
+    before: set[str] = set()
+    for batch in reversed(batches):
+        if not (before & cases).difference(batch.case_ids):
+            whole.append(batch)
+        before.update(batch.case_ids)
+    return whole[::-1]
+
+
 @guarded
 class Judging:
     """Safe to call from any thread; every method blocks until it is done."""
@@ -319,18 +330,18 @@ class Judging:
     def history(self, set_name: str) -> tuple[Scores, ...]:
         """What the finished gatherings of a set came to, oldest first, each as it was when it was first looked at.
 
-        Raises ``UnknownQuerySet``.
+        Gatherings of a part of the questions, such as missing answers, are left out. Raises ``UnknownQuerySet``.
         """
         store, desk = self._evaluations.store, self._evaluations.desk
-        store.query_set(set_name)
+        cases = frozenset(case.id for case in store.query_set(set_name).cases)
         noted = {item.batch_id for item in desk.scores(set_name)}
-        batches = store.batches(set_name)
-        for batch in batches[:_HISTORY]:
+        # A set of this name may have been another one once, of a collection that who acts may not read.
+        readable = _of_the_whole(cases, store.batches(set_name))
+        for batch in readable[:_HISTORY]:
             if batch.id not in noted and batch.finished and batch.done:
                 desk.keep_scores(self._scored(batch))
-        # A set of this name may have been another one once, of a collection that who acts may not read.
-        readable = {batch.id for batch in batches}
-        return tuple(item for item in desk.scores(set_name) if item.batch_id in readable)
+        known = {batch.id for batch in readable}
+        return tuple(item for item in desk.scores(set_name) if item.batch_id in known)
 
     def note_history(self, batch_id: str, note: str) -> None:
         """Write a note on the scores of a gathering.

@@ -171,8 +171,29 @@ def test_history_keeps_the_scores_as_they_were_and_takes_notes(engine: Engine) -
     engine.judging.note_history(before.batch_id, "new chunking")
     (after,) = engine.judging.history(SET)
     assert (after.figures, after.note) == (before.figures, "new chunking")
+    (said,) = engine.evaluation.answer_judgements((desk.next.item.question, desk.next.item.text))
+    assert after.at < after.noted_at == before.noted_at <= said.judged_at, "until when judgements are in it"
     with pytest.raises(UnknownBatch):
         engine.judging.note_history("nothing", "x")
+
+
+def test_history_is_of_the_whole_set_alone(engine: Engine) -> None:
+    """Answers that were missing are gathered for some questions: their figures are no score of the set."""
+    engine.evaluation.save_query_set(QuerySet("grown", QUESTIONS[2:3]))
+
+    def gathered(*only: str) -> str:
+        batch_id = engine.batches.start("grown", RunConfig(), 2, only or None)
+        assert engine.batches.wait(batch_id, 60)
+        return batch_id
+
+    first = gathered()
+    engine.evaluation.save_query_set(QuerySet("grown", QUESTIONS[2:]))
+    second, part = gathered(), gathered("none")
+    told = [item.batch_id for item in engine.judging.history("grown")]
+    assert told == [first, second] and part not in told
+    engine.evaluation.save_query_set(QuerySet("grown", QUESTIONS[3:]))
+    assert [item.batch_id for item in engine.judging.history("grown")] == [first, second, part], "all that is left"
+    engine.evaluation.delete_query_set("grown")
 
 
 def test_a_new_set_of_an_old_name_has_neither_its_guidelines_nor_scores_that_others_may_not_read(

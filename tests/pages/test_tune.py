@@ -286,13 +286,32 @@ def test_documents_of_an_imported_set_go_into_a_collection_first(engine: Engine)
     app.file_uploader[0].upload("tea.json", json.dumps(squad).encode(), "application/json").run()
     button(app, lambda label: label == EN("Import")).click().run()
     job, plan = app.session_state["tune_import_job"]
-    job.future.exception(_PATIENCE_S)
+    assert job.saved.result(_PATIENCE_S)
+    query_set = engine.evaluation.query_set("tea")  # before the page is drawn again: it may have been closed
     app.run()
     app.run()
     assert not app.exception, app.exception
-    query_set = engine.evaluation.query_set("tea")
+    assert setting(app, "query_set").value == "tea"
     assert query_set.collection == plan.set.collection
     assert [item.source for item in engine.sources(query_set.collection)]
+
+
+def test_a_refused_question_has_the_figures_that_it_counts_with_and_labels_changed_since_are_told(
+    engine: Engine,
+) -> None:
+    """A gathering keeps the labels that its set had then."""
+    asked = Case("cup", QUESTIONS[3].question, gold_answers=("France",))
+    engine.evaluation.save_query_set(QuerySet("cup", (asked,)))
+    assert engine.batches.wait(engine.batches.start("cup", RunConfig(gate="pass_rate"), 1), _PATIENCE_S)
+    told = "{n} labelled otherwise by now: gather again to count by it"
+    app = tune(name="cup")
+    assert EN(told, n=1) not in visible(app)
+    app.session_state["tune_tabs"] = EN("Answers")
+    app.run()
+    (row,) = app.dataframe[0].value.to_dict("records")
+    assert (row[EN("F1")], row[EN("Claim recall")], row[EN(NC_("answer", "Answer"))]) == ("0.00", "–", EN("refused"))
+    engine.evaluation.save_query_set(QuerySet("cup", (replace(asked, gold_answers=("France", "Les Bleus")),)))
+    assert EN(told, n=1) in visible(tune(name="cup"))
 
 
 def test_a_failed_question_is_listed_and_in_no_figure(engine: Engine) -> None:

@@ -9,6 +9,7 @@ from components.common.i18n import Words
 from components.tune.answers import AnswerRow, answer_card, answers_table, judging_bar, judging_text
 from engine.engine import Engine
 from engine.evaluation.answers import BASES
+from engine.evaluation.figures import Measure
 from engine.evaluation.judgements import pair_id
 from engine.evaluation.values import AnswerJudgement, Batch
 from engine.messages import NC_
@@ -142,7 +143,9 @@ def _follow(engine: Engine, batch: Batch, judge: str, words: Words) -> None:
 
 def _rows(engine: Engine, shown: Shown, batch: Batch, records: dict[str, RunRecord]) -> list[AnswerRow]:
     evaluation = evaluated(shown, batch.config, batch.config)
-    right, by = evaluation.measures["answered_right"].of(0), evaluation.right_by.basis[:, 0]
+    by = evaluation.right_by.basis[:, 0]
+    told: tuple[Measure, ...] = ("answered_right", "f1", "claim_recall", "faithfulness")
+    values = np.column_stack([evaluation.measures[name].of(0) for name in told])
     found = engine.evaluation.answer_judgements(
         *((shown.cases[name].question, record.answer) for name, record in records.items() if name in shown.cases)
     )
@@ -154,19 +157,20 @@ def _rows(engine: Engine, shown: Shown, batch: Batch, records: dict[str, RunReco
     for place, item in enumerate(shown.evidence.gathered):
         answer = records[item.case.id].answer if item.case.id in records else ""
         refused = records[item.case.id].outcome == "abstained" if item.case.id in records else True
-        told = item.own
+        right, *figures = (None if np.isnan(value) else float(value) for value in values[place])
+        f1, claim_recall, faithfulness = figures
         rows.append(
             AnswerRow(
                 question=item.case.question,
                 answer="" if refused else answer,
                 gold_answers=item.case.gold_answers,
-                right=None if np.isnan(right[place]) else bool(right[place]),
+                right=None if right is None else bool(right),
                 basis=BASES[by[place]] if by[place] >= 0 else None,
-                f1=told.match.f1 if told.match is not None else None,
-                claim_recall=told.claim_recall,
-                faithfulness=told.faithfulness,
+                f1=f1,
+                claim_recall=claim_recall,
+                faithfulness=faithfulness,
                 people=tuple(people.get(pair_id(item.case.question, answer), ())),
-                verdict=told.verdict,
+                verdict=item.own.verdict,
             )
         )
     return rows

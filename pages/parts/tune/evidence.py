@@ -57,6 +57,14 @@ class Gathering:
         known = frozenset(self.batch.case_ids) if self.batch else frozenset()
         return sum(case.id not in known for case in self.query_set.cases) if self.batch else 0
 
+    def relabelled(self, gathered: Mapping[str, Case]) -> int:
+        """Questions that expect something else by now than when they were gathered, by which figures go."""
+        return sum(
+            (then.expected, then.gold_answers, then.answerable) != (now.expected, now.gold_answers, now.answerable)
+            for now in self.query_set.cases
+            if (then := gathered.get(now.id)) is not None
+        )
+
     def why(self, case_id: str, words: Words) -> str:
         """Why a question is in no figure."""
         fault = self.batch.failures.get(case_id) if self.batch else None

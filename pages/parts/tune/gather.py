@@ -28,12 +28,18 @@ _MOST_AT_ONCE = 8
 _CHOSEN = "tune_batch"
 
 
-def gathering_buttons(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
-    """How much is gathered, and what can be done about the rest: at the end of the bar."""
+def gathering_buttons(
+    engine: Engine, gathering: Gathering, config: RunConfig, words: Words, *, alone: bool = True
+) -> None:
+    """How much is gathered, and what can be done about the rest: at the end of the bar.
+
+    Beside a choice of gatherings, unless the one shown is ``alone``, its name says it.
+    """
     batch = gathering.batch
     if batch is None or gathering.running:
         return
-    gathered_chip(batch, words)
+    if alone:
+        gathered_chip(batch, words)
     if not may("editor"):
         return
     left = len(batch.left)
@@ -102,10 +108,10 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
 
 
 def batch_name(batch: Batch, words: Words) -> str:
-    """``built-in · 2026-11-22 03:05 · 60/60``"""
+    """``60/60 · built-in · 2026-11-22 03:05``, the count first, for a narrow box cuts the end."""
     when = moment(batch.created_at)
     grader = model_label(batch.config.models.grader.name, words)
-    return f"{grader} · {when} · {len(batch.done)}/{batch.total}"
+    return f"{len(batch.done)}/{batch.total} · {grader} · {when}"
 
 
 def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:

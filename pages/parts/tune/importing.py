@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from threading import Thread
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -22,6 +23,7 @@ from engine.evaluation.store import usable_set_name
 from engine.knowledge.ingest import IngestReport, Progress
 from engine.messages import N_, NC_
 from engine.model.values import Fault
+from engine.people.acting import carried
 from pages.parts.common.following import settled
 from pages.parts.common.remembered import remembered
 from pages.parts.tune.collection import collection_choice, source_coverage_note, sources_of
@@ -50,10 +52,11 @@ _KINDS = ("json", "jsonl", "csv", "tsv", "zip", "txt")
 
 @dataclass(slots=True)
 class _Ingestion:
-    """Documents of an import on their way in."""
+    """Documents of an import on their way in, and the set that is kept once they are there."""
 
     progress: Progress | None = None
-    future: Future[IngestReport] | None = None
+    documents: Future[IngestReport] | None = None
+    saved: Future[bool] = field(default_factory=Future)
 
     def note(self, progress: Progress) -> None:
         self.progress = progress
@@ -129,8 +132,10 @@ def begin_import(engine: Engine, plan: ImportPlan, name: str, collection: str, w
         if plan.items:
             # The documents first: without them no question of the set can find anything.
             job = _Ingestion()
-            job.future = engine.start_ingest(plan.items, collection, job.note)
-            st.session_state[_JOB] = (job, ImportPlan(query_set, (), plan.notes))
+            job.documents = engine.start_ingest(plan.items, collection, job.note)
+            kept = ImportPlan(query_set, (), plan.notes)
+            Thread(target=carried(_save_after), args=(engine, job, kept), name="query-set", daemon=True).start()
+            st.session_state[_JOB] = (job, kept)
         else:
             engine.evaluation.save_query_set(query_set)
             st.session_state["tune_set_wanted"] = query_set.name
@@ -141,7 +146,20 @@ def begin_import(engine: Engine, plan: ImportPlan, name: str, collection: str, w
     st.rerun()
 
 
-def imported(engine: Engine, words: Words) -> None:
+def _save_after(engine: Engine, job: _Ingestion, plan: ImportPlan) -> None:
+    """Keep the set once its documents are in, also where the page was closed meanwhile."""
+    assert job.documents is not None
+    try:
+        engine.evaluation.save_query_set(plan.after(job.documents.result().to_dict()))
+    except CancelledError:
+        job.saved.cancel()
+    except Exception as error:
+        job.saved.set_exception(error)
+    else:
+        job.saved.set_result(True)
+
+
+def imported(words: Words) -> None:
     """Follow the documents of an import on their way in; then the set is there."""
     failed: Fault | None = st.session_state.get(_FAILED)
     if failed is not None:
@@ -156,9 +174,14 @@ def imported(engine: Engine, words: Words) -> None:
 
     @st.fragment(run_every=_WATCH_S)
     def watch() -> None:
-        if job.future is None or job.future.done():
+        if job.saved.done():
             st.session_state.pop(_JOB, None)
-            _finish(engine, job, plan)
+            ended = settled(job.saved)
+            saved, fault = ended
+            if saved:
+                st.session_state["tune_set_wanted"] = plan.set.name
+            elif fault is not None:
+                st.session_state[_FAILED] = fault
             st.rerun()
         now = job.progress
         share = now.done / now.total if now and now.total else 0.0
@@ -168,23 +191,10 @@ def imported(engine: Engine, words: Words) -> None:
                 min(1.0, share),
                 words("{name}: {done} of {total} passages in", name=plan.set.name, done=done, total=total),
             )
-            if st.button(words("Stop"), icon=":material/stop:", key="tune_import_stop") and job.future is not None:
-                job.future.cancel()
+            if st.button(words("Stop"), icon=":material/stop:", key="tune_import_stop") and job.documents is not None:
+                job.documents.cancel()
 
     watch()
-
-
-def _finish(engine: Engine, job: _Ingestion, plan: ImportPlan) -> None:
-    ended = settled(job.future)
-    report, fault = ended
-    try:
-        if report is not None:
-            engine.evaluation.save_query_set(plan.after(report.to_dict()))
-            st.session_state["tune_set_wanted"] = plan.set.name
-        elif fault is not None:
-            st.session_state[_FAILED] = fault
-    except WorkbenchError as error:
-        st.session_state[_FAILED] = Fault.of(error)
 
 
 def import_notes(notes: Sequence[ImportNote], words: Words) -> None:

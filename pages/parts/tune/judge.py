@@ -232,6 +232,12 @@ def _history(engine: Engine, set_name: str, words: Words) -> None:
     if not found:
         st.caption(words("The scores of each finished gathering stand here from its end on."))
         return
+    st.caption(
+        words(
+            "Each gathering of the whole set, with the judgements that there were when its history was first looked "
+            "at; the figures above go on with later ones."
+        )
+    )
     history_chart(found, words, key="tune_desk_history")
     rows = history_rows(found, words)
     note = words("note")
@@ -239,7 +245,7 @@ def _history(engine: Engine, set_name: str, words: Words) -> None:
         rows,
         hide_index=True,
         disabled=not may("editor") or [name for name in rows[0] if name != note],
-        column_config={"batch": None, note: st.column_config.TextColumn(max_chars=200, width="medium")},
+        column_config={"batch": None, note: st.column_config.TextColumn(max_chars=200, width="small")},
         key=f"tune_desk_notes_{set_name}_{len(rows)}",
         width="stretch",
     )

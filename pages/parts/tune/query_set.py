@@ -31,7 +31,7 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
     names = engine.evaluation.query_sets()
     _take_wanted(names)
     take_begun()
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tune_bar"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="tune_bar"):
         query_set = set_choice(engine, names, words)
         # Runs on another collection say nothing of this one; bound back to it, the set has them again.
         batches = tuple(
@@ -49,10 +49,10 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
             batch = next((item for item in batches_of(engine, query_set.name) if item.id == batch.id), batch)
         others = tuple(item for item in batches if item.done and batch is not None and item.id != batch.id)
         gathering = Gathering(query_set, batch, others, running)
-        gathering_buttons(engine, gathering, config, words)
+        gathering_buttons(engine, gathering, config, words, alone=len(batches) == 1)
     misplaced(engine, query_set, words)
     gathering_notes(engine, gathering, words)
-    imported(engine, words)
+    imported(words)
     drafts_line(engine, _drafted_from(query_set, config), words)
     return gathering
 
@@ -71,11 +71,8 @@ def set_menus(engine: Engine, query_set: QuerySet, names: Sequence[str], config:
     drafted = st.session_state.setdefault("tune_drafted", 0)
     with st.popover(words("Draft"), icon=":material/edit_note:", key=f"tune_draft_{drafted}"):
         draft_form(engine, _drafted_from(query_set, config), config.models.generator, words)
-    run_id = st.session_state.get("run")
-    add_help = None if run_id else words("Open a run on the page Ask first.")
-    icon, key = ":material/playlist_add:", f"tune_add_{done[1]}"
-    with st.popover(words("Add open run"), icon=icon, disabled=not run_id, help=add_help, key=key):
-        if run_id:
+    if run_id := st.session_state.get("run"):
+        with st.popover(words("Add open run"), icon=":material/playlist_add:", key=f"tune_add_{done[1]}"):
             add_form(engine, str(run_id), names, words)
     if query_set.name != SAMPLE_SET:
         with st.popover(words("This set"), icon=":material/more_horiz:"):
@@ -99,7 +96,7 @@ def set_choice(engine: Engine, names: Sequence[str], words: Words) -> QuerySet:
         key=_SET,
         bind="query-params",
         persist_state="session",
-        width=210,
+        width=190,
     )
     return query_set if chosen == query_set.name else query_set_of(engine, str(chosen or SAMPLE_SET))
 
