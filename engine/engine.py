@@ -47,6 +47,7 @@ from engine.running.loop_thread import LoopThread
 from engine.running.measuring import heard_by, measured
 from engine.running.quota import Quota
 from engine.running.resources import Resources
+from engine.running.traces import Traces
 from engine.samples.archive import Archive
 from engine.settings import Settings
 from engine.telemetry.sending import Sources, Telemetry
@@ -114,6 +115,7 @@ class Engine:
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
         self.drafting = Drafting(self._loop, self.resources, self._evaluations)
         self.judging = Judging(self._evaluations)
+        self.traces = Traces(self._loop, self.resources, self._store, self._evaluations)
         self._loop.submit(self._warm_up())
 
     @classmethod

@@ -55,7 +55,7 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
             return "grey", words("– abstained")
         case "cancelled" | "failed" | "interrupted":
             return "fault", words("✗ incomplete")
-        case "fallback":
+        case "fallback" | "unanswered":
             return "grey", words("– no answer")
         case _:
             return "accent", words("… writing")
@@ -72,6 +72,8 @@ def _head(record: RunRecord, words: Words) -> Node:
     by_hand = _passed_by_hand(record)
     if by_hand:
         badge.append(chip("warn", words.count("1 verdict set by hand", "{n} verdicts set by hand", by_hand)))
+    if record.origin is not None:
+        badge.append(chip("grey", words("written by the other program")))
     if record.fork is not None:
         badge.append(
             chip(

@@ -28,7 +28,16 @@ from components.common.terms import question_terms, segments
 from components.labels.runs import GATE_STEPS, LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES, WEB_PASSAGE
 from engine.messages import N_, NC_
 from engine.model.config import RunConfig, declared
-from engine.model.values import RETRIEVAL_LISTS, Comparison, PassageId, RunRecord, Verdict, operands
+from engine.model.values import (
+    NO_SCALE,
+    RETRIEVAL_LISTS,
+    THEIR_SCALE,
+    Comparison,
+    PassageId,
+    RunRecord,
+    Verdict,
+    operands,
+)
 
 _CSV = {
     "round": N_("round"),
@@ -246,7 +255,7 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
         str(seen.found.rank),
         line.passage.source,
         section_text(line.passage.section, words),
-        f"{seen.passage.similarity:.4f}",
+        "" if seen.round.anchors == NO_SCALE else f"{seen.passage.similarity:.4f}",
         f"{seen.passage.raw_score:.4f}",
         f"{seen.round.floor:.4f}",
         gate_text(seen, config, words),
@@ -272,6 +281,8 @@ def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
     """Why a candidate was dropped and by how much; the rank is said first (SC-02)."""
     if staged := stage_drop(seen, config, words):
         return staged
+    if seen.found.gate == "beyond_top_k" and seen.round.anchors == NO_SCALE:
+        return words("rank {rank} > top-k {top_k}", rank=seen.found.rank, top_k=config.top_k)
     if seen.found.gate == "beyond_top_k":
         return words(
             "rank {rank} > top-k {top_k}; similarity {similarity}",
@@ -289,6 +300,38 @@ def _labels(words: Words) -> dict[str, str]:
     return {name: words(text) for name, text in _LABELS.items()}
 
 
+def similarity_value(seen: Sighting) -> str:
+    """The similarity; a dash where an imported trace gives no scale for it."""
+    return "–" if seen.round.anchors == NO_SCALE else probability_text(seen.passage.similarity)
+
+
+def score_value(seen: Sighting, words: Words) -> str:
+    """The cosine, or the score that another program gave; empty where it gave none."""
+    if seen.round.anchors not in (THEIR_SCALE, NO_SCALE):
+        return words("cos {value}", value=probability_text(seen.passage.raw_score))
+    scored = any(item.passage.raw_score for item in seen.round.candidates)
+    return words("score {value}", value=f"{seen.passage.raw_score:.4g}") if scored else ""
+
+
+def _similarity_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
+    if seen.round.anchors == NO_SCALE:
+        return words("The imported trace gives no scale for its scores, so no similarity is known.")
+    if seen.round.anchors == THEIR_SCALE:
+        return words(
+            "The score of the other program, taken as it is. Threshold {threshold}.",
+            threshold=probability_text(config.similarity_threshold),
+        )
+    return words(
+        "Cosine {cosine}. Cosine {floor} counts as similarity 0 for this query (anchors {anchors}); that makes "
+        "{similarity}. Threshold {threshold}.",
+        cosine=f"{seen.passage.raw_score:.3f}",
+        floor=f"{seen.round.floor:.3f}",
+        anchors=seen.round.anchors or "–",
+        similarity=probability_text(seen.passage.similarity),
+        threshold=probability_text(config.similarity_threshold),
+    )
+
+
 def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: Words) -> dict[str, Any]:
     """What the browser draws of one line; every value is text or a number, all words are rendered."""
     best, passage, verdict = line.best, line.passage, line.verdict
@@ -303,17 +346,9 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "snippet": segments(snippet, terms),
         "text": segments(passage.text, terms),
         "similarity": best.passage.similarity,
-        "value": probability_text(best.passage.similarity),
-        "cosine": words("cos {value}", value=probability_text(best.passage.raw_score)),
-        "tip": words(
-            "Cosine {cosine}. Cosine {floor} counts as similarity 0 for this query (anchors {anchors}); that makes "
-            "{similarity}. Threshold {threshold}.",
-            cosine=f"{best.passage.raw_score:.3f}",
-            floor=f"{best.round.floor:.3f}",
-            anchors=best.round.anchors or "–",
-            similarity=probability_text(best.passage.similarity),
-            threshold=probability_text(config.similarity_threshold),
-        ),
+        "value": similarity_value(best),
+        "cosine": score_value(best, words),
+        "tip": _similarity_tip(best, config, words),
         "ranks": ranks_text(best, config, words),
         "ranks_tip": ranks_tip(best, config, words),
         "dropped": line.dropped,
@@ -422,7 +457,7 @@ def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
         "query": query if seen.round.searched else words("not searched again: {query}", query=query),
         "rank": f"#{seen.found.rank}",
         "ranks": ranks_text(seen, config, words) or " · ".join(filter(None, _stages(seen, words))),
-        "similarity": probability_text(seen.passage.similarity),
+        "similarity": similarity_value(seen),
         "cosine": f"{seen.passage.raw_score:.3f}",
         "floor": f"{seen.round.floor:.3f}",
         "gate": gate_text(seen, config, words),

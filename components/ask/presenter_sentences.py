@@ -66,6 +66,7 @@ _ENDED = {
     "abstained": N_("Nothing helped, so the answer says that honestly instead of inventing something."),
     "fallback": N_("Everything was tried, and the run ends without an answer."),
     "cancelled": N_("Somebody stopped the run here."),
+    "unanswered": N_("The trace that this run was imported from holds no answer."),
     "interrupted": N_("The record breaks off here: the program ended in the middle of the run."),
 }
 

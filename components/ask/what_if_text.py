@@ -26,6 +26,10 @@ _GAPS = {
         "it would **rewrite after round {round}**, but the rewriter would see other verdicts or passages: its query "
         "would not be the recorded one."
     ),
+    "unmeasured": N_(
+        "the imported trace gives **no scale for this threshold**: it holds ranks or a bare yes and no, so nothing "
+        "recorded says what another value would keep or pass."
+    ),
     "time": N_(
         "**round {round} is open**: the time limit of {budget} s would fall elsewhere, and no record can turn back "
         "the clock."
@@ -160,7 +164,7 @@ def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
 def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:
     """Where the path stops being known and why, for ``needs_calls``."""
     gap: Gap = found.gap or "unrecorded"
-    if gap in ("routing", "evaluation", "retrieval"):
+    if gap in ("routing", "evaluation", "retrieval", "unmeasured"):
         return words(_other_roles(gap, found, record))
     if found.steps:
         return _gap_in_a_round(gap, found, record, words)

@@ -37,6 +37,7 @@ OUTCOMES = {
     "cancelled": N_("Cancelled"),
     "failed": N_("Failed"),
     "interrupted": N_("Interrupted"),
+    "unanswered": N_("No answer recorded"),
     "cannot_tell": N_("Says it cannot tell"),
     "uncited": N_("{outcome}, uncited"),
 }

@@ -9,6 +9,7 @@ from dataclasses import fields
 from components.ask.attachments import attached_nodes
 from components.ask.decisions import NO_DECISION, followed_text
 from components.ask.figures import figures_of
+from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
 from components.ask.what_if_text import COMPLETE
 from components.common.html_text import html_of, safe_text
@@ -136,6 +137,8 @@ def _section(title: str, *parts: Node | str, count: int | None = None) -> str:
 def _head(record: RunRecord, words: Words) -> Node:
     look = _OUTCOMES.get(record.outcome or "", "warn")
     facts = [words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " "))]
+    if record.origin is not None:
+        facts += [origin_text(record.origin, words), *note_texts(record, words)]
     if record.fork is not None:
         facts.append(words("Forked from run {id} at round {round}", id=record.fork.parent, round=record.fork.round))
     return node(

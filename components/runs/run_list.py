@@ -40,6 +40,7 @@ _SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
     "cancelled": ("■", "grey"),
     "failed": ("✗", "fault"),
     "interrupted": ("✗", "fault"),
+    "unanswered": ("–", "grey"),
 }
 """Sign before the word, and look of the chip, of every outcome; None while the run is in progress."""
 _NOTED: Mapping[AnswerNote, tuple[str, str]] = {"cannot_tell": ("–", "grey"), "uncited": ("!", "warn")}

@@ -25,6 +25,7 @@ _OUTCOMES: dict[Outcome | None, str] = {
     "cancelled": "#a3a3a3",
     "failed": "#dc2626",
     "interrupted": "#b91c1c",
+    "unanswered": "#94a3b8",
     None: "#d5d9e2",
 }
 

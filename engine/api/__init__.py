@@ -29,6 +29,7 @@ from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
 from engine.api.signed_in import Doors, PageDoor, SignedInApi
 from engine.api.team_routes import add_team
+from engine.api.trace_routes import add_traces
 from engine.api.waiting import event_stream, finished, view_stream, while_connected
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
@@ -121,6 +122,7 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, view
     add_drafts(api, get_engine)
     add_answers(api, get_engine)
     add_judging(api, get_engine)
+    add_traces(api, get_engine)
     add_team(api, get_engine)
     return api
 

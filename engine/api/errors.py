@@ -58,6 +58,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.GraphBusy,
             errors.GraphReplaced,
             errors.NoAnswer,
+            errors.NothingToJudge,
             errors.NothingToRead,
             errors.SignInOff,
         ),
@@ -79,6 +80,8 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.ModelCannotSee,
             errors.SourceEncrypted,
             errors.TooManyAttachments,
+            errors.TraceDecoderMissing,
+            errors.TracesUnusable,
         ),
         429: (errors.PersonLimitReached,),
         503: (

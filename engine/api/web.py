@@ -76,7 +76,7 @@ def guards(settings: Settings) -> list[Middleware]:
     ]
 
 
-_UPLOAD = re.compile(r"(/collections/[^/]+/sources|/api/runs|/api/attachments)$")
+_UPLOAD = re.compile(r"(/collections/[^/]+/sources|/api/runs|/api/attachments|/api/traces)$")
 """The routes that take files."""
 
 

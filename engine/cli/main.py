@@ -23,6 +23,7 @@ from engine.cli.drafts import add_drafts
 from engine.cli.export_traces import add_export_traces
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
+from engine.cli.import_traces import add_import_traces
 from engine.cli.index import add_index
 from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
 from engine.cli.jobs import app_with_the_store, bar_on
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
 
 _FAILED = 1
 _BAD_USE = 2
-_CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805", "WB806", "WB807", "WB808")
+_CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805", "WB806", "WB807", "WB808", "WB960")
 """Settings and questions; files that are no attachments, or that nothing would look at; what a running app says of a
 request that it cannot read; data sets and measures.
 """
@@ -110,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_drafts(commands)
     add_judgements(commands)
+    add_import_traces(commands)
     add_history(commands)
     add_export_traces(commands)
     add_doctor(commands)

@@ -19,7 +19,7 @@ from engine.model.values import Passage, PassageId, RunId, RunRecord
 Kind = Literal["passage", "answer"]
 Said = Literal["yes", "in_part", "no"]
 """What a judge says; ``in_part`` of answers alone."""
-_NOT_JUDGED = frozenset({"abstained", "failed", "cancelled", "interrupted"})
+_NOT_JUDGED = frozenset({"abstained", "failed", "cancelled", "interrupted", "unanswered"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ another language (:func:`message_of`).
     · UnknownMeasure
     · UnknownQuerySet
   · ExtractorFailed
+  · ForeignRunFailed
   · GateOutOfReach
   · GraphBusy
   · GraphReplaced
@@ -120,6 +121,7 @@ another language (:func:`message_of`).
   · MoveRefused
   · NotAllowed
   · NotSignedIn
+  · NothingToJudge
   · NothingToRead
   · PeopleUnusable
   · PostgresDriverMissing
@@ -202,6 +204,8 @@ another language (:func:`message_of`).
   · TooManyFiles
   · TooManyRuns
     · PersonLimitReached
+  · TraceDecoderMissing
+  · TracesUnusable
   · UnknownEntity
   · UnknownJob
   · UnknownToken
@@ -231,4 +235,5 @@ from engine.errors.remote import *
 from engine.errors.source import *
 from engine.errors.store import *
 from engine.errors.telemetry import *
+from engine.errors.traces import *
 from engine.errors.web import *

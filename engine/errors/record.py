@@ -136,6 +136,11 @@ class ForkRefused(RecordError):
     """A run cannot be branched off as asked."""
 
     code = "WB509"
+    imported = Message(
+        N_("The run was imported from a trace of another program, whose models and documents are not here."),
+        N_("Run the question in that program and import the new trace."),
+        field="run",
+    )
     nothing_searched = Message(
         N_("The run searched nothing, so there is nothing to branch off from."),
         N_("Ask the question again."),

@@ -23,7 +23,9 @@ from engine.replay.table import RunTable, run_table
 Bits = NDArray[np.uint32]
 """One bit a place of a round's ranking, the best lowest; 20 places, because no more can be kept."""
 
-_USABLE: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answered_unverified", "abstained", "fallback"})
+_USABLE: frozenset[Outcome] = frozenset(
+    {"answered", "answered_forced", "answered_unverified", "abstained", "fallback", "unanswered"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from engine.people.acting import carried
 from engine.roles import AnswerJudge, JudgeRequest
 from engine.settings import Settings
 
-_REFUSED = frozenset({"abstained", "failed", "cancelled", "interrupted"})
+_REFUSED = frozenset({"abstained", "failed", "cancelled", "interrupted", "unanswered"})
 
 
 def judgeable(results: Iterable[tuple[Case, RunRecord]]) -> dict[Key, JudgeRequest]:

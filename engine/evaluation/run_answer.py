@@ -55,5 +55,5 @@ def case_for(store: EvaluationStore, record: RunRecord) -> Case:
 
 def require_answer(record: RunRecord) -> None:
     """Raise ``NoAnswer`` for a run that is not over, or that ended without an answer."""
-    if not record.answer or record.outcome in (None, "abstained", "failed", "cancelled", "interrupted"):
+    if not record.answer or record.outcome in (None, "abstained", "failed", "cancelled", "interrupted", "unanswered"):
         raise NoAnswer(run=record.id)

@@ -26,6 +26,7 @@ from engine.model.values import (
     Memory,
     ModelCall,
     NodeExecution,
+    Origin,
     Outcome,
     PassageId,
     QualityCheck,
@@ -72,6 +73,7 @@ class RunStarted(_Event):
     attachments: tuple[Attachment, ...] = ()
     trial: bool = False
     author: str = ""
+    origin: Origin | None = None
     kind: Literal["run_started"] = "run_started"
 
 
@@ -427,6 +429,7 @@ def fold(record: RunRecord | None, event: Event) -> RunRecord:
             attachments=event.attachments,
             trial=event.trial,
             author=event.author,
+            origin=event.origin,
             last_seq=event.seq,
         )
     if record is None:

@@ -208,6 +208,15 @@ class RunStore:
             raise UnknownRun(run=run_id)
         self._damaged.discard(run)
 
+    def replace(self, run_id: RunId, events: Sequence[Event]) -> None:
+        """Keep a run that has ended as these events tell it, in the place of those it has; nothing between is seen.
+
+        Raises ``RecordError`` where the database cannot be written: the run is then as it was.
+        """
+        if self._closed:
+            raise EngineClosed()
+        self._writer.replace(run_id, events)
+
     def tag(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Put a tag on a run, live or stored, and return all it has then; one that it has already changes nothing.
 

@@ -68,6 +68,10 @@ class RecordWriter:
         removed: bool = self._do(lambda: self._delete(run_id))
         return removed
 
+    def replace(self, run_id: RunId, events: Sequence[Event]) -> None:
+        """Put other events in the place of all that a run has, at once; its tags stay. Raises ``RecordError``."""
+        self._do(lambda: self._replace(run_id, events))
+
     def tag(self, run_id: RunId, tag: str, *, add: bool) -> tuple[str, ...] | None:
         """Add or take away a tag; the run's tags then, None where there is no such run. Raises ``RecordError``."""
         tags: tuple[str, ...] | None = self._do(lambda: self._tag(run_id, tag, add))
@@ -193,6 +197,15 @@ class RecordWriter:
             if self._database.exists:
                 raise faults.unwritable(self._database.place, error) from None
         return self._buffer.drop(run_id) or gone > 0
+
+    def _replace(self, run_id: RunId, events: Sequence[Event]) -> None:
+        try:
+            with self._database.writing() as connection:
+                connection.execute(delete(EVENTS).where(EVENTS.c.run_id == run_id))
+                self._write(connection, [Snapshot(run_id, tuple(events), 0)])
+        except UNUSABLE as error:
+            raise faults.unwritable(self._database.place, error) from None
+        self._buffer.drop(run_id)
 
     def _tag(self, run_id: RunId, tag: str, add: bool) -> tuple[str, ...] | None:
         """The run itself was written just before, as everything is before a command; a disk that is full says so."""

@@ -12,6 +12,7 @@ class RecordedClock:
 
     def __init__(self, record: RunRecord) -> None:
         self._record = record
+        self._imported = record.origin is not None
         self._flow = workflow(record.workflow).flow
         self._decisions: dict[int, Decision] = {i.round: i for i in record.decisions if i.node == self._flow.gate}
         self._rewrites: dict[int, Rewrite] = {}
@@ -45,7 +46,9 @@ class RecordedClock:
         return self._decisions[index].comparisons[-1].value if self.over(index) else 0.0
 
     def ended_s(self, index: int) -> float:
-        """When the round and all before it had been searched and judged."""
+        """When the round and all before it had been searched and judged; 0 where another program took that time."""
+        if self._imported:
+            return 0.0
         ends = (
             item.start_ms + (item.duration_ms or 0.0)
             for item in self._record.nodes
@@ -73,7 +76,12 @@ class RecordedClock:
         return max(ends, default=0.0) / 1000.0
 
     def left_out(self, index: int) -> bool:
-        """Whether the round lacks its search or a verdict for want of time, no matter what it was decided by."""
+        """Whether the round lacks its search or a verdict for want of time, no matter what it was decided by.
+
+        What another program left ungraded says nothing of a time that it had no more.
+        """
+        if self._imported:
+            return False
         recorded = self._record.rounds[index]
         if not recorded.searched:
             before = self.rewrite_before(index)

@@ -76,6 +76,8 @@ def branch_off(
         round_index = parent.fork.round if parent.fork else 0
     if parent.active:
         raise RunNotOver(run=parent.id)
+    if parent.origin is not None:
+        raise ForkRefused.imported()
     if not parent.rounds:
         raise ForkRefused.nothing_searched()
     if not 0 <= round_index < len(parent.rounds):

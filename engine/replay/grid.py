@@ -131,11 +131,22 @@ class _Sweep:
         if not self.table.rounds or retrieval_differs(self.table.config, self.base):
             self.out.gap[:] = GAPS.index("retrieval" if self.table.rounds else "unrecorded")
             return self._finished()
+        self._stop(self._unmeasured(), GAPS.index("unmeasured"))
         for index, recorded in enumerate(self.table.rounds):
             if not self.active.any():
                 break
             self._round(index, recorded)
         return self._finished()
+
+    def _unmeasured(self) -> BoolArray:
+        """Mark the settings that :func:`engine.replay.replay.unmeasured` says nothing is known of."""
+        origin, recorded, grid = self.table.record.origin, self.table.config, self.grid
+        moved = np.zeros(len(grid), dtype=np.bool_)
+        if origin is not None and origin.similarity == "unknown":
+            moved |= grid.similarity_threshold != recorded.similarity_threshold
+        if origin is not None and origin.confidence == "unknown":
+            moved |= grid.min_confidence != recorded.min_confidence
+        return moved
 
     def _round(self, index: int, recorded: RoundTable) -> None:
         out, active = self.out, self.active
@@ -197,6 +208,9 @@ class _Sweep:
         """Passages below the recorded depth that might be kept."""
         deeper = self.grid.top_k - recorded.depth
         might = (deeper > 0) & (recorded.below >= self.grid.similarity_threshold) & (not recorded.exhausted)
+        if self.table.record.origin is not None:
+            # As ``Evidence.reaches`` has it: another program asked for as many as its deepest search found.
+            might &= (self.fetch_k > self.table.config.fetch_k) & (recorded.depth > 0)
         return np.where(might, deeper, 0)
 
     def _still_as_recorded(self, recorded: RoundTable, kept: Words, unseen: IntArray) -> None:

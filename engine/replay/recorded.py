@@ -71,9 +71,13 @@ class Evidence:
     def reaches(self, recorded: Round, limit: int) -> bool:
         """Whether a recorded search tells as much as one of ``limit`` passages: it found them, or there were no more.
 
-        A round that the run took over from another one was searched by settings that are not known here.
+        A round that the run took over from another one was searched by settings that are not known here. Another
+        program is known to have asked for as many as its deepest search found, and may find more where asked for
+        more, unless it found nothing at all.
         """
         depth = len(recorded.candidates)
+        if self.record.origin is not None:
+            return depth == 0 or limit <= max(depth, self.record.config.fetch_k)
         return depth >= limit or (recorded.index >= self.upstream and depth < self.record.config.fetch_k)
 
     def round(self, index: int) -> Round | None:

@@ -49,6 +49,16 @@ def retrieval_differs(recorded: RunConfig, config: RunConfig) -> bool:
     return config.search != "vector" and search_depth(config.fetch_k) != search_depth(recorded.fetch_k)
 
 
+def unmeasured(record: RunRecord, config: RunConfig) -> bool:
+    """Whether ``config`` moves a threshold that an imported trace gives no scale for (TR-03)."""
+    origin, recorded = record.origin, record.config
+    if origin is None:
+        return False
+    similar = origin.similarity == "given" or config.similarity_threshold == recorded.similarity_threshold
+    confident = origin.confidence == "given" or config.min_confidence == recorded.min_confidence
+    return not (similar and confident)
+
+
 class Replay:
     """One what-if: the workflow's steps over recorded roles, and what came of them."""
 
@@ -91,7 +101,9 @@ class Replay:
 
     def unknown_from_the_start(self) -> Gap | None:
         """Why nothing of the path is known; None where its first round may be recorded."""
-        return "retrieval" if retrieval_differs(self.record.config, self.config) else None
+        if retrieval_differs(self.record.config, self.config):
+            return "retrieval"
+        return "unmeasured" if unmeasured(self.record, self.config) else None
 
     def opening_price(self) -> Cost:
         """The next step of a run whose path is not known at all."""
@@ -147,6 +159,7 @@ class Replay:
         course.as_recorded = (
             course.as_recorded
             and recorded is not None
+            and self.record.origin is None
             and self.evidence.same("grader")
             and self.evidence.clock.decision(index) is not None
             and course.rounds[-1].kept == self._kept_then(recorded)

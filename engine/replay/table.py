@@ -201,7 +201,7 @@ class _Layout:
         readable, unreadable = self._known(current)
         return RoundTable(
             depth=len(current.candidates),
-            exhausted=len(current.candidates) < config.fetch_k,
+            exhausted=len(current.candidates) < config.fetch_k and self.record.origin is None,
             below=most_similar_below(current.candidates[-1].passage, config.search) if current.candidates else 0.0,
             rank=rank,
             similarity=similarity,
@@ -216,7 +216,7 @@ class _Layout:
             readable=self._mask(readable),
             unreadable=self._mask(unreadable),
             searched=current.searched,
-            decided=decision is not None,
+            decided=decision is not None and self.record.origin is None,
             reason=decision.reason if decision else None,
             complete=all(name in current.verdicts for name in kept),
             over=self.clock.over(index),

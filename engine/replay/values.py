@@ -26,13 +26,14 @@ Gap = Literal[
     "web",
     "evaluation",
     "scores",
+    "unmeasured",
 ]
 """What the record cannot tell: ``retrieval`` another collection or workflow, ``candidates`` a deeper search,
 ``verdicts`` kept passages that no one judged, ``rewrite`` the rewriter would see something else, ``unrecorded`` the run
 did not go on here, ``time`` the deadline would fall elsewhere, ``answer`` the generator would see something else,
 ``routing`` another router would choose, ``memory`` other memories would come up, ``web`` the web would be searched,
 ``evaluation`` the evaluator would be another one or see something else, ``scores`` passages would be reranked that
-this run did not score."""
+this run did not score, ``unmeasured`` an imported trace gives no scale for a threshold that is compared."""
 
 _REWRITING: frozenset[Reason] = frozenset({"below_gate", "low_quality", "answer_off"})
 """Reasons that lead to a rewrite."""

@@ -171,6 +171,10 @@ class RunningApp:
         """Take in judgements of a query set there; raises ``AppRefused``."""
         return _success(self.post(f"/api/query-sets/{quote(set_name, safe='')}/judgements", body))
 
+    def take_traces(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Take in traces of another program there; raises ``AppRefused``."""
+        return _success(self.post("/api/traces", body))
+
     def history(self, set_name: str) -> list[dict[str, Any]]:
         """Scores of a query set there over time; raises ``AppRefused``."""
         found = self.get(f"/api/query-sets/{quote(set_name, safe='')}/history")

@@ -15,7 +15,7 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
     # A rewriter that failed left the old query in place; the warnings say so.
     rewrites = [item for item in record.rewrites if not item.failed]
     return {
-        "success": record.outcome not in (None, "failed", "cancelled", "interrupted"),
+        "success": record.outcome not in (None, "failed", "cancelled", "interrupted", "unanswered"),
         "answer": record.answer,
         "query": {
             "original": record.question,

@@ -28,6 +28,8 @@ PATHS = {
     "/audit": {"get"},
     "/audit.csv": {"get"},
     "/collections/{name}/groups": {"get", "put"},
+    "/traces": {"post"},
+    "/runs/{run_id}/verdicts": {"post"},
     "/weak-points": {"get"},
     "/weak-points/{point_id}": {"delete"},
     "/collections/{name}/weak-points": {"put"},

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from tests.support.crag_spans import tides
+
 _FILE = base64.b64encode(b"# A\n\nB.").decode()
 _BODIES: Mapping[str, Mapping[str, Any]] = {
     "POST /self-corrective-rag": {"query": "Why?", "milvusConfig": {"collectionName": "{name}"}},
@@ -18,6 +20,8 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     "POST /runs/{run_id}/what-if": {"config": {"top_k": 2}},
     "POST /runs/{run_id}/fork": {"config": {"top_k": 2}},
     "POST /runs/{run_id}/fork/price": {"config": {"top_k": 2}},
+    "POST /runs/{run_id}/verdicts": {},
+    "POST /traces": {"files": [{"name": "a.json", "content": tides().otlp("The moon.")}], "collection": "{name}"},
     "PUT /runs/{run_id}/tags/{tag:path}": {},
     "POST /attachments": {"name": "a.csv", "data": base64.b64encode(b"a,b\n1,2\n").decode()},
     "POST /collections/{name}/sources": {"name": "a.md", "content_base64": _FILE},

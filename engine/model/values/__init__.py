@@ -7,6 +7,7 @@ from engine.model.values.decisions import *
 from engine.model.values.graphs import *
 from engine.model.values.memories import *
 from engine.model.values.names import *
+from engine.model.values.origin import *
 from engine.model.values.record import *
 from engine.model.values.rounds import *
 from engine.model.values.sources import *

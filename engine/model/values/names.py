@@ -96,7 +96,9 @@ Outcome = Literal[
     "cancelled",
     "failed",
     "interrupted",
+    "unanswered",
 ]
+"""``unanswered``: the imported trace of another program holds no answer."""
 BY_HAND = "by_hand"
 """Grader of a verdict that a reader set, and strategy of a rewrite that a reader wrote."""
 AnswerKind = Literal["date", "number", "person", "place", "cause", "way", "definition", "other"]

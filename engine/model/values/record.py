@@ -15,6 +15,7 @@ from engine.model.values.decisions import Decision, Rewrite
 from engine.model.values.graphs import QueryAnalysis
 from engine.model.values.memories import Memory, Recall, RouteChoice, TriedRoute
 from engine.model.values.names import BY_HAND, AnswerNote, Outcome, PassageId, RunId
+from engine.model.values.origin import Origin
 from engine.model.values.rounds import Passage, Round, Verdict
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class RunRecord:
     nothing behind itself."""
     author: str = ""
     """Who asked, where people sign in."""
+    origin: Origin | None = None
+    """The trace of another program that it was made from; None for a run that was made here."""
     rounds: tuple[Round, ...] = ()
     decisions: tuple[Decision, ...] = ()
     rewrites: tuple[Rewrite, ...] = ()

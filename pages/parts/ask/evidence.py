@@ -42,6 +42,7 @@ from engine.replay.gate_cost import gate_cost
 from engine.workflows import workflow
 from engine.workflows.flow import Tab
 from pages.parts.ask.fork import fork_panel_of
+from pages.parts.ask.imported import imported
 from pages.parts.ask.marking import invitation
 from pages.parts.ask.remedy import remedy_panel
 from pages.parts.ask.what_if import map_of, replayed, tried, what_if_panel
@@ -87,6 +88,8 @@ def evidence(
             # The browser says so too when its event stream ends; whichever comes first redraws the page.
             st.rerun()
         found = None if record.active else engine.what_if(record, tried(chosen, record.config))
+        if record.origin is not None:
+            imported(engine, record, words)
         with st.container(key="line"):
             line(record, found, chosen, words)
         most, now = engine.worst_case_calls(record.config), engine.under_way(run_id)

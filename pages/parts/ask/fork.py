@@ -47,7 +47,7 @@ def fork_panel_of(engine: Engine, record: RunRecord, config: RunConfig, words: W
     """Draw what a run branched off from, and what can be branched off it; ``config`` is what the sliders say."""
     if record.fork is not None:
         _where_from(engine, record, words)
-    if record.active or not record.rounds or not may("editor"):
+    if record.active or not record.rounds or record.origin is not None or not may("editor"):
         return
     st.markdown(f"**{words('Branch off')}**")
     st.caption(

@@ -1,0 +1,55 @@
+"""Routes for traces of other programs: taking them in, and judging what they left ungraded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+
+from engine.api.bodies import TraceFile, TracesRequest, VerdictsRequest
+from engine.api.encoding import Json, from_base64
+from engine.api.waiting import while_connected
+from engine.engine import Engine
+from engine.errors import TracesUnusable
+from engine.model.config import RoleModel
+from engine.traces.telling import previewed, taken
+
+GetEngine = Callable[[], Engine]
+
+
+def add_traces(api: FastAPI, get_engine: GetEngine) -> None:
+    """``POST /traces`` and ``POST /runs/{run_id}/verdicts``."""
+
+    @api.post("/traces", summary="Take in traces of another program as runs; with dry_run say what they hold")
+    async def take(body: TracesRequest, request: Request) -> Response:
+        return Json(await while_connected(request, asyncio.to_thread(_take, get_engine(), body)))
+
+    @api.post("/runs/{run_id}/verdicts", summary="Have a grader judge what an imported run left ungraded")
+    async def judge(run_id: str, body: VerdictsRequest, request: Request) -> Response:
+        engine, model = get_engine(), RoleModel(body.grader)
+        work = asyncio.to_thread(lambda: engine.traces.judge([run_id], model).result())
+        return Json({"run": run_id, "judged": await while_connected(request, work)})
+
+
+def _take(engine: Engine, body: TracesRequest) -> dict[str, Any]:
+    files = [(item.name, _content(item)) for item in body.files]
+    seen = engine.traces.preview(files, project=body.project, collection=body.collection)
+    if body.dry_run:
+        return previewed(seen)
+    names = [name for name, _ in files]
+    done = engine.traces.take(
+        files, project=body.project, collection=body.collection, set_name=body.set_name, names=names
+    )
+    return taken(seen, done)
+
+
+def _content(item: TraceFile) -> bytes:
+    if not item.content_base64:
+        return bytes(Json(item.content).body) if item.content is not None else b""
+    try:
+        return from_base64(item.content_base64)
+    except ValueError:
+        raise TracesUnusable.not_json(name=item.name, why="its content is not base64") from None

@@ -1,0 +1,73 @@
+"""Traces of other programs that cannot be read."""
+
+from __future__ import annotations
+
+from engine.errors.base import Message, WorkbenchError
+from engine.messages import N_
+
+
+class TracesUnusable(WorkbenchError):
+    """A file of traces that nothing can be taken from."""
+
+    code = "WB960"
+    too_large = Message(
+        N_("{name!r} has {size} MB; a file of traces may have {limit} MB."),
+        N_("Export fewer traces at a time."),
+    )
+    too_many_spans = Message(
+        N_("{name!r} holds more than {limit} spans."),
+        N_("Export fewer traces at a time."),
+    )
+    too_deep = Message(
+        N_("{name!r} is nested too deeply to be read."),
+        N_("Export the traces again, or leave out the span that holds this."),
+    )
+    not_json = Message(
+        N_("{name!r} is neither JSON, JSON Lines nor OTLP in binary form: {why}."),
+        N_("Export the traces as JSON; docs/traces.md names the forms that are read."),
+    )
+    unknown = Message(
+        N_("{name!r} is JSON, and no form of traces that is read here."),
+        N_("Export spans as OTLP JSON, or from Phoenix, Langfuse or LangSmith; docs/traces.md shows each form."),
+    )
+    nothing = Message(
+        N_("{name!r} holds {spans} spans and no search that gave documents, so there is nothing to debug."),
+        N_("Trace the retriever too: a span with its query and documents, or @observe_retrieval."),
+    )
+    unreadable = Message(
+        N_("{name!r} cannot be read: {why}."),
+        N_("Check the path and its permissions."),
+    )
+
+
+class TraceDecoderMissing(WorkbenchError):
+    """Binary OTLP needs a package that is not installed; JSON needs none."""
+
+    code = "WB961"
+    missing = Message(
+        N_("{name!r} is OTLP in binary form, and opentelemetry-proto is not installed."),
+        N_("Run {command}, or export the traces as JSON."),
+        package="opentelemetry-proto",
+    )
+
+
+class ForeignRunFailed(WorkbenchError):
+    """The other program ended with an error, as its trace says."""
+
+    code = "WB962"
+    fact = N_("The other program ended with an error: {why}.")
+    remedy = N_("Mend it there; what its trace has until then is shown here.")
+
+
+class NothingToJudge(WorkbenchError):
+    """No passage is left that a grader could judge."""
+
+    code = "WB963"
+    own_run = Message(
+        N_("Run {run} was made here, and its grader has judged what it was to judge."),
+        N_("Run the question again with another grader."),
+    )
+    judged = Message(
+        N_("Every passage of these runs is judged already."),
+        N_("Move the sliders, or open the runs."),
+    )

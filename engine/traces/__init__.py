@@ -1,0 +1,1 @@
+"""Traces of other programs, read as spans, understood as searches and verdicts, and made into runs."""

@@ -1,0 +1,161 @@
+"""A file of traces as spans: which form it is, told by its content; what cannot be read is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from engine.errors import TracesUnusable
+from engine.traces.foreign import LeftOut, Recognised
+from engine.traces.langfuse import is_langfuse_trace, is_observation, langfuse_spans, observation_span, scores_of
+from engine.traces.langsmith import is_langsmith_run, langsmith_spans
+from engine.traces.observed import is_observed, observed_spans
+from engine.traces.otlp import decoded, is_otlp, otlp_span, otlp_spans
+from engine.traces.phoenix import annotated, is_annotation, is_phoenix_span, phoenix_span
+from engine.traces.spans import Span, items
+from engine.traces.understanding import understood
+
+MOST_MB = 64
+MOST_SPANS = 50_000
+MOST_LEFT_OUT = 50
+_PAGES = ("data", "spans", "traces", "runs", "observations", "annotations", "batch")
+"""Names under which answers of an API, and files made of several of them, keep their lists."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a file was found to hold so far."""
+
+    name: str
+    project: str
+    spans: list[Span] = field(default_factory=list)
+    annotations: list[Mapping[str, Any]] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    known: bool = False
+
+    def add(self, spans: Iterable[Span]) -> None:
+        self.known = True
+        for span in spans:
+            self.spans.append(span)
+            if len(self.spans) > MOST_SPANS:
+                raise TracesUnusable.too_many_spans(name=self.name, limit=MOST_SPANS)
+
+
+def recognised(files: Iterable[tuple[str, bytes]], project: str = "") -> Recognised:
+    """The traces of some files together: annotations may be in a file of their own, and one trace in several.
+
+    ``project`` names where spans are from that do not say it. Raises ``TracesUnusable`` and ``TraceDecoderMissing``.
+    """
+    found = _Found("", project)
+    for name, data in files:
+        found.name = name
+        if len(data) > MOST_MB * 1_000_000:
+            raise TracesUnusable.too_large(name=name, size=round(len(data) / 1e6), limit=MOST_MB)
+        found.known = False
+        _take(found, data)
+        if not found.known:
+            raise TracesUnusable.unknown(name=name)
+    spans = annotated(found.spans, found.annotations)
+    spans.sort(key=lambda span: span.trace_id)
+    traces = []
+    for _, members in groupby(spans, key=lambda span: span.trace_id):
+        trace = understood(list(members))
+        if isinstance(trace, LeftOut):
+            found.left_out.append(trace)
+        else:
+            traces.append(trace)
+    if not traces:
+        raise TracesUnusable.nothing(name=found.name, spans=len(spans))
+    return Recognised(tuple(traces), len(spans), tuple(found.left_out))
+
+
+def _take(found: _Found, data: bytes) -> None:
+    try:
+        for value in _values(found, data):
+            _take_value(found, value, 0)
+    except RecursionError:
+        raise TracesUnusable.too_deep(name=found.name) from None
+
+
+def _values(found: _Found, data: bytes) -> Iterator[Any]:
+    """The JSON value of a file, or those of its lines; one binary message where it is no text."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = ""
+    if not text.lstrip().startswith(("{", "[")):
+        message = decoded(found.name, data)
+        if message is None:
+            raise TracesUnusable.not_json(name=found.name, why="its first character begins no object and no list")
+        yield message
+        return
+    try:
+        yield json.loads(text, parse_constant=lambda _: None)
+    except ValueError as whole:
+        lines = [(place, line) for place, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) < 2:
+            raise TracesUnusable.not_json(name=found.name, why=str(whole)) from None
+        read = 0
+        for place, line in lines:
+            try:
+                value = json.loads(line, parse_constant=lambda _: None)
+            except ValueError as error:
+                found.left_out.append(LeftOut("line", {"line": str(place), "why": str(error)[:200]}))
+                continue
+            read += 1
+            yield value
+        if not read:
+            raise TracesUnusable.not_json(name=found.name, why=str(whole)) from None
+
+
+def _take_value(found: _Found, value: Any, depth: int) -> None:
+    if depth > 4:
+        return
+    if isinstance(value, list):
+        for item in value:
+            _take_value(found, item, depth + 1)
+    elif is_otlp(value):
+        found.add(otlp_spans(value))
+    elif is_observed(value):
+        found.add(observed_spans(value))
+    elif is_phoenix_span(value):
+        found.add([phoenix_span(value, found.project)])
+    elif is_annotation(value):
+        found.known = True
+        found.annotations.append(value)
+    elif isinstance(value, Mapping) and not _take_of_services(found, value):
+        _take_page(found, value, depth)
+
+
+def _take_of_services(found: _Found, value: Mapping[str, Any]) -> bool:
+    """Take what Langfuse and LangSmith write, or a span of OTLP alone; False where it is none of these."""
+    if is_langfuse_trace(value):
+        found.add(langfuse_spans(value))
+        if scores := scores_of(value):
+            found.left_out.append(LeftOut("scores", {"n": str(scores), "trace": str(value["id"])}))
+    elif is_langsmith_run(value):
+        found.add(langsmith_spans(value))
+    elif is_observation(value):
+        found.add([observation_span(value)])
+    elif (span := otlp_span(value, found.project)) is not None:
+        found.add([span])
+    else:
+        return False
+    return True
+
+
+def _take_page(found: _Found, value: Mapping[str, Any], depth: int) -> None:
+    """The lists of an object: pages of an API, and columns of a data frame as its ``to_json`` writes them."""
+    ids = value.get("context.span_id")
+    if isinstance(ids, Mapping):
+        for row in ids:
+            cells = {name: column.get(row) for name, column in value.items() if isinstance(column, Mapping)}
+            if is_phoenix_span(cells):
+                found.add([phoenix_span(cells, found.project)])
+        return
+    for name in _PAGES:
+        for item in items(value.get(name)):
+            _take_value(found, item, depth + 1)
