@@ -20,6 +20,7 @@ _MIME = {
     "jsonl": "application/x-ndjson",
     "md": "text/markdown",
     "txt": "text/plain",
+    "zip": "application/zip",
 }
 
 

@@ -15,7 +15,15 @@ from starlette.types import ASGIApp
 from engine.api import published
 from engine.api.answer_routes import add_answers
 from engine.api.attaching import add_attachments, attached
-from engine.api.bodies import CheckRequest, ErrorBody, RunRequest, RunsQuery, SeedRequest, WhatIfRequest
+from engine.api.bodies import (
+    CheckRequest,
+    ErrorBody,
+    RunRequest,
+    RunsQuery,
+    SeedRequest,
+    SettingsRequest,
+    WhatIfRequest,
+)
 from engine.api.draft_routes import add_drafts
 from engine.api.encoding import Json
 from engine.api.errors import NOT_KEPT_YET, add_error_handlers, answered
@@ -209,6 +217,17 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
         found = await asyncio.to_thread(engine.warnings_before, body.question, _config_of(engine, body))
         return Json({"warnings": [item.said() for item in found]})
 
+    @api.post(
+        "/settings/code",
+        summary="Settings as a LangGraph project that runs without the workbench",
+        responses={200: {"content": {"application/zip": {}}, "description": "The files in one folder of a zip."}},
+        response_class=Response,
+    )
+    async def code(body: SettingsRequest) -> Response:
+        engine = get_engine()
+        made = await asyncio.to_thread(engine.library.code_project, _config_of(engine, body))
+        return Response(made.zipped(), media_type="application/zip")
+
     @api.get("/runs", summary="Stored runs, newest first")
     async def runs(asked: Annotated[RunsQuery, Query()]) -> Response:
         found = await asyncio.to_thread(lambda: get_engine().runs(asked.limit, **asked.filters()))
@@ -297,7 +316,7 @@ def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
         return Response(status_code=204)
 
 
-def _config_of(engine: Engine, body: CheckRequest) -> RunConfig:
+def _config_of(engine: Engine, body: SettingsRequest) -> RunConfig:
     named = {"workflow": body.workflow} if body.workflow else {}
     usual = engine.settings.models
     config = config_from_dict({**body.config, **named}, usual)

@@ -167,10 +167,9 @@ class ReadRequest(_Body):
     """``builtin`` for text recognition, or a vision model; empty: the one that the settings name."""
 
 
-class CheckRequest(_Body):
-    """Body of ``POST /api/runs/check``; ``config`` takes the fields of ``RunConfig``."""
+class SettingsRequest(_Body):
+    """Body of ``POST /api/settings/code``; ``config`` takes the fields of ``RunConfig``."""
 
-    question: StrictStr = Field(min_length=1, json_schema_extra=published.NOT_BLANK)
     workflow: _Workflow | None = None
     """None: the one that ``config`` names, or the four-node loop."""
     config: Annotated[
@@ -178,6 +177,12 @@ class CheckRequest(_Body):
         AfterValidator(_shallow),
         Field(description=_config_in_words(), json_schema_extra=published.config()),
     ] = {}
+
+
+class CheckRequest(SettingsRequest):
+    """Body of ``POST /api/runs/check``."""
+
+    question: StrictStr = Field(min_length=1, json_schema_extra=published.NOT_BLANK)
 
 
 class RunRequest(CheckRequest):

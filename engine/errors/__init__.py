@@ -120,6 +120,7 @@ another language (:func:`message_of`).
     · WordlessReply
   · MoveRefused
   · NotAllowed
+  · NotExportable
   · NotSignedIn
   · NothingToJudge
   · NothingToRead

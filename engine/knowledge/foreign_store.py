@@ -13,6 +13,7 @@ from engine.errors import ForeignCollection, FullTextMissing, StoreError, Unknow
 from engine.knowledge.foreign_client import translated_errors
 from engine.knowledge.foreign_session import ForeignSession
 from engine.knowledge.milvus_connection import embedded
+from engine.knowledge.milvus_reader import Searching
 from engine.library.values import Connection, Place
 from engine.model.values import PassageId
 from engine.roles import (
@@ -72,6 +73,14 @@ class ForeignStore:
         """Whether looking at it opens a folder that another program may want."""
         return self._rests
 
+    @property
+    def uri(self) -> str:
+        return self._place.address
+
+    @property
+    def database(self) -> str:
+        return self._place.database
+
     async def collections(self) -> list[CollectionInfo]:
         return [await self.describe(self.connection.name)]
 
@@ -80,6 +89,10 @@ class ForeignStore:
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         return await self._read(collection, lambda session: session.search(vector, limit, within))
+
+    async def searching(self, collection: str) -> Searching:
+        """How the collection is searched, for programs that do so without the workbench."""
+        return await self._read(collection, lambda session: session.reader.searching)
 
     async def search_text(
         self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE

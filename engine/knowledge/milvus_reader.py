@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -26,6 +27,18 @@ _EVEN = 1.01
 """Vectors whose lengths differ by no more are in the order of their cosines by any metric."""
 
 
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """How a collection is searched by a program that has nothing but the address of its store."""
+
+    layout: Layout
+    beyond: tuple[int, int]
+    """Hits to fetch, as a factor of those wanted and a number beyond: (1, 0) where the order is that of the cosine."""
+    parameter: str
+    """What its index calls how far it looks; empty where the store chooses."""
+    breadth: int
+
+
 class CollectionReader:
     """Blocks, and raises foreign exceptions untranslated.
 
@@ -45,13 +58,20 @@ class CollectionReader:
         self._db = db
         self._scores = scores
 
+    @property
+    def searching(self) -> Searching:
+        """What :meth:`search` goes by."""
+        beyond = (1, 0) if self._even else (_WIDER, _FURTHER)
+        return Searching(self.layout, beyond, self._parameter, self.breadth)
+
     def count(self) -> int:
         return self._db.count(self.layout.collection)
 
     def search(self, vector: Vector, limit: int, where: str) -> list[Hit]:
         """The nearest passages by cosine that a filter matches, regardless of the metric of the index."""
         layout = self.layout
-        asked = limit if self._even else limit * _WIDER + _FURTHER
+        factor, further = self.searching.beyond
+        asked = limit * factor + further
         output = layout.output if self._scores else [*layout.output, layout.vector]
         more = _told(search_params(self._parameter, self.breadth, asked))
         found = self._db.search(

@@ -101,18 +101,16 @@ class Layout:
 
     def passage(self, row: Mapping[str, Any], key: str | int | None = None) -> StoredPassage:
         """A stored passage from one row, with what the collection has of it; ``key`` where the row lacks it."""
-        meta = row.get(self.meta) if self.meta else None
-        if isinstance(meta, str | bytes):
-            meta = _json_or_none(meta)
-        ordinal = value_at(row, self.ordinal)
-        return StoredPassage(
-            id=PassageId(str(row[self.key] if key is None else key)),
-            source=text_at(row, self.source) or self.name,
-            text=text_at(row, self.text),
-            section=text_at(row, self.section),
-            title=text_at(row, self.title),
-            ordinal=ordinal if isinstance(ordinal, int) and not isinstance(ordinal, bool) else 0,
-            meta=meta if isinstance(meta, Mapping) else {},
+        return passage_in(
+            row,
+            row[self.key] if key is None else key,
+            name=self.name,
+            text=self.text,
+            source=self.source,
+            section=self.section,
+            title=self.title,
+            ordinal=self.ordinal,
+            meta=self.meta,
         )
 
     def row(self, passage: StoredPassage, vector: Sequence[float]) -> dict[str, Any]:
@@ -133,6 +131,34 @@ class Layout:
         if self.words:
             values[self.words] = full_text.field_of(passage.text)
         return {**values, "ordinal": passage.ordinal, "meta": dict(passage.meta), "vector": vector}
+
+
+def passage_in(
+    row: Mapping[str, Any],
+    key: str | int,
+    *,
+    name: str,
+    text: str,
+    source: str,
+    section: str,
+    title: str,
+    ordinal: str,
+    meta: str,
+) -> StoredPassage:
+    """The passage of one row, by the names of its fields; ``name`` is its source where it names none."""
+    about = row.get(meta) if meta else None
+    if isinstance(about, str | bytes):
+        about = _json_or_none(about)
+    place = value_at(row, ordinal)
+    return StoredPassage(
+        id=PassageId(str(key)),
+        source=text_at(row, source) or name,
+        text=text_at(row, text),
+        section=text_at(row, section),
+        title=text_at(row, title),
+        ordinal=place if isinstance(place, int) and not isinstance(place, bool) else 0,
+        meta=about if isinstance(about, Mapping) else {},
+    )
 
 
 def own_layout(name: str, dim: int, *, kinded: bool = True, worded: bool = False) -> Layout:

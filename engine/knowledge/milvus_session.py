@@ -32,7 +32,7 @@ from engine.knowledge.milvus_copying import CopyProgress, FullTextCopy
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_index import VectorIndexes
 from engine.knowledge.milvus_names import CollectionNames
-from engine.knowledge.milvus_reader import CollectionReader, source_of
+from engine.knowledge.milvus_reader import CollectionReader, Searching, source_of
 from engine.knowledge.milvus_schema import Layout, check_new_name, own_layout, own_layout_of, readable_name
 from engine.knowledge.milvus_summaries import SummaryRows
 from engine.knowledge.milvus_sums import Sums
@@ -233,6 +233,10 @@ class MilvusSession:
             return []
         with self._looked_at_afresh(name):
             return reader.search(vector, limit, where)
+
+    def searching(self, name: str) -> Searching:
+        """How a collection is searched."""
+        return self._reader(name).searching
 
     def search_text(self, name: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         reader = self._reader(name)

@@ -14,6 +14,7 @@ from engine.knowledge.milvus_bulk import ImportFolder
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_copying import CopyProgress
 from engine.knowledge.milvus_errors import Place, translated_errors
+from engine.knowledge.milvus_reader import Searching
 from engine.knowledge.milvus_session import MilvusSession
 from engine.library.index_values import IndexKind, IndexState, RecallFigures
 from engine.model.values import PassageId
@@ -156,6 +157,10 @@ class MilvusStore:
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         return await self._read(collection, lambda session, name: session.search(name, vector, limit, within))
+
+    async def searching(self, collection: str) -> Searching:
+        """How a collection is searched, for programs that do so without the workbench."""
+        return await self._read(collection, lambda session, name: session.searching(name))
 
     async def search_text(
         self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE

@@ -25,7 +25,7 @@ from engine.roles import CollectionInfo, Hit, Vector
 
 _LITE, _SERVER = (3, 2), (2, 5)
 """First versions with BM25; that of servers is by their documentation, no such server was at hand to prove it."""
-_FROM_LITE = 100
+FROM_LITE = 100
 """Hits taken from Milvus Lite to be rescored, at least."""
 _COUNTING_S = 60.0
 
@@ -75,7 +75,7 @@ class WordIndex:
             return []
         output = [*layout.output, layout.vector]
         if self._db.embedded:
-            scored = self._rescored(layout, query, max(limit, _FROM_LITE), where)[:limit]
+            scored = self._rescored(layout, query, max(limit, FROM_LITE), where)[:limit]
             rows = {str(row[layout.key]): row for row in reader.by_ids([PassageId(key) for key, _ in scored], output)}
             found = [(rows[key], key, score) for key, score in scored if key in rows]
         else:

@@ -68,7 +68,7 @@ class ChatDualRewriter(ChatRewriter):
         return replace(found, strategy=INITIAL) if initial(request) else found
 
     def messages(self, request: RewriteRequest, former: str | None) -> tuple[Message, ...]:
-        return dual_rewriter_messages(request, self._passage_tokens, former)
+        return dual_rewriter_messages(request, self.passage_tokens, former)
 
 
 def dual_rewriter_messages(

@@ -109,7 +109,7 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
         return error
     provider, _, name = model.partition(":")
     status = status_of(error)
-    kind = _kind(error)
+    kind = kind_of(error)
     if kind == "refused" and provider == "ollama":
         return _refused_by_ollama(str(getattr(error, "error", error)), model, name, status)
     match kind:
@@ -151,7 +151,7 @@ def status_of(error: BaseException) -> int:
     return next((_STATUS_OF[base.__name__] for base in type(error).__mro__ if base.__name__ in _STATUS_OF), 0)
 
 
-def _kind(error: Exception) -> Kind:
+def kind_of(error: Exception) -> Kind:
     known = kinds()
     nearest = next(base for base in type(error).__mro__ if base in known)
     if nearest is not Exception:

@@ -42,7 +42,7 @@ class ChatQualityRewriter(ChatRewriter):
         return replace(proposal, query=query, strategy=strategy_of(query, request))
 
     def messages(self, request: RewriteRequest, former: str | None) -> tuple[Message, ...]:
-        return quality_rewriter_messages(request, self._passage_tokens, former)
+        return quality_rewriter_messages(request, self.passage_tokens, former)
 
 
 def quality_rewriter_messages(

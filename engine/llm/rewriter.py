@@ -24,7 +24,7 @@ class ChatRewriter(ChatRole):
 
     def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
         super().__init__(model, settings, chat=chat)
-        self._passage_tokens = max(0, model.num_ctx // 2 - self.reply_tokens // 2)
+        self.passage_tokens = max(0, model.num_ctx // 2 - self.reply_tokens // 2)
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         inquiry = Inquiry(
@@ -35,7 +35,7 @@ class ChatRewriter(ChatRole):
         return (await self.taken(inquiry, request, trace, warmer=refused or None)).value
 
     def messages(self, request: RewriteRequest, former: str | None) -> tuple[Message, ...]:
-        return rewriter_messages(request, self._passage_tokens, former)
+        return rewriter_messages(request, self.passage_tokens, former)
 
 
 def proposal(request: RewriteRequest, reply: RewriteReply) -> RewriteProposal | None:

@@ -19,11 +19,11 @@ from engine.running.answer_note import denies, wordless
 from engine.settings import Settings
 
 _MARKER = re.compile(r"[\[【［](?:\d{1,3}|[Tt]\d{1,2}\s*[:：])")
-_WORDS = (
+WORDLESS_AGAIN = (
     "Your reply holds nothing but numbers of passages or the question. Write the answer itself, in whole sentences in "
     "the language of the question, with the number of its passage in square brackets behind each statement."
 )
-_MARKERS = (
+UNCITED_AGAIN = (
     "Your answer names no passage. Write it again, and put behind each statement the number of the passage that it "
     "comes from in square brackets, such as [1]. Leave out what no passage says."
 )
@@ -115,7 +115,7 @@ async def streamed(
 async def _again(chat: ChatModel, messages: Sequence[Message], first: str, trace: Trace, fault_of: Fault) -> str:
     """The second try after a first text that will not do; a first text with words stands where this brings none."""
     fault = fault_of(first)
-    asked = (*messages, *again(first, _WORDS if fault == "wordless" else _MARKERS))
+    asked = (*messages, *again(first, WORDLESS_AGAIN if fault == "wordless" else UNCITED_AGAIN))
     trace.restart()
     text = ""
     try:

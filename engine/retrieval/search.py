@@ -45,7 +45,7 @@ class CollectionRetriever:
         self._calibration = calibration
         others = tuple(kind for kind in collection.kinds if kind != "graph")
         # Entity notes repeat in a line each what other sources tell: beside these they would only take their places.
-        self._searched_kinds = Within(kinds=others) if others and len(others) < len(collection.kinds) else ANYWHERE
+        self.within: Within = Within(kinds=others) if others and len(others) < len(collection.kinds) else ANYWHERE
         self._queries: dict[str, Vector] = {}
         self._embedding: dict[str, asyncio.Lock] = {}
 
@@ -101,7 +101,7 @@ class CollectionRetriever:
 
         Notes on entities, the kind ``graph``, are left out unless the collection has nothing else.
         """
-        return await self._search(query, limit, self._searched_kinds)
+        return await self._search(query, limit, self.within)
 
     async def kinds(self) -> tuple[SourceKind, ...]:
         """Source kinds that the collection has passages of, in the order of ``SOURCE_KINDS``."""
@@ -122,7 +122,7 @@ class CollectionRetriever:
         entities are left out as in :meth:`search`.
         """
         vector = await self._embed(query)
-        hits = await self._store.search_summaries(self._collection.name, vector, MOST_SECTIONS, self._searched_kinds)
+        hits = await self._store.search_summaries(self._collection.name, vector, MOST_SECTIONS, self.within)
         floor = self._calibration.floor(vector, language_of(query)).value
         sections = tuple(
             FoundSection(
@@ -165,7 +165,7 @@ class CollectionRetriever:
         stored, vectors = await asyncio.gather(
             self._store.get(self._collection.name, ids), self._store.vectors(self._collection.name, ids)
         )
-        wanted = [item for item in stored if not self._searched_kinds.kinds or item.kind in self._searched_kinds.kinds]
+        wanted = [item for item in stored if not self.within.kinds or item.kind in self.within.kinds]
         hits = [Hit(item, float(np.dot(vector, vectors[item.id]))) for item in wanted if item.id in vectors]
         return self._retrieval(query, vector, sorted(hits, key=lambda hit: (-hit.cosine, hit.passage.id)))
 
@@ -213,7 +213,7 @@ class CollectionRetriever:
 
     def _retrieval(self, query: str, vector: Vector, hits: Sequence[Hit]) -> Retrieval:
         floor = self._calibration.floor(vector, language_of(query))
-        passages = tuple(_passage(hit, self._calibration.similarity(hit.cosine, floor.value)) for hit in hits)
+        passages = tuple(passage_of(hit, self._calibration.similarity(hit.cosine, floor.value)) for hit in hits)
         return Retrieval(passages=passages, floor=floor.value, anchors=floor.anchors)
 
     async def _embed(self, text: str) -> Vector:
@@ -225,7 +225,7 @@ class CollectionRetriever:
         return self._queries[text]
 
 
-def _passage(hit: Hit, similarity: float) -> Passage:
+def passage_of(hit: Hit, similarity: float) -> Passage:
     stored = hit.passage
     return Passage(
         id=stored.id,

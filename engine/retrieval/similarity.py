@@ -95,6 +95,11 @@ class Calibration:
         split = len(texts["en"])
         return cls({"en": vectors[:split], "zh": vectors[split:]}, versions)
 
+    @property
+    def vectors(self) -> Mapping[Language, Vector]:
+        """The anchors by language; those of ``other`` are all of them."""
+        return self._anchors
+
     def floor(self, query: Vector, language: Language) -> Floor:
         """The floor of a query of shape (dim,); languages without anchors of their own use all anchors."""
         return Floor(floor_of(query, self._anchors[language]), self._names[language])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.errors import (
@@ -29,13 +30,16 @@ from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.index_values import IndexView
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
-from engine.model.config import BUILTIN, SearchMethod
+from engine.model.config import BUILTIN, RunConfig, SearchMethod
 from engine.model.values import SAMPLE_COLLECTION, Passage
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import guarded
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
 from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
+
+if TYPE_CHECKING:
+    from engine.exporting.project import Project
 
 LONGEST_DESCRIPTION = 2000
 MOST_FOUND = 100
@@ -90,6 +94,16 @@ class Library:
         store = await self._knowledge.own_store()
         await store.create(CollectionInfo.new(name, embedder, description.strip()))
         return await store.describe(name)
+
+    @on_loop
+    async def code_project(self, config: RunConfig) -> Project:
+        """The settings as a LangGraph project that runs without the workbench, against the same stores and models.
+
+        Raises ``NotExportable`` where it would decide differently, and what makes the collection impossible to search.
+        """
+        from engine.exporting.making import exported
+
+        return await exported(self._resources, config)
 
     @on_loop
     async def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:

@@ -159,13 +159,7 @@ class RunningApp:
     def judgements(self, set_name: str, form: str) -> str:
         """Judgements of a query set there as a file; raises ``AppRefused``."""
         path = f"/api/query-sets/{quote(set_name, safe='')}/judgements?{urlencode({'format': form})}"
-        with self._translated_errors():
-            try:
-                with _opened(self._request(path), None) as response:
-                    return str(response.read().decode())
-            except urllib.error.HTTPError as error:
-                _success(json.loads(error.read()))
-                raise
+        return self._bytes(self._request(path)).decode()
 
     def take_judgements(self, set_name: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Take in judgements of a query set there; raises ``AppRefused``."""
@@ -179,6 +173,12 @@ class RunningApp:
         """Scores of a query set there over time; raises ``AppRefused``."""
         found = self.get(f"/api/query-sets/{quote(set_name, safe='')}/history")
         return found if isinstance(found, list) else [_success(found)]
+
+    def code_project(self, config: RunConfig) -> bytes:
+        """The zip of a LangGraph project made there; raises ``AppRefused``."""
+        plain = asdict(config)
+        body = {"workflow": plain.pop("workflow"), "config": plain}
+        return self._bytes(self._request("/api/settings/code", json.dumps(body).encode()))
 
     def job(self, job_id: str) -> dict[str, Any]:
         """How far a job there has come; raises ``AppRefused`` for one that is not there."""
@@ -216,6 +216,16 @@ class RunningApp:
                     return json.loads(content) if content else None
             except urllib.error.HTTPError as error:
                 return json.loads(error.read())
+
+    def _bytes(self, request: urllib.request.Request) -> bytes:
+        """A file; raises ``AppRefused`` with what the app says instead."""
+        with self._translated_errors():
+            try:
+                with _opened(request, None) as response:
+                    return bytes(response.read())
+            except urllib.error.HTTPError as error:
+                _success(json.loads(error.read()))
+                raise
 
     def _field(self, reply: dict[str, Any], name: str) -> Any:
         if name not in reply:

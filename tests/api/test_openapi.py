@@ -22,6 +22,7 @@ PATHS = {
     "/host/health": {"get"},
     "/host/diagnosis": {"get"},
     "/runs/check": {"post"},
+    "/settings/code": {"post"},
     "/me": {"get"},
     "/tokens": {"get", "post"},
     "/tokens/{token_id}": {"delete"},

@@ -14,6 +14,7 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     "POST /self-corrective-rag": {"query": "Why?", "milvusConfig": {"collectionName": "{name}"}},
     "POST /runs": {"question": "Why?", "config": {"collection": "{name}"}},
     "POST /runs/check": {"question": "Why?", "config": {"collection": "{name}"}},
+    "POST /settings/code": {"config": {"collection": "{name}"}},
     "PUT /runs/{run_id}/answer/judgement": {"right": "no", "judge": "Ada"},
     "POST /runs/{run_id}/answer/verdict": {"model": "ollama:small"},
     "POST /runs/{run_id}/cancel": {},

@@ -17,6 +17,7 @@ from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from pages.parts.ask.report import report_download
+from pages.parts.common.code_project import code_project
 
 
 def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
@@ -34,6 +35,7 @@ def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Word
             key="record_json",
             icon="data_object",
         )
+        code_project(engine, record.config, words, key="share_code")
         present_button(record, words)
 
 

@@ -28,6 +28,7 @@ from engine.evaluation.sweep import AxisValue, Cost
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.model.version import PROGRAM
+from pages.parts.common.code_project import code_project
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown
 from pages.parts.tune.promise import promise_of
@@ -175,7 +176,10 @@ def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
 
 
 def take_away(engine: Engine, config: RunConfig, question: str, words: Words) -> None:
-    """The settings under test as curl, Python, JSON, and the file for the command line; ``question`` is asked."""
+    """The settings under test as curl, Python, JSON, the file for the command line, and a LangGraph project.
+
+    ``question`` is asked.
+    """
     address = f"http://127.0.0.1:{engine.settings.port}"
     st.markdown(f"**{words('Take them along')}**")
     forms = {
@@ -184,7 +188,10 @@ def take_away(engine: Engine, config: RunConfig, question: str, words: Words) ->
         "JSON": ("json", as_json(config)),
         "eval": ("toml", as_toml(config)),
     }
-    for tab, (language, text) in zip(st.tabs(list(forms), key="tune_out"), forms.values(), strict=True):
+    *tabs, code = st.tabs([*forms, "LangGraph"], key="tune_out")
+    with code:
+        code_project(engine, config, words, key="tune_code")
+    for tab, (language, text) in zip(tabs, forms.values(), strict=True):
         with tab:
             st.code(text, language=language, wrap_lines=True)
             if language == "toml":

@@ -1,0 +1,1 @@
+"""Settings as a LangGraph project that runs without the workbench."""
