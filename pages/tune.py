@@ -25,6 +25,7 @@ from components.tune.charts import heat_map
 from components.tune.figures import AFTER, BEFORE, basis_text, failures_list, measures_table, tune_figures
 from components.tune.question_changes import changes_card, changes_csv, changes_table
 from engine.errors import WorkbenchError
+from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.question_changes import QuestionChanges, changes_between
 from engine.evaluation.sweep import AxisValue
@@ -34,6 +35,7 @@ from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
 from engine.running.process import get_engine
 from pages.parts.common.fits import fits_of
+from pages.parts.common.next_step import next_step
 from pages.parts.common.opening import opening
 from pages.parts.common.rights import may
 from pages.parts.tune.answers import answers_tab
@@ -148,7 +150,8 @@ def nothing_yet(shown: Shown | None, gathering: Gathering, config: RunConfig) ->
             st.markdown(f"**{words('The first figures come in a moment')}**")
             st.caption(words("They grow while the questions run; the sliders can be moved already."))
         elif not gathering.query_set.cases:
-            st.caption(words("This set has no questions: import a file or add a run."))
+            said = words("This set has no questions: import a file or add a run.")
+            next_step(said, words("Take the samples"), "library_books", key="tune_samples", does=take_samples)
         else:
             st.markdown(f"**{words('No evidence yet for this set')}**")
             st.caption(
@@ -161,6 +164,10 @@ def nothing_yet(shown: Shown | None, gathering: Gathering, config: RunConfig) ->
                     gather_form(engine, gathering, config, words)
     if shown is not None and shown.evidence.failed:
         failures_list(failures(shown, gathering), words, key="tune_failed_alone")
+
+
+def take_samples() -> None:
+    st.session_state["tune_set_wanted"] = SAMPLE_SET
 
 
 def compared_with(gathered: RunConfig, config: RunConfig) -> RunConfig:

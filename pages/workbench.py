@@ -37,11 +37,13 @@ from pages.parts.ask.share import share_menu
 from pages.parts.ask.tour import tour_of
 from pages.parts.ask.what_if import marks_of
 from pages.parts.common.fits import fits_of
+from pages.parts.common.next_step import next_step
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import recent_records
+from pages.parts.common.views import aim_at
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -87,6 +89,7 @@ def before_a_run(config: RunConfig) -> None:
         with beside[0]:
             own = declared(config.workflow)
             st.caption(words(own.introduction or own.summary))
+            nothing_to_search(config.collection)
             follow(config, *examples(config, None, words))
         with beside[1]:
             budget_note(words, config, worst_case(prices(config, None), config), key="budget")
@@ -99,6 +102,17 @@ def before_a_run(config: RunConfig) -> None:
         key="live_run",
         base=base_path(),
     )
+
+
+def nothing_to_search(collection: str) -> None:
+    """Where the collection that is chosen has no passages: the way to put some in."""
+    sizes = {item.name: item.passages for item in collection_choices()}
+    if sizes.get(collection, 1):
+        return
+    said = words("The collection {collection} has no passages yet: nothing can be found in it.", collection=collection)
+    if next_step(said, words("Add files"), "add", key="ask_add", offered=may("editor")):
+        aim_at("knowledge", "add")
+        st.switch_page("knowledge.py")
 
 
 def opened() -> RunRecord | None:

@@ -18,11 +18,12 @@ from engine.library.index_values import IndexState
 from engine.library.values import GrowthAdvice
 from engine.messages import NC_
 from engine.roles import CollectionInfo
+from pages.parts.common.next_step import clear, next_step
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
 from pages.parts.knowledge.dialogs import NEEDED, Action, actions_of, open_dialog
 from pages.parts.knowledge.sources import sources_panel
-from pages.parts.knowledge.state import choose, chosen_collection, go_to
+from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, choose, chosen_collection, go_to
 from pages.parts.knowledge.target import embedding_models
 
 _MANY = 8
@@ -45,14 +46,16 @@ def collections_view(engine: Engine, collections: Sequence[CollectionInfo], word
     """Draw the rows and the chosen collection."""
     info = chosen_collection(collections)
     if info is None:
-        st.info(words("This collection is empty. Add files on the tab Add."))
+        add_files_step(words(NO_COLLECTION), words, key="kb_none_add")
         return
     if all(item.name == SAMPLES for item in collections) and may("editor"):
         _only_samples(words)
     shown = _narrowed(collections, words)
     unusable = {item.name for item in collections if not usable(engine, item)}
     if not shown:
-        st.info(words("No collection matches."))
+        clearing = clear("kb_find_collection")
+        label = words("Clear the filter")
+        next_step(words("No collection matches."), label, "filter_alt_off", key="kb_find_clear", does=clearing)
     else:
         pressed = collection_table(shown, words, key="kb_collections", chosen=info.name, unusable=unusable)
         if pressed is not None and pressed != info.name:

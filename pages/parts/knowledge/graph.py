@@ -13,7 +13,7 @@ from engine.engine import Engine
 from engine.roles import CollectionInfo
 from pages.parts.knowledge.graph_build import build_panel, follow_job, graph_actions
 from pages.parts.knowledge.graph_look import look_into
-from pages.parts.knowledge.state import collection_picker
+from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, collection_picker
 
 
 def graph_of_collection(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
@@ -22,7 +22,7 @@ def graph_of_collection(engine: Engine, collections: Sequence[CollectionInfo], w
     with left:
         info = collection_picker(collections, words)
     if info is None:
-        st.info(words("This collection is empty. Add files on the tab Add."))
+        add_files_step(words(NO_COLLECTION), words, key="kg_none_add")
         return
     if info.fault is not None:
         fault_box(info.fault, words, key="kg_unreadable")

@@ -108,13 +108,13 @@ def nothing(words: Words) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.page_link(
-            "workbench.py",
-            label=words("Ask a question"),
-            icon=":material/account_tree:",
-            query_params={"workflow": first_that(_remembers)},
-        )
+        _ask_the_dual_loop(words)
         switch(words)
+
+
+def _ask_the_dual_loop(words: Words) -> None:
+    label, icon = words("Ask a question"), ":material/account_tree:"
+    st.page_link("workbench.py", label=label, icon=icon, query_params={"workflow": first_that(_remembers)})
 
 
 def ledger(engine: Engine, words: Words, memories: Sequence[Memory], records: Sequence[RunRecord]) -> None:
@@ -230,6 +230,7 @@ def forget(engine: Engine, chosen: Sequence[Memory], every: bool) -> None:
 def recalls(words: Words, records: Sequence[RunRecord]) -> None:
     if not records:
         st.info(words("No run of the dual loop is stored yet. Ask the same question twice and look here again."))
+        _ask_the_dual_loop(words)
         return
     st.caption(words("The newest runs of the dual loop: what each recalled, and whether that changed the way it went."))
     recall_list(records, words, key="memory_recalls", base=base_path())

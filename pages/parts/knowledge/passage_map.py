@@ -20,6 +20,7 @@ from engine.running.process import get_engine
 from pages.parts.common.presses import retry_box
 from pages.parts.common.remembered import remembered
 from pages.parts.common.stored_runs import finished_record
+from pages.parts.knowledge.state import add_files_step
 
 _MOST = 2000
 _RUNS = 30
@@ -33,7 +34,8 @@ def passage_map(info: CollectionInfo) -> None:
     engine = get_engine()
     words: Words = st.session_state["words"]
     if not info.passages:
-        st.info(words("Nothing to draw yet: the collection has no passages."))
+        nothing = words("Nothing to draw yet: the collection has no passages.")
+        add_files_step(nothing, words, key="kb_map_add", info=info)
         return
     with st.container(border=True, key="kb_map_box"):
         left, right = st.columns(2, gap="medium", vertical_alignment="bottom")

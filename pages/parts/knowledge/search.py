@@ -20,10 +20,10 @@ from engine.library.values import FoundPassage
 from engine.messages import N_, NC_
 from engine.model.config import SearchMethod
 from engine.roles import CollectionInfo
+from pages.parts.common.next_step import next_step
 from pages.parts.common.presses import retry_box
 from pages.parts.common.remembered import remembered
-from pages.parts.common.rights import may
-from pages.parts.knowledge.state import collection_picker, go_to
+from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, collection_picker
 
 _METHODS: dict[SearchMethod, str] = {
     "vector": N_("Meaning"),
@@ -44,6 +44,7 @@ def search_view(engine: Engine, collections: Sequence[CollectionInfo], words: Wo
         with right:
             info = collection_picker(collections, words)
         if info is None:
+            add_files_step(words(NO_COLLECTION), words, key="kb_search_none")
             return
         with left:
             query = _query(words)
@@ -51,10 +52,8 @@ def search_view(engine: Engine, collections: Sequence[CollectionInfo], words: Wo
     if info.fault is not None:
         fault_box(info.fault, words, key="kb_search_unreadable")
     elif not info.passages:
-        st.info(words("This collection has no passages to search."))
-        open_to = not info.read_only and may("editor")
-        if open_to and st.button(words("Add files"), icon=":material/add:", key="kb_search_add"):
-            go_to("add")
+        nothing = words("This collection has no passages to search.")
+        add_files_step(nothing, words, key="kb_search_add", info=info)
     elif not query:
         st.info(
             words(
@@ -64,6 +63,18 @@ def search_view(engine: Engine, collections: Sequence[CollectionInfo], words: Wo
         )
     else:
         _results(engine, info, query, method, words)
+
+
+def _nothing_found(method: SearchMethod, words: Words) -> None:
+    if method != "full_text":
+        st.info(words("Nothing found. Try other words."))
+        return
+    said = words("No passage has these words. A search by meaning finds those that say it otherwise.")
+    next_step(said, words("Search by meaning"), "search", key="kb_by_meaning", does=_by_meaning)
+
+
+def _by_meaning() -> None:
+    st.session_state["kb_method"] = "vector"
 
 
 def _query(words: Words) -> str:
@@ -114,7 +125,7 @@ def _results(engine: Engine, info: CollectionInfo, query: str, method: SearchMet
         retry_box(error, words, key="kb_search_fault")
         return
     if not found:
-        st.info(words("Nothing found. Try other words, or search by meaning."))
+        _nothing_found(method, words)
         return
     with st.container(horizontal=True, vertical_alignment="center", key="kb_found_bar"):
         told = words.count(

@@ -15,6 +15,7 @@ from engine.messages import N_, NC_
 from engine.people import Role
 from engine.roles import CollectionInfo
 from pages.parts.common import presses, views
+from pages.parts.common.next_step import next_step
 from pages.parts.common.rights import may
 
 View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
@@ -28,6 +29,7 @@ VIEW_NAMES: dict[View, str] = {
     "connect": N_("Connect"),
 }
 
+NO_COLLECTION = N_("There is no collection yet. Files that are put in make one, with passages to search.")
 _NEEDED: Mapping[View, Role] = {"add": "editor", "connect": "admin"}
 """The roles that views need which do nothing but change something."""
 _CHOSEN = "kb_collection"
@@ -82,6 +84,13 @@ def chosen_collection(collections: Sequence[CollectionInfo]) -> CollectionInfo |
     st.session_state[_CHOSEN] = info.name
     put_into_url(_ADDRESS, info.name, "", key=_CHOSEN)
     return info
+
+
+def add_files_step(text: str, words: Words, *, key: str, info: CollectionInfo | None = None) -> None:
+    """Where passages are missing: what will stand there, and the way to put files in, into ``info`` where it is one."""
+    offered = may("editor") and (info is None or not info.read_only)
+    if next_step(text, words("Add files"), "add", key=key, offered=offered):
+        go_to("add", info.name if info is not None else "")
 
 
 def choose(name: str) -> None:

@@ -15,6 +15,7 @@ from engine.errors import WorkbenchError
 from engine.memory.weak_points import WeakPoint
 from engine.messages import N_
 from engine.model.values import Fault
+from pages.parts.common.next_step import next_step
 from pages.parts.common.rights import may
 
 _WHY = {
@@ -50,10 +51,26 @@ def weak_points_view(engine: Engine, words: Words) -> None:
         _switch(engine, words, chosen)
     own = [item for item in found if item.collection == chosen]
     if not own:
-        st.info(words("No weak points are noted for this collection."))
+        _nothing_noted(engine, words, chosen)
         return
     for item in page_of(own, _A_PAGE, key="history_page"):
         _entry(engine, words, item)
+
+
+def _nothing_noted(engine: Engine, words: Words, collection: str) -> None:
+    if engine.weak_points.is_on(collection):
+        st.info(words("No weak points are noted for this collection."))
+        label, named = words("Ask a question"), {"collection": collection}
+        st.page_link("workbench.py", label=label, icon=":material/account_tree:", query_params=named)
+        return
+    next_step(
+        words("Nothing is noted for this collection, and noting is off."),
+        words("Note weak points"),
+        "toggle_on",
+        key="history_begin",
+        offered=may("admin"),
+        does=lambda: engine.weak_points.switch(collection, on=True),
+    )
 
 
 def _switch(engine: Engine, words: Words, collection: str) -> None:

@@ -16,7 +16,9 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import RunId, RunRecord
 from engine.replay.difference import difference
+from engine.samples.demos import demos
 from pages.parts.common.known_answer import known_answer
+from pages.parts.common.next_step import next_step
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
@@ -25,6 +27,8 @@ from pages.parts.runs.compare_new import Side, Wanted, second_run
 
 _LONGEST_ID = 64
 _WATCH_S = 0.5
+_RECORDED = ("passes", "forced")
+"""The recorded runs that are compared where none is chosen: one passes at once, one never meets the bar."""
 _SIDES: tuple[Side, ...] = ("a", "b")
 
 
@@ -43,6 +47,8 @@ def compare_view(engine: Engine, words: Words) -> None:
         links(words, ids)
     say_fault("compare", words)
     a, b = (record_of(engine, words, ids[side], side) for side in _SIDES)
+    if not any(ids.values()):
+        _two_recorded(words)
     if a is not None and not ids["b"]:
         st.info(
             words("Choose a second run, or make one below: the same question with another grader or other settings."),
@@ -55,6 +61,14 @@ def compare_view(engine: Engine, words: Words) -> None:
             progress(engine, words, a.id, b.id)
         else:
             side_by_side(engine, words, a, b)
+
+
+def _two_recorded(words: Words) -> None:
+    """Nothing is chosen: what will stand here, and two runs that come with the program."""
+    said = words("Choose two runs. Of your own there may be none yet: two recorded ones show what a comparison says.")
+    pair = [demo.id for demo in demos() if demo.language == words.language and demo.scenario in _RECORDED]
+    label = words("Compare two recorded runs")
+    next_step(said, label, "compare_arrows", key="compare_recorded", does=lambda: choose_pair(*pair))
 
 
 def choose_pair(first: str, second: str) -> None:

@@ -15,6 +15,7 @@ from pages.parts.common.following import follow_work
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
 from pages.parts.system.models import Seen, seen_models
+from pages.parts.system.state import go_to
 from pages.parts.system.work import until
 
 _LOOK_S = 0.5
@@ -69,6 +70,8 @@ def _begin(engine: Engine, seen: Seen, words: Words) -> None:
             st.caption(
                 words("There is no chat model to measure. Pull one under Models, or type one as provider:model.")
             )
+            if st.button(words("Models"), icon=":material/download:", key="speed_models"):
+                go_to("models")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             model = st.selectbox(
                 words("Chat model"),

@@ -15,6 +15,7 @@ from components.system.settings import how_to_change, settings_found, settings_t
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from pages.parts.common.following import follow_work
+from pages.parts.common.next_step import clear, next_step
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
@@ -94,7 +95,9 @@ def settings_part(engine: Engine, words: Words) -> None:
     if shown:
         settings_table(shown, words, key="settings")
     else:
-        st.info(words("No setting matches."))
+        cleared = clear("settings_q", "settings_changed")
+        label = words("Clear the filters")
+        next_step(words("No setting matches."), label, "filter_alt_off", key="settings_clear", does=cleared)
     with st.expander(words("How to change one"), icon=":material/edit:"):
         how_to_change(words, key="settings_how")
 

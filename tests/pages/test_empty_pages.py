@@ -1,0 +1,115 @@
+"""Where nothing is yet, a page says what will stand there, and has the button of the next step, which does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from components.common.i18n import UiLanguage, words_for
+from engine.engine import Engine
+from engine.evaluation.cases import QuerySet
+from engine.knowledge.ingest import IngestItem
+from tests.pages.driving import given, opened, visible
+
+EN = words_for("en")
+EMPTY = "nothing_in_it"
+
+
+@pytest.fixture
+def emptied(engine: Engine) -> Iterator[str]:
+    """A collection whose only document is gone again."""
+    engine.ingest([IngestItem("cats.md", data=b"# Cats\n\nThey sleep.")], EMPTY)
+    engine.delete_source(EMPTY, "cats.md")
+    yield EMPTY
+    engine.library.drop(EMPTY)
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    next(item for item in app.button if item.key == key).click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("view", "key"), [("map", "kb_map_add"), ("search", "kb_search_add"), ("graph", "kg_add")])
+def test_a_view_of_an_empty_collection_leads_to_adding_files(
+    engine: Engine, emptied: str, view: str, key: str, language: UiLanguage
+) -> None:
+    """FV-04"""
+    app = opened("knowledge", language, view=view, collection=emptied)
+    assert app.info
+    press(app, key)
+    assert app.session_state["knowledge_view"] == "add"
+    assert app.file_uploader
+
+
+def test_a_question_to_an_empty_collection_is_answered_by_the_way_to_fill_it(engine: Engine, emptied: str) -> None:
+    """FV-04"""
+    app = opened(collection=emptied)
+    assert "has no passages yet" in visible(app)
+    press(app, "ask_add")
+    assert app.session_state["knowledge_view"] == "add"
+    assert app.file_uploader
+    assert "has no passages yet" not in visible(opened())
+
+
+def test_words_that_no_passage_has_are_searched_by_meaning(engine: Engine) -> None:
+    """FV-04"""
+    app = opened("knowledge", view="search")
+    app.text_input(key="kb_query").set_value("qqqq zzzz").run()
+    app.session_state["kb_method"] = "full_text"
+    app.run()
+    assert EN("No passage has these words. A search by meaning finds those that say it otherwise.") in visible(app)
+    press(app, "kb_by_meaning")
+    assert app.session_state["kb_method"] == "vector"
+
+
+def test_two_recorded_runs_are_compared_where_there_are_none_of_ones_own(engine: Engine) -> None:
+    """FV-04"""
+    app = opened("compare")
+    press(app, "compare_recorded")
+    assert (given(app, "a"), given(app, "b")) == ("demo-passes-en", "demo-forced-en")
+    assert "compare_recorded" not in {item.key for item in app.button}
+
+
+def test_a_collection_that_notes_nothing_says_how_to_begin(engine: Engine) -> None:
+    """FV-04"""
+    app = opened("memory")
+    assert EN("Nothing is noted for this collection, and noting is off.") in visible(app)
+    press(app, "history_begin")
+    try:
+        assert engine.weak_points.is_on("samples")
+        assert EN("No weak points are noted for this collection.") in visible(app)
+    finally:
+        engine.weak_points.switch("samples", on=False)
+
+
+def test_without_a_chat_model_the_speed_leads_to_the_models(engine: Engine) -> None:
+    """FV-04"""
+    app = opened("system", part="speed")
+    press(app, "speed_models")
+    assert app.session_state["system_view"] == "models"
+
+
+def test_filters_that_nothing_passes_are_cleared(engine: Engine) -> None:
+    """FV-04"""
+    app = opened("system", part="settings")
+    app.text_input(key="settings_q").set_value("no such setting").run()
+    assert EN("No setting matches.") in visible(app)
+    press(app, "settings_clear")
+    assert EN("No setting matches.") not in visible(app)
+    assert app.text_input(key="settings_q").value == ""
+
+
+def test_a_set_without_questions_leads_back_to_the_samples(engine: Engine) -> None:
+    """FV-04"""
+    engine.evaluation.save_query_set(QuerySet("none_in_it", ()))
+    try:
+        app = opened("tune", query_set="none_in_it")
+        assert EN("This set has no questions: import a file or add a run.") in visible(app)
+        press(app, "tune_samples")
+        assert app.session_state["query_set"] == "samples"
+    finally:
+        engine.evaluation.delete_query_set("none_in_it")
