@@ -285,7 +285,7 @@ def test_a_search_that_finds_nothing_or_fails_says_what_to_do(
     engine: Engine, library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened("knowledge", view="search", kb_collection="samples", kb_query="zebra")
-    assert EN("Nothing found. Try other words, or search by meaning.") in visible(app)
+    assert EN("Nothing found. Try other words.") in visible(app)
 
     def fails(*_asked: Any) -> list[FoundPassage]:
         raise StoreLocked(path="/somewhere/knowledge.db")
