@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from engine.database.opening import Databases
-from engine.errors import RunNotOver, TelemetryPackageMissing
+from engine.errors import InvalidConfig, InvalidSettings, RunNotOver, TelemetryPackageMissing
 from engine.host.masking import Redactor
 from engine.model.values import RunRecord
 from engine.people.records import PeopleRecords
@@ -78,6 +78,9 @@ def _put(records: list[RunRecord], to: str, settings: Settings, wanted: Callable
     clean = Redactor(settings)
     traces = [trace_of(record, content=wanted(record), clean=clean) for record in records]
     if "://" in to:
+        if not _usable(to):
+            print("--to must be an address such as http://127.0.0.1:6006.", file=sys.stderr)
+            return 2
         with closing(Receiver.of(settings, to)) as receiver:
             for trace in traces:
                 receiver.send(trace)
@@ -91,6 +94,18 @@ def _put(records: list[RunRecord], to: str, settings: Settings, wanted: Callable
     if to == "-":
         sys.stdout.write(text)
     else:
-        Path(to).write_text(text, encoding="utf-8")
+        try:
+            Path(to).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InvalidConfig.result_unwritable(path=to, why=error.strerror or type(error).__name__) from None
         print(f"{len(traces)} runs written to {to}.", file=sys.stderr)
     return 0
+
+
+def _usable(address: str) -> bool:
+    """Whether it would do as a setting."""
+    try:
+        Settings.load(otlp_endpoint=address)
+    except InvalidSettings:
+        return False
+    return True

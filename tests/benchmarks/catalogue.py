@@ -37,6 +37,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     item.name: item
     for item in (
         Benchmark("overhead", "a whole run with instant roles", engine_runs.overhead),
+        Benchmark("telemetry", "runs that are sent as spans", engine_runs.telemetry),
         Benchmark("first-event", "from start to the first event", engine_runs.first_event),
         Benchmark("records", "writing and reading records", engine_runs.records),
         Benchmark("grading", "concurrent grading by a chat model", grading.concurrent_grading),

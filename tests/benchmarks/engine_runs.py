@@ -16,9 +16,13 @@ from engine.model.events import Event, NodeStarted, RunStarted
 from engine.model.values import RunId
 from engine.records.store import RunStore
 from engine.running.resources import Resources
+from engine.samples.demos import demo_record
 from engine.settings import Settings
+from engine.telemetry.otlp import encoded
+from engine.telemetry.trace import trace_of
 from tests.benchmarks.harness import Bench, Row, in_turn, ratio
 from tests.support.fakes import FakeGrader, FakeResources
+from tests.support.otlp_receiver import OtlpReceiver
 from tests.support.recorded import recorded_run
 
 _EVERY_PASSAGE = frozenset({"p1", "p2", "p3", "p4", "p5"})
@@ -44,6 +48,29 @@ def overhead(bench: Bench) -> Iterator[Row]:
             engine_ms, bare_ms = in_turn(ours, base, repeats=bench.sizes.repeats, warm_ups=2)
         yield Row(f"run with instant roles, {name}", "ms", engine_ms, "< 10 ms")
         yield ratio(f"run with instant roles, {name} / bare LangGraph", engine_ms, bare_ms)
+
+
+def telemetry(bench: Bench) -> Iterator[Row]:
+    """Whole runs that are sent as spans with content, in turn with runs that are not, and the work of one of them."""
+    with (
+        OtlpReceiver() as receiver,
+        _engine(bench.folder / "sending", _EVERY_PASSAGE, otlp_endpoint=receiver.url, otlp_content=True) as sending,
+        _engine(bench.folder / "silent", _EVERY_PASSAGE) as silent,
+    ):
+        on_ms, off_ms = in_turn(
+            lambda: sending.run("What is it?", _STRAIGHT),
+            lambda: silent.run("What is it?", _STRAIGHT),
+            repeats=bench.sizes.repeats,
+            warm_ups=2,
+        )
+    yield ratio("run with instant roles, sent as spans / not sent", on_ms, off_ms)
+    record = demo_record("demo-forced-en")
+    made = []
+    for _ in range(bench.sizes.repeats):
+        began = time.perf_counter()
+        encoded([trace_of(record, content=True)], "p")
+        made.append((time.perf_counter() - began) * 1000.0)
+    yield Row("spans of a run of 4 rounds, made and encoded", "ms", tuple(made), note="in the background")
 
 
 def first_event(bench: Bench) -> Iterator[Row]:
@@ -104,8 +131,8 @@ def _endless(template: list[Event], run_id: RunId) -> Iterator[Event]:
         yield replace(event, seq=number)
 
 
-def _engine(folder: Path, relevant: frozenset[str]) -> Engine:
-    fakes = FakeResources(settings=Settings(data_dir=folder), grader=FakeGrader(relevant=relevant))
+def _engine(folder: Path, relevant: frozenset[str], **settings: Any) -> Engine:
+    fakes = FakeResources(settings=Settings(data_dir=folder, **settings), grader=FakeGrader(relevant=relevant))
     return Engine(fakes.settings, cast(Resources, fakes))
 
 

@@ -86,6 +86,10 @@ def test_what_cannot_be_exported_is_said(here: Path, capsys: pytest.CaptureFixtu
     assert main(["export-traces", "demo-rescue-en", "--to", "runs.txt"]) == 2
     assert main(["export-traces", "demo-rescue-en"]) == 2
     assert main(["export-traces", "--to", "-"]) == 2
+    for address in ("http://[bad", "http://a b", "ftp://x", "http://"):
+        assert main(["export-traces", "demo-rescue-en", "--to", address]) == 2
+    assert main(["export-traces", "demo-rescue-en", "--to", str(here / "gone" / "runs.json")]) == 2
+    assert "gone" in capsys.readouterr().err
     with OtlpReceiver() as gone:
         address = gone.url
     assert main(["export-traces", "demo-rescue-en", "--to", address]) == 1
