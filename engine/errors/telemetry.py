@@ -41,8 +41,12 @@ class TelemetryUnreachable(TelemetryError):
 
     code = "WB982"
     silent = Message(
-        N_("Nothing answers at {address}, where runs are sent as spans: {cause}."),
+        N_("Nothing answers at {address}, where runs are sent as spans."),
         N_("Start what receives them, or correct WORKBENCH_OTLP_ENDPOINT; runs wait until it answers."),
+    )
+    slow = Message(
+        N_("{address}, where runs are sent as spans, gave no answer within {seconds} s."),
+        N_("Look at the log of what receives them; runs wait until it answers."),
     )
     busy = Message(
         N_("{address} takes no spans at the moment (status {status})."),

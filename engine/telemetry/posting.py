@@ -75,9 +75,12 @@ class Receiver:
     def _post(self, url: str, *, kind: str = "", **body: Any) -> httpx.Response:
         try:
             return self._client.post(url, headers={"Content-Type": kind} if kind else {}, **body)
+        except httpx.ConnectTimeout as failure:
+            raise TelemetryUnreachable.silent(address=self.shown) from failure
+        except httpx.TimeoutException as failure:
+            raise TelemetryUnreachable.slow(address=self.shown, seconds=_REQUEST_S) from failure
         except httpx.TransportError as failure:
-            cause = type(failure).__name__
-            raise TelemetryUnreachable.silent(address=self.shown, cause=cause) from failure
+            raise TelemetryUnreachable.silent(address=self.shown) from failure
 
 
 def _annotation(span: str, score: Score) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class Telemetry:
         with self._guard:
             left = self._waiting
         if left:
-            _log.warning("%s runs were not sent as spans; `export-traces` sends them later", left)
+            _log.warning("runs that were not sent as spans: %s; `export-traces` sends them later", left)
 
     # -- the thread -----------------------------------------------------------------------------------------------
 
