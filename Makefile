@@ -10,12 +10,16 @@ KEYCLOAK := .keycloak
 # Where it is set, each of the many processes that tests start would compile the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install team run test check style types contracts milvus phoenix neo4j keycloak collect pytest coverage bench screenshots docs lock
+.PHONY: install team wheel run test check style types contracts platforms milvus phoenix neo4j keycloak collect pytest coverage bench screenshots docs lock
 
 install: $(VENV)/.installed
 
 # PostgreSQL, signing in, figures for Prometheus and Ray, beside what `install` brings.
 team: $(VENV)/.installed-team
+
+# dist/rag_workbench-*.whl, for pip, pipx or uv.
+wheel:
+	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 run: install
 	$(BIN)/python -m engine serve
@@ -23,7 +27,7 @@ run: install
 # The servers are downloaded while the tests are collected: that compiles them once, not in every process. The types are
 # checked while the first tests wait for servers.
 test: $(VENV)/.installed-dev
-	$(MAKE) --no-print-directory --jobs style contracts milvus phoenix neo4j keycloak collect
+	$(MAKE) --no-print-directory --jobs style contracts platforms milvus phoenix neo4j keycloak collect
 	$(MAKE) --no-print-directory --jobs types pytest
 
 pytest: $(VENV)/.installed-dev
@@ -39,6 +43,10 @@ types: $(VENV)/.installed-dev
 
 contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
+
+# Whether every package has a wheel for Windows, macOS and Linux.
+platforms: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.installed.platforms
 
 milvus: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.support.prepare_milvus $(MILVUS_VENV)

@@ -177,4 +177,4 @@ def _engine(url: str) -> Engine:
         why = N_("it must be an address such as `postgresql://user:password@host/name`")
         raise InvalidSettings.unusable(name=_VARIABLE, why=why) from None
     except ImportError:
-        raise PostgresDriverMissing() from None
+        raise PostgresDriverMissing(package="psycopg[binary]") from None

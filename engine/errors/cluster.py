@@ -19,7 +19,7 @@ class ClusterPackageMissing(ClusterError):
 
     code = "WB951"
     fact = N_("WORKBENCH_RAY_ADDRESS is set, but the package `ray` is not installed.")
-    remedy = N_("Install the extra `cluster`, or leave WORKBENCH_RAY_ADDRESS empty.")
+    remedy = N_("Run `{command}` and start again, or leave WORKBENCH_RAY_ADDRESS empty.")
 
 
 class ClusterNeedsServers(ClusterError):

@@ -39,7 +39,7 @@ class GraphDriverMissing(GraphStoreError):
 
     code = "WB234"
     fact = N_("WORKBENCH_NEO4J_URI is set, but the Neo4j driver is not installed.")
-    remedy = N_("Install the extra `neo4j`, or leave WORKBENCH_NEO4J_URI empty.")
+    remedy = N_("Run `{command}` and start again, or leave WORKBENCH_NEO4J_URI empty.")
 
 
 class GraphDamaged(GraphStoreError):

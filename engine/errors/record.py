@@ -48,7 +48,7 @@ class PostgresDriverMissing(WorkbenchError):
 
     code = "WB514"
     fact = N_("WORKBENCH_DATABASE_URL is set, but the PostgreSQL driver is not installed.")
-    remedy = N_("Install the extra `team`, or leave WORKBENCH_DATABASE_URL empty.")
+    remedy = N_("Run `{command}` and start again, or leave WORKBENCH_DATABASE_URL empty.")
 
 
 class MoveRefused(WorkbenchError):

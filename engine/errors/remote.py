@@ -120,7 +120,8 @@ class SecretKeyUnfit(StoreError):
     )
     no_package = Message(
         N_("Tokens of connections cannot be encrypted: the package cryptography is not installed."),
-        N_("Install the extra `team`."),
+        N_("Run `{command}`, then start the workbench again."),
+        package="cryptography",
     )
     not_kept = Message(
         N_("The key that encrypts tokens of connections cannot be kept in {path!r}: {why}."),

@@ -27,7 +27,7 @@ def place_for(settings: Settings, parts: int, at_once: int) -> Place | None:
 def require_able(settings: Settings) -> None:
     """Raise what keeps these settings from using the cluster that they name."""
     if find_spec("ray") is None:
-        raise ClusterPackageMissing()
+        raise ClusterPackageMissing(package="ray")
     needed = {
         "WORKBENCH_MILVUS_URI": settings.milvus_uri,
         "WORKBENCH_DATABASE_URL": settings.database_url.get_secret_value(),

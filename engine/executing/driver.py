@@ -98,7 +98,7 @@ def join(address: str, workers: int, folder: str) -> Any:
     try:
         import ray
     except ImportError:
-        raise ClusterPackageMissing() from None
+        raise ClusterPackageMissing(package="ray") from None
     options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
     if address == LOCAL:
         own = {"include_dashboard": False, "_node_ip_address": "127.0.0.1", "_temp_dir": folder}

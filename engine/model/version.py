@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -40,11 +41,27 @@ if HOME_FOLDER is not None and not DATA_FOLDER.is_dir():
 def install_command(packages: str) -> str:
     """The command that adds packages, parted by spaces, to the environment in which this program runs."""
     environment = Path(sys.prefix)
+    # A shell would take the brackets of `psycopg[binary]` for a pattern.
+    names = [f'"{package}"' if "[" in package else package for package in packages.split()]
+    added = " ".join(f"--with {name}" for name in names)
     if (environment / "pipx_metadata.json").exists():
-        return f"pipx inject rag-workbench {packages}"
-    added = " ".join(f"--with {package}" for package in packages.split())
+        # What `pipx run` made is in a cache, and nothing can be added to it.
+        first = "" if environment.parent.name == "venvs" else f"pipx install {_origin()} && "
+        return f"{first}pipx inject rag-workbench {' '.join(names)}"
     if (environment / "uv-receipt.toml").exists():
-        return f"uv tool install rag-workbench {added}"
+        return f"uv tool install {added} {_origin()}"
     if INSTALLED and {"archive-v0", "environments-v2"} & {*environment.parts}:
-        return f"uvx {added} rag-workbench"
-    return f"pip install {packages}"
+        origin = _origin()
+        return f"uvx {added} {'' if origin == 'rag-workbench' else f'--from {origin} '}rag-workbench"
+    return f"pip install {' '.join(names)}"
+
+
+def _origin() -> str:
+    """What this program was installed from: its name, or the address of a wheel or folder."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        told = distribution("rag-workbench").read_text("direct_url.json")
+    except PackageNotFoundError:
+        told = None
+    return str(json.loads(told)["url"]).removeprefix("file://") if told else "rag-workbench"

@@ -12,7 +12,14 @@ import pytest
 import engine.errors
 from components.common.i18n import words_for
 from components.common.phrases import fault_text
-from engine.errors import CrossEncoderPackageMissing, Message, WorkbenchError, classes, message_of
+from engine.errors import (
+    CrossEncoderPackageMissing,
+    Message,
+    PostgresDriverMissing,
+    WorkbenchError,
+    classes,
+    message_of,
+)
 from engine.model.values import Fault
 
 ROOT = Path(engine.errors.__file__).parents[2]
@@ -120,9 +127,14 @@ def test_a_remedy_names_the_command_of_the_environment_that_it_is_for(
     monkeypatch.setattr("sys.prefix", str(tmp_path))
     assert "`pip install fastembed`" in remedy()
     (tmp_path / "uv-receipt.toml").touch()
-    assert "`uv tool install rag-workbench --with fastembed`" in remedy()
+    assert "`uv tool install --with fastembed rag-workbench`" in remedy()
     (tmp_path / "pipx_metadata.json").touch()
+    assert "`pipx install rag-workbench && pipx inject rag-workbench fastembed`" in remedy()
+    (tmp_path / "venvs" / "rag-workbench").mkdir(parents=True)
+    (tmp_path / "venvs" / "rag-workbench" / "pipx_metadata.json").touch()
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "venvs" / "rag-workbench"))
     assert "`pipx inject rag-workbench fastembed`" in remedy()
+    assert '`pipx inject rag-workbench "psycopg[binary]"`' in PostgresDriverMissing(package="psycopg[binary]").remedy
 
 
 def test_a_fault_of_an_earlier_record_is_said_with_what_messages_know_today() -> None:

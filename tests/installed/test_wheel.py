@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import pytest
 
 from engine.model.version import __version__
 from tests.browser.server import App, started_process
+from tests.installed.sizes import sizes_in
 from tests.support.office_files import docx
 from tests.support.wheel import ROOT, Installed, built, install
 
@@ -29,7 +32,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """Started from a folder that has packages named as ours are, and with runs of an earlier version."""
     made = install(wheel, tmp_path_factory.mktemp("installed"))
     for name in ("engine", "components", "pages"):
@@ -37,7 +40,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
         (made.folder / name / "__init__.py").write_text("raise SystemExit('the package of somebody else')")
     data(made).mkdir(parents=True)
     (data(made) / "runs.db").write_bytes(gzip.decompress(FORMER.read_bytes()))
-    return made
+    yield made
+    shutil.rmtree(made.environment)
 
 
 def data(installed: Installed) -> Path:
@@ -171,3 +175,16 @@ def test_a_data_folder_in_the_folder_of_the_start_is_used(installed: Installed) 
     finally:
         own.rmdir()
         (data(installed) / "workbench.toml").unlink()
+
+
+def test_the_default_install_is_as_large_as_the_documentation_says_and_stays_small(installed: Installed) -> None:
+    """PK-04: text recognition is counted apart."""
+    sizes = sizes_in(installed.packages)
+    assert sizes.rest < 700
+    assert {"rapidocr", "onnxruntime", "opencv-python-headless"} <= sizes.recognition
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| ([\w*. -]+?) \| \**(\d+)\** \|", page, re.MULTILINE))
+    made = dict(re.findall(r"^\| ([\w*. -]+?) \| \**(\d+)\** \|", sizes.table(), re.MULTILINE))
+    assert told.keys() == made.keys(), "`python -m tests.installed` prints the table of docs/install.md"
+    for name, size in made.items():
+        assert int(told[name]) == pytest.approx(int(size), rel=0.1, abs=2), name

@@ -36,7 +36,7 @@ def graph_store(settings: Settings) -> KeptGraphs:
         # Collections of another passage store may have the same names, and the file stays where it is.
         return SqliteGraphs(path, settings.store_space)
     if find_spec("neo4j") is None:
-        raise GraphDriverMissing()
+        raise GraphDriverMissing(package="neo4j")
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 
     space = settings.store_space or str(settings.store_path.absolute())
