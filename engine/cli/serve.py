@@ -9,7 +9,7 @@ import runpy
 import sys
 from importlib import import_module
 
-from engine.model.version import ROOT
+from engine.model.version import INSTALLED, ROOT
 from engine.records.data_folder import require_writable
 from engine.settings import Settings
 
@@ -19,6 +19,9 @@ def serve() -> int:
 
     Raises ``InvalidSettings`` and ``DataFolderUnwritable``.
     """
+    if not INSTALLED:
+        # A checkout has its settings, its secrets and its data in its own folder.
+        os.chdir(ROOT)
     settings = Settings.load()
     require_writable(settings.data_dir)
     print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)

@@ -34,8 +34,17 @@ SIGNALS = "SIGALRM SIGCHLD SIGHUP SIGKILL SIGQUIT SIGUSR1 SIGUSR2".split()
 QUESTION = "When does a connected graph have an Euler circuit?"
 
 
+def modules() -> list[str]:
+    """Every module of ours that is no script."""
+    found = [*START]
+    for package in ("engine", "components"):
+        walked = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+        found += [name for _, name, _ in walked if not name.endswith("__main__") and ".migrations" not in name]
+    return found
+
+
 def answer(folder: Path) -> Any:
-    for name in START:
+    for name in modules():
         importlib.import_module(name)
     from engine.engine import Engine
     from engine.settings import Settings
@@ -66,15 +75,7 @@ def main() -> None:
     answer(folder / "here")
     look_like_windows()
     record = answer(folder / "there")
-    modules = [
-        name
-        for package in ("engine", "components")
-        for _, name, _ in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
-        if not name.endswith("__main__") and ".migrations" not in name
-    ]
-    for name in modules:
-        importlib.import_module(name)
-    print(len(modules))
+    print(len(modules()))
     print(record.answer)
 
 
