@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Header, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -44,14 +44,15 @@ from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.engine import Engine
 from engine.errors import AddressNotListed, InvalidQuestion
 from engine.host.noted_faults import NotedFault
-from engine.mcp_server.door import McpDoor, McpFirst
-from engine.mcp_server.telling import GetTelling
 from engine.model.config import RunConfig, config_from_dict, models_from_dict
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.model.version import __version__
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
+
+if TYPE_CHECKING:
+    from engine.mcp_server.telling import GetTelling
 
 GetEngine = Callable[[], Engine]
 Views = Callable[[RunRecord, Mapping[str, str]], Mapping[str, Any]]
@@ -93,6 +94,9 @@ def middleware(
     api: ASGIApp = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s, views=views), settings)
     before = guards(settings)
     if telling is not None:
+        # Imported here: the door is built of what is in this package.
+        from engine.mcp_server.door import McpDoor, McpFirst
+
         before.append(Middleware(McpFirst, door=McpDoor(get_engine, settings, telling, doors, base)))
     if doors is None:
         return [*before, Middleware(ApiFirst, api=api)]

@@ -18,6 +18,7 @@ from rich.markup import escape
 
 from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
+from engine.cli.agents import add_agents
 from engine.cli.doctor import add_doctor
 from engine.cli.drafts import add_drafts
 from engine.cli.export_code import add_export_code
@@ -117,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     add_history(commands)
     add_export_traces(commands)
     add_doctor(commands)
+    add_agents(commands)
     add_move_data(commands)
 
     serve = commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API.")

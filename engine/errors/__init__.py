@@ -88,6 +88,7 @@ another language (:func:`message_of`).
   · JobsUnreachable
   · LoopLimitReached
   · McpError
+    · HandoverRefused
     · InvalidArguments
     · McpMissing
     · McpOff

@@ -27,6 +27,12 @@ class McpMissing(McpError):
     )
 
 
+class HandoverRefused(McpError):
+    code = "WB975"
+    fact = N_("The running workbench at {address} does not let this command in.")
+    remedy = N_("Run the command as the user who started the workbench, or close the workbench.")
+
+
 class NoSuchTool(McpError):
     code = "WB971"
     fact = N_("There is no tool named {tool!r}.")

@@ -51,7 +51,11 @@ class Bench:
 
     @property
     def engine(self) -> Engine:
-        return self.get_engine()
+        engine = self.get_engine()
+        if engine.opening_fault is not None:
+            # What kept it from opening may be over, such as another process that had the folder.
+            engine.open_again()
+        return engine
 
 
 class Tools:

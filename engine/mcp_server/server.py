@@ -22,6 +22,7 @@ from engine.mcp_server.resources import add_resources, listed
 from engine.mcp_server.results import compact
 from engine.mcp_server.runs import LookingIntoRuns
 from engine.mcp_server.searching import Searching
+from engine.mcp_server.telling import Language
 from engine.mcp_server.tuning import Tuning
 from engine.model.values import Fault
 from engine.model.version import __version__
@@ -93,7 +94,7 @@ class WorkbenchServer(MCPServer[Any]):
             self._admit(name)
             result = await super().call_tool(name, arguments, context)
         except (ToolError, WorkbenchError) as error:
-            return self._failed(name, error, "zh" if arguments.get("language") == "zh" else "en")
+            return self._failed(name, error, arguments)
         if isinstance(result, CallToolResult) and result.structured_content is not None:
             return result.model_copy(update={"content": [_text(compact(result.structured_content))]})
         return result
@@ -103,7 +104,8 @@ class WorkbenchServer(MCPServer[Any]):
             raise NoSuchTool(tool=name, known=self._names)
         admit(acting(), TOOLS[name])
 
-    def _failed(self, name: str, error: ToolError | WorkbenchError, language: Any) -> CallToolResult:
+    def _failed(self, name: str, error: ToolError | WorkbenchError, arguments: Mapping[str, Any]) -> CallToolResult:
+        language: Language = "zh" if arguments.get("language") == "zh" else "en"
         cause = error if isinstance(error, WorkbenchError) else error.__cause__
         if isinstance(cause, ValidationError):
             cause = InvalidArguments(tool=name, problems="; ".join(_problems(cause)))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from engine.evaluation.recommend import Recommendation
-from engine.model.config import RunConfig
-from engine.model.events import Event
-from engine.model.values import Decision, Fault, RunRecord
-from engine.replay import WhatIf
-from engine.replay.decision_boundaries import DecisionBoundary
-from engine.replay.diagnosis import Diagnosis
+if TYPE_CHECKING:
+    from engine.evaluation.recommend import Recommendation
+    from engine.model.config import RunConfig
+    from engine.model.events import Event
+    from engine.model.values import Decision, Fault, RunRecord
+    from engine.replay import WhatIf
+    from engine.replay.decision_boundaries import DecisionBoundary
+    from engine.replay.diagnosis import Diagnosis
 
 Language = Literal["en", "zh"]
 

@@ -15,7 +15,7 @@ from types import FrameType
 
 from engine.engine import Engine
 from engine.people import signing_in
-from engine.running.running_app import NOTE
+from engine.running.running_app import KEY, NOTE
 from engine.settings import Settings
 
 _guard = threading.Lock()
@@ -50,15 +50,23 @@ def _write_note(note: Path, said: dict[str, str], token: str) -> None:
         json.dump({**said, **secret}, file)
 
 
+def _write_key(key: Path, secret: str) -> None:
+    """Write down by what the command ``mcp`` is let in, for its own user alone."""
+    key.unlink(missing_ok=True)
+    with open(key, "x", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
+        file.write(secret)
+
+
 @contextmanager
 def serving(port: int) -> Iterator[None]:
     """While the app serves: keep a note of its address in the data folder, and close the engine at the end."""
     engine = get_engine()
     settings = engine.settings
-    note = settings.data_dir / NOTE
+    note, key = settings.data_dir / NOTE, settings.data_dir / KEY
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - only compared with
     # Where a disk is full, command lines do not find the app; it answers all the same.
     with suppress(OSError):
+        _write_key(key, engine.team.local_token)
         _write_note(note, {"url": f"http://{host}:{port}", "instance": engine.instance}, engine.team.local_token)
     try:
         with _drained_before_the_end(engine, settings.drain_s):
@@ -66,6 +74,7 @@ def serving(port: int) -> Iterator[None]:
     finally:
         with suppress(OSError):
             note.unlink(missing_ok=True)
+            key.unlink(missing_ok=True)
         engine.close()
 
 

@@ -19,6 +19,8 @@ from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 
 NOTE = "app.json"
+KEY = "app.key"
+"""The file that holds the secret by which the command `mcp` is let in, for its own user alone."""
 _PROBE_TIMEOUT_S = 2.0
 _SILENCE_S = 60.0
 """Longest silence of an event stream, which sends a comment every 15 s while nothing happens."""
@@ -31,13 +33,15 @@ class RunningApp:
     url: str
     token: str = field(default="", repr=False)
     """Lets its command lines in where people sign in; stands in the note."""
+    key: str = field(default="", repr=False)
+    """Lets the command ``mcp`` in, no matter whether agents are let in; empty for who may not read it."""
 
     @classmethod
     def find(cls, data_dir: Path) -> RunningApp | None:
         """The app that has this data folder open, if it answers."""
         try:
             note = json.loads((data_dir / NOTE).read_text(encoding="utf-8"))
-            app = cls(str(note["url"]), str(note.get("token", "")))
+            app = cls(str(note["url"]), str(note.get("token", "")), _key(data_dir))
             if app.get("/api/health", timeout_s=_PROBE_TIMEOUT_S)["instance"] != note["instance"]:
                 # Left by an app that was killed; another one has its port now.
                 return None
@@ -239,6 +243,13 @@ class RunningApp:
         except (OSError, HTTPException, ValueError) as error:
             # ValueError: what came is not JSON, so it is not our app that answers there.
             raise AppUnreachable(address=self.url) from error
+
+
+def _key(data_dir: Path) -> str:
+    try:
+        return (data_dir / KEY).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def _file(name: str, content: bytes) -> dict[str, str]:

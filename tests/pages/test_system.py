@@ -293,6 +293,27 @@ def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give, language
 
 
 @LANGUAGES
+def test_the_card_of_agents_says_what_they_may_do_and_how_a_client_is_set_up(
+    give: Give, engine: Engine, monkeypatch: pytest.MonkeyPatch, language: UiLanguage
+) -> None:
+    """MC-01"""
+    give(FakeHost())
+    words = words_for(language)
+    off = inline(opened("system", language, part="programs"))
+    assert "WORKBENCH_MCP=read" in off
+    assert "mcpServers" not in off
+    for mode, said in (
+        ("read", words("agents ask and look; what is there stays as it is")),
+        ("write", words("agents also change settings, tags, judgements and documents")),
+    ):
+        monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"mcp": mode}))
+        shown = inline(opened("system", language, part="programs"))
+        assert said in shown
+        assert "/mcp" in shown
+        assert "rag_workbench" in shown
+
+
+@LANGUAGES
 def test_the_card_of_telemetry_says_where_runs_go_what_they_hold_and_what_is_wrong(
     give: Give, engine: Engine, monkeypatch: pytest.MonkeyPatch, language: UiLanguage
 ) -> None:

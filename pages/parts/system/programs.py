@@ -11,6 +11,8 @@ from components.common.i18n import Words
 from components.common.url_state import base_path, own_origin
 from components.system.ways import Snippet, Way, way_cards
 from engine.engine import Engine
+from engine.mcp_server.clients import by_command, over_http
+from engine.mcp_server.door import PATH
 from engine.model.version import PROGRAM
 from engine.people import signing_in
 
@@ -64,5 +66,32 @@ def runs_as_spans(engine: Engine, words: Words) -> Way:
     return replace(usual, on=True, facts=facts, snippets=(older,), fault=state.fault)
 
 
-_WAYS: tuple[Callable[[Engine, Words], Way], ...] = (http_api, runs_as_spans)
+def agents(engine: Engine, words: Words) -> Way:
+    """The server for agents that speak the Model Context Protocol."""
+    mode = engine.settings.mcp
+    said = words(
+        "Agents such as Claude Desktop, VS Code and Cursor ask, search, explain runs, try what-ifs and sweep settings "
+        "over the Model Context Protocol."
+    )
+    facts = {
+        "off": (),
+        "read": (words("agents ask and look; what is there stays as it is"),),
+        "write": (words("agents also change settings, tags, judgements and documents"),),
+    }[mode]
+    http = Snippet(
+        words("Configuration of a client, over HTTP"), over_http(f"{own_origin()}{PATH}", signing_in=signing_in())
+    )
+    if signing_in():
+        # The command is let in as the owner of this machine's folder.
+        return Way(words("Agents (MCP)"), mode != "off", said, "WORKBENCH_MCP=read", facts, (http,))
+    own = words(
+        "`{command}` serves an agent that starts it itself, whether this is on or off", command=f"{PROGRAM} mcp"
+    )
+    started = Snippet(
+        words("Configuration of a client that starts the command itself"), by_command(engine.settings.data_dir)
+    )
+    return Way(words("Agents (MCP)"), mode != "off", said, "WORKBENCH_MCP=read", (*facts, own), (http, started))
+
+
+_WAYS: tuple[Callable[[Engine, Words], Way], ...] = (http_api, agents, runs_as_spans)
 """In the order in which they are shown."""
