@@ -38,7 +38,7 @@ def called(call: ModelCall) -> Called:
     kinds = OpenInferenceSpanKindValues
     scoring = call.model.startswith((CROSS_ENCODER, RERANK_SERVER))
     if not (call.built_in or call.cached or scoring):
-        return Called(f"chat {call.model.partition(':')[2]}", kinds.LLM)
+        return Called(f"chat {_provider_and_model(call.model)[1]}", kinds.LLM)
     if call.role == "reranker" and not call.built_in:
         return Called(f"{call.role} {call.model}", kinds.RERANKER)
     judging = call.role in ("grader", "evaluator", "judge", "reranker")
@@ -68,7 +68,7 @@ def describe_call(call: ModelCall, record: RunRecord, fields: Fields) -> None:
 
 
 def _describe_chat(call: ModelCall, record: RunRecord, fields: Fields) -> None:
-    provider, _, model = call.model.partition(":")
+    provider, model = _provider_and_model(call.model)
     fields.put(SpanAttributes.LLM_MODEL_NAME, model)
     fields.put(SpanAttributes.LLM_PROVIDER, provider)
     fields.put("gen_ai.operation.name", "chat")
@@ -89,6 +89,12 @@ def _describe_chat(call: ModelCall, record: RunRecord, fields: Fields) -> None:
         fields.say_input(call.messages[-1].content)
     fields.say_output(call.reply)
     fields.say("workbench.thinking", call.thinking)
+
+
+def _provider_and_model(name: str) -> tuple[str, str]:
+    """``provider:model`` as two; calls that were taken in from another program may name the model alone."""
+    provider, colon, model = name.partition(":")
+    return (provider, model) if colon else ("", name)
 
 
 def _describe_parameters(call: ModelCall, config: RunConfig, fields: Fields) -> None:

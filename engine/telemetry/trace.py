@@ -80,6 +80,7 @@ class _Making:
         fields.put(SpanAttributes.TAG_TAGS, ("trial",) if record.trial else ())
         fields.put_json(SpanAttributes.METADATA, self._metadata())
         fields.put("workbench.run_id", record.id)
+        fields.put("workbench.imported_from", record.origin.tool if record.origin else None)
         fields.put("workbench.outcome", record.outcome or "running")
         fields.put("workbench.reason", record.reason)
         fields.put("workbench.answer_note", record.answer_note)

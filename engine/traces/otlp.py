@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.errors import TraceDecoderMissing
-from engine.traces.spans import Span, items, nested, number
+from engine.traces.spans import PassageNote, Span, items, nested, number
 
 _OPERATIONS = {"chat": "LLM", "text_completion": "LLM", "generate_content": "LLM", "execute_tool": "TOOL"}
 """Kinds by ``gen_ai.operation.name``, for programs that follow OpenTelemetry's own conventions."""
@@ -52,7 +52,20 @@ def otlp_span(raw: Any, project: str) -> Span | None:
         attributes=nested(attributes.items()),
         error=str(status.get("message") or "error") if failed else "",
         project=project,
+        told=tuple(_told(raw.get("events"))),
     )
+
+
+def _told(events: Any) -> Iterator[PassageNote]:
+    """Judgements of documents among the events of a span, in OpenTelemetry's form."""
+    for event in items(events):
+        if not isinstance(event, Mapping) or event.get("name") != "gen_ai.evaluation.result":
+            continue
+        said = _attributes(event.get("attributes"))
+        if document := said.get("document.id"):
+            label, why = said.get("gen_ai.evaluation.score.label"), said.get("gen_ai.evaluation.explanation")
+            score = number(said.get("gen_ai.evaluation.score.value"))
+            yield PassageNote(str(document), str(label or ""), score, str(why or ""))
 
 
 def _attributes(listed: Any) -> dict[str, Any]:

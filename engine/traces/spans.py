@@ -27,6 +27,16 @@ class DocumentNote:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageNote:
+    """What an event of OpenTelemetry's ``gen_ai.evaluation.result`` says of one document, by its id."""
+
+    document: str
+    label: str = ""
+    score: float | None = None
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """One step of another program."""
 
@@ -45,6 +55,7 @@ class Span:
     project: str = ""
     tool: TraceTool = "otlp"
     notes: tuple[DocumentNote, ...] = field(default=())
+    told: tuple[PassageNote, ...] = field(default=())
 
     def get(self, path: str) -> Any:
         """The value at a dotted path; None where there is none."""

@@ -9,7 +9,7 @@ from typing import Any
 from engine.model.values import OriginNote, PassageId
 from engine.traces.documents import documents_in, documents_of, texts_in
 from engine.traces.foreign import ForeignSearch, ForeignVerdict
-from engine.traces.spans import DocumentNote, Span, items, loaded, number
+from engine.traces.spans import DocumentNote, PassageNote, Span, items, loaded, number
 from engine.traces.tree import Tree
 
 _YES = frozenset({"yes", "true", "relevant", "correct", "pass", "passed", "good", "1", "1.0"})
@@ -29,7 +29,9 @@ _SAID = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 def verdicts_of(
     tree: Tree, searches: Sequence[ForeignSearch]
 ) -> tuple[tuple[ForeignVerdict, ...], tuple[OriginNote, ...]]:
-    """One verdict a passage and round at most: what a grader replied, else what survived, else what was annotated."""
+    """One verdict a passage and round at most: what a grader replied, else what an event of a grading tells, else what
+    survived, else what was annotated.
+    """
     found: dict[tuple[int, PassageId], ForeignVerdict] = {}
     notes: list[OriginNote] = []
     unmatched = 0
@@ -38,6 +40,8 @@ def verdicts_of(
             unmatched += 1
         else:
             found[verdict.round, verdict.passage] = verdict
+    for told in _told(tree, searches):
+        found.setdefault((told.round, told.passage), told)
     survived = [item for item in _survived(tree, searches) if (item.round, item.passage) not in found]
     found |= {(item.round, item.passage): item for item in survived}
     annotated = [item for item in _annotated(tree, searches) if (item.round, item.passage) not in found]
@@ -191,7 +195,21 @@ def _annotated(tree: Tree, searches: Sequence[ForeignSearch]) -> Iterator[Foreig
                 yield ForeignVerdict(place, name, said[0], said[1], note.explanation[:500], note.by)
 
 
-def _noted(note: DocumentNote) -> tuple[bool | None, float | None] | None:
+def _told(tree: Tree, searches: Sequence[ForeignSearch]) -> Iterator[ForeignVerdict]:
+    for span in tree.spans:
+        if not span.told or not searches:
+            continue
+        place = _round_of(tree, span, searches)
+        known = {item.id for item in searches[place].passages}
+        for note in span.told:
+            said = _noted(note)
+            if said is not None and note.document in known:
+                yield ForeignVerdict(
+                    place, PassageId(note.document), said[0], said[1], note.explanation[:500], span.name
+                )
+
+
+def _noted(note: DocumentNote | PassageNote) -> tuple[bool | None, float | None] | None:
     label = read_verdict(note.label) if note.label else None
     share = None if note.score is None else _from_number(note.score)
     chosen = label or share
