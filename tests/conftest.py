@@ -46,6 +46,8 @@ _LONG = (
     "sign_in",
     "ray",
     "neo4j",
+    "tests/installed/test_container.py",
+    "tests/installed/test_wheel.py",
     "phoenix",
     "postgres",
     "tests/engine/whatif/test_equals_a_real_run.py",

@@ -21,7 +21,7 @@ _SETTINGS = {
 
 _HOW = {
     "env": N_("For one start, in the terminal"),
-    "file": N_("For every start, in a file .env beside the program"),
+    "file": N_("For every start, in a file .env in the folder of the start"),
     "toml": N_("Or in workbench.toml, in small letters"),
 }
 

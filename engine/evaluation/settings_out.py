@@ -8,6 +8,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.version import PACKAGE
 
 QUESTION = "What is the power set of the empty set?"
 ADDRESS = "http://127.0.0.1:8501"
@@ -75,7 +76,7 @@ def as_python(config: RunConfig, question: str = QUESTION) -> str:
     names = "Engine, RoleModel, RoleModels, RunConfig, Settings" if models else "Engine, RunConfig, Settings"
     return "\n".join(
         [
-            f"from engine import {names}",
+            f"from {PACKAGE} import {names}",
             *imports,
             "",
             "config = RunConfig(",

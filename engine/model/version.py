@@ -18,6 +18,9 @@ INSTALLED = ROOT.parent.name == "rag_workbench"
 PROGRAM = "rag-workbench" if INSTALLED else "python -m engine"
 """What stands before a subcommand where the program is told to be called."""
 
+PACKAGE = "rag_workbench" if INSTALLED else "engine"
+"""What a program in this environment imports the public names from."""
+
 
 def _home_folder() -> Path | None:
     """Where a program keeps what is its own on this system; None where the user has no home."""

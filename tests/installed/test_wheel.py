@@ -122,6 +122,14 @@ print(light, taken, Engine.__module__, RunConfig().top_k, Settings.load().data_d
     assert done.stdout.split() == ["True", "[]", "engine.engine", "5", str(data(installed)), __version__], done.stderr
 
 
+def test_the_program_that_the_documentation_shows_answers(installed: Installed) -> None:
+    """PK-01."""
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    done = installed.run("python", "-P", "-c", program, WORKBENCH_DATA_DIR=str(installed.home / "other"))
+    assert "[1]" in done.stdout, done.stderr
+
+
 def test_the_app_answers_with_citations_from_any_folder(app: App, installed: Installed) -> None:
     """PK-01, PK-02: the pages are served too, and what is written is in the user's own folder."""
     answer = app.post("/api/self-corrective-rag", {"query": QUESTION})
