@@ -53,9 +53,9 @@ def draft_facts(draft: Draft, words: Words, *, key: str) -> None:
 def wording_text(draft: Draft, words: Words) -> str:
     """How much of a question's wording its passage has, in one sentence."""
     unit = (
-        words("longest stretch in common: {n} characters", n=draft.run)
+        words.count("longest stretch in common: 1 character", "longest stretch in common: {n} characters", draft.run)
         if draft.language == "zh"
-        else words("longest stretch in common: {n} words", n=draft.run)
+        else words.count("longest stretch in common: 1 word", "longest stretch in common: {n} words", draft.run)
     )
     if draft.shared >= _ALL_COPIED:
         return words("All of its content words stand in the passage too; {unit}.", unit=unit)

@@ -15,7 +15,7 @@ from engine.engine import Engine
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
 from engine.knowledge.ingest import IngestItem
 from engine.messages import NC_
-from engine.model.config import RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from pages.parts.tune import query_set
 from pages.parts.tune.evidence import batches_of
 from tests.pages.driving import ask, button, inline, opened, setting, visible
@@ -321,6 +321,16 @@ def test_a_failed_question_is_listed_and_in_no_figure(engine: Engine) -> None:
     app = tune(name="broken")
     assert QUESTIONS[0].question in inline(app)
     assert EN("Right passage in context") not in inline(app)
+
+
+def test_a_gathering_that_failed_does_not_take_the_place_of_one_that_did_not(engine: Engine) -> None:
+    engine.evaluation.save_query_set(QuerySet("twice", QUESTIONS[1:2]))
+    for grader in ("builtin", "ollama:gone:1b"):
+        config = RunConfig(models=RoleModels(grader=RoleModel(grader)))
+        assert engine.batches.wait(engine.batches.start("twice", config, 1), _PATIENCE_S)
+    failed, good = engine.evaluation.batches("twice")
+    assert failed.failures and good.done
+    assert setting(tune(name="twice"), "tune_batch").value == good.id
 
 
 def test_hostile_questions_are_never_markup(engine: Engine) -> None:

@@ -91,8 +91,8 @@ def batch_choice(batches: tuple[Batch, ...], words: Words) -> Batch | None:
     if not by_id:
         return None
     if st.session_state.get(_CHOSEN) not in by_id:
-        # One that only fetched missing answers of another is no evidence for the whole set.
-        st.session_state[_CHOSEN] = max(by_id.values(), key=lambda batch: batch.total).id
+        # One that only fetched missing answers, or whose model server was gone, is no evidence for the whole set.
+        st.session_state[_CHOSEN] = max(by_id.values(), key=lambda batch: batch.total - len(batch.failures)).id
     if len(by_id) == 1:
         return next(iter(by_id.values()))
     chosen = st.selectbox(
