@@ -1,4 +1,4 @@
-"""Routes of the judging desk: judgements of a query set as files, and its scores over time."""
+"""Routes of judgements: those of a query set as files, its scores over time, and graders fitted to a collection."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from engine.api.bodies import JudgementsRequest
 from engine.api.encoding import Json
 from engine.desk.formats import Format
 from engine.engine import Engine
+from engine.model.grader_fit import GraderFit
 
 GetEngine = Callable[[], Engine]
 
 
 def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
-    """``/query-sets/{set_name}/judgements`` and ``/query-sets/{set_name}/history``; a name may have slashes."""
+    """``…/judgements`` and ``…/history`` of ``/query-sets/{set_name}``, whose name may have slashes; ``…/fits``."""
 
     @api.get(
         "/query-sets/{set_name:path}/judgements",
@@ -45,3 +46,12 @@ def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
     )
     async def history(set_name: str) -> Response:
         return Json([asdict(item) for item in await asyncio.to_thread(get_engine().judging.history, set_name)])
+
+    @api.get("/collections/{name}/fits", summary="Graders fitted to a collection, newest first")
+    async def fits(name: str) -> Response:
+        return Json([fit.to_dict() for fit in await asyncio.to_thread(_fits, get_engine(), name)])
+
+
+def _fits(engine: Engine, name: str) -> tuple[GraderFit, ...]:
+    """By an alias, too; raises ``UnknownCollection``."""
+    return engine.grader_fits.of(engine.describe(name).name)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.console import Console
 from rich.markup import escape
 
-from engine.cli.jobs import app_with_the_store
-from engine.settings import Settings
+from engine.cli.jobs import at_work
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -72,6 +71,7 @@ class _Here:
     """The drafts of this process."""
 
     def __init__(self, engine: Engine) -> None:
+        engine.wait_until_ready()
         self._engine = engine
 
     def make_drafts(self, collection: str, limit: int, model: str) -> Mapping[str, Any]:
@@ -102,7 +102,7 @@ def _make(options: argparse.Namespace) -> int:
         elif not found["drafts"]:
             _told("No new question was found in this collection.")
 
-    return _at_work(work)
+    return at_work(_Here, work)
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -113,7 +113,7 @@ def _list(options: argparse.Namespace) -> int:
         else:
             _print(found)
 
-    return _at_work(work)
+    return at_work(_Here, work)
 
 
 def _accept(options: argparse.Namespace) -> int:
@@ -126,29 +126,14 @@ def _accept(options: argparse.Namespace) -> int:
     def work(place: _Place) -> None:
         _told(f"Accepted into {place.decide_draft(options.draft, decision)['set']}.")
 
-    return _at_work(work)
+    return at_work(_Here, work)
 
 
 def _decide(options: argparse.Namespace) -> int:
     def work(place: _Place) -> None:
         _told(f"Now {place.decide_draft(options.draft, {'state': options.state})['state']}.")
 
-    return _at_work(work)
-
-
-def _at_work(work: Any) -> int:
-    settings = Settings.load()
-    app = app_with_the_store(settings)
-    if app is not None:
-        work(app)
-        return 0
-    # Imported here: an app that does the work answers seconds before this could.
-    from engine.engine import Engine
-
-    with Engine.open(settings) as engine:
-        engine.wait_until_ready()
-        work(_Here(engine))
-    return 0
+    return at_work(_Here, work)
 
 
 def _print(drafts: Sequence[Mapping[str, Any]]) -> None:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 from rich.console import Console
 from rich.markup import escape
 
-from engine.cli.jobs import app_with_the_store
+from engine.cli.jobs import at_work
 from engine.desk.formats import Format
 from engine.errors import JudgementsUnusable
-from engine.settings import Settings
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -83,7 +82,7 @@ class _Here:
 
 
 def _export(options: argparse.Namespace) -> int:
-    return _at_work(lambda place: sys.stdout.write(place.judgements(options.set, options.format)))
+    return at_work(_Here, lambda place: sys.stdout.write(place.judgements(options.set, options.format)))
 
 
 def _import(options: argparse.Namespace) -> int:
@@ -104,7 +103,7 @@ def _import(options: argparse.Namespace) -> int:
         if found["left_out_n"] > len(found["left_out"]):
             console.print(f"and {found['left_out_n'] - len(found['left_out'])} further lines")
 
-    return _at_work(work)
+    return at_work(_Here, work)
 
 
 def _history(options: argparse.Namespace) -> int:
@@ -120,18 +119,4 @@ def _history(options: argparse.Namespace) -> int:
             parts = (item["at"][:16], item["batch_id"][:8], figures, until, item["note"])
             console.print(escape("  ".join(filter(None, parts))))
 
-    return _at_work(work)
-
-
-def _at_work(work: Any) -> int:
-    settings = Settings.load()
-    app = app_with_the_store(settings)
-    if app is not None:
-        work(app)
-        return 0
-    # Imported here: an app that does the work answers seconds before this could.
-    from engine.engine import Engine
-
-    with Engine.open(settings) as engine:
-        work(_Here(engine))
-    return 0
+    return at_work(_Here, work)

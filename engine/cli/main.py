@@ -23,6 +23,7 @@ from engine.cli.doctor import add_doctor
 from engine.cli.drafts import add_drafts
 from engine.cli.export_code import add_export_code
 from engine.cli.export_traces import add_export_traces
+from engine.cli.fits import add_fits
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
 from engine.cli.import_traces import add_import_traces
@@ -115,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     add_drafts(commands)
     add_judgements(commands)
     add_import_traces(commands)
+    add_fits(commands)
     add_history(commands)
     add_export_traces(commands)
     add_doctor(commands)

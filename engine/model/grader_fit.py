@@ -6,7 +6,7 @@ import hashlib
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 FitKind = Literal["calibration", "coefficients", "examples"]
@@ -43,6 +43,11 @@ class GraderFit:
     def name(self) -> str:
         """The grader with this fit, as a config names it."""
         return f"{self.model}#{self.id}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON-ready values: what it is and how good it was, without what verdicts depend on."""
+        told = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("data", "figures")}
+        return {"name": self.name, **told, "figures": {name: list(pair) for name, pair in self.figures.items()}}
 
 
 def calibrated(table: Mapping[str, Any], raw: float) -> float:

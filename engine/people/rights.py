@@ -258,6 +258,7 @@ ROUTES: Mapping[str, Role] = {
     "GET /collections/{name}/graph/neighbourhood": "viewer",
     "PUT /collections/{name}/weak-points": "admin",
     "POST /collections/{name}/drafts": "editor",
+    "GET /collections/{name}/fits": "viewer",
     "GET /query-sets/{set_name:path}/judgements": "viewer",
     "POST /query-sets/{set_name:path}/judgements": "editor",
     "GET /query-sets/{set_name:path}/history": "viewer",

@@ -173,6 +173,11 @@ class RunningApp:
         """Take in traces of another program there; raises ``AppRefused``."""
         return _success(self.post("/api/traces", body))
 
+    def fits(self, collection: str) -> list[dict[str, Any]]:
+        """Graders fitted to a collection there; raises ``AppRefused``."""
+        found = self.get(f"/api/collections/{quote(collection, safe='')}/fits")
+        return found if isinstance(found, list) else [_success(found)]
+
     def history(self, set_name: str) -> list[dict[str, Any]]:
         """Scores of a query set there over time; raises ``AppRefused``."""
         found = self.get(f"/api/query-sets/{quote(set_name, safe='')}/history")

@@ -50,6 +50,7 @@ PATHS = {
     "/collections/{name}/sources": {"get", "post"},
     "/collections/{name}/graph": {"get", "post", "delete"},
     "/collections/{name}/drafts": {"post"},
+    "/collections/{name}/fits": {"get"},
     "/drafts": {"get"},
     "/query-sets/{set_name}/judgements": {"get", "post"},
     "/query-sets/{set_name}/history": {"get"},

@@ -12,6 +12,7 @@ from engine.cli.main import main
 from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
+from engine.model.grader_fit import GraderFit
 from tests.api.served import SAMPLES
 from tests.cli.test_handing_over import handed_over
 
@@ -62,3 +63,21 @@ def test_judgements_go_into_the_app_and_come_out_of_it(
     assert json.loads(capsys.readouterr().out) == []
     assert main(["judgements", "export", "nowhere"]) == 1
     assert "no query set named 'nowhere'" in capsys.readouterr().err
+
+
+def test_fits_are_listed_by_the_name_that_a_run_takes(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    """What verdicts depend on stays out: examples of a chat grader are passages."""
+    assert main(["fits", SAMPLES.name, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    figures = {"kappa": (0.31, 0.42)}
+    data = {"examples": ["a passage"]}
+    fit = engine.grader_fits.keep(GraderFit("examples", "ollama:m", SAMPLES.name, data, 57, figures=figures))
+    assert main(["fits", SAMPLES.name, "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["name"], told["kind"], told["figures"]) == (fit.name, "examples", {"kappa": [0.31, 0.42]})
+    assert "data" not in told
+    assert main(["fits", SAMPLES.name]) == 0
+    said = capsys.readouterr().out
+    assert fit.name in said and "57 judgements · kappa 0.31 → 0.42" in said
+    assert main(["fits", "nowhere"]) == 1
+    assert "nowhere" in capsys.readouterr().err
