@@ -64,15 +64,29 @@ _BESIDE = (
 
 
 def remedy_box(
-    found: Diagnosis, change: DecisionBoundary | None, effect: PinnedEffect | None, words: Words, *, key: str
-) -> bool:
-    """Draw label, evidence and change, with what the change does to pinned runs; true when it is to be tried."""
+    found: Diagnosis,
+    change: DecisionBoundary | None,
+    effect: PinnedEffect | None,
+    words: Words,
+    *,
+    key: str,
+    may_add: bool = False,
+) -> str | None:
+    """Draw label, evidence and change, with what the change does to pinned runs.
+
+    Returns ``try`` when the change is to be tried, and ``add`` when files are to be put in where the collection lacks
+    the answer, which is offered to who ``may_add`` some.
+    """
     by = chip("grey", words("by labels" if found.labelled else "by what the run shows"))
     head = node("div", "head", node("strong", "heading", title(found, words)), by)
     said = (head, node("p", "small", why_text(found, words)), *_mending(found, change, effect, words))
-    actions = (button(words(NC_("remedy", "Try it")), "try", "button primary"),) if change is not None else ()
+    actions: tuple[Node, ...] = ()
+    if change is not None:
+        actions = (button(words(NC_("remedy", "Try it")), "try", "button primary"),)
+    elif found.failure == "no_such_knowledge" and may_add:
+        actions = (button(words("Add files"), "add"),)
     drawn = box("plain remedy", "!" if change is None else "✓", *said, beside=actions)
-    return draw((drawn,), words, key=key) == "try"
+    return draw((drawn,), words, key=key)
 
 
 def title(found: Diagnosis, words: Words) -> str:
@@ -116,6 +130,8 @@ def _why(found: Diagnosis) -> str:
         return N_("It is based on passages that did not pass.")
     if found.failure == "grader_too_strict" and "no" in found.figures:
         return N_("Its P(relevant) is {p}, but the grader said no, and from a minimum of {bar} a no never passes.")
+    if found.failure == "no_such_knowledge" and not found.figures["judged"]:
+        return N_("The most similar passage reaches {best}, and there is no verdict to go by.")
     return _WHY[found.failure]
 
 

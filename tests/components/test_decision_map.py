@@ -32,7 +32,7 @@ FIGURES: dict[Failure, tuple[dict[str, float], ...]] = {
     "grader_too_lenient": ({"passed": 3, "expected": 1},),
     "rewrite_drifted": ({"rate_first": 0.4, "rate_last": 0.2, "best_first": 0.5, "best_last": 0.4},),
     "budget_spent": ({"rewrites": 3, "passed": 2, "rate": 0.4, "bar": 0.6}, {"seconds": 11.2, "budget": 10.0}),
-    "no_such_knowledge": ({"best": 0.4, "judged": 9},),
+    "no_such_knowledge": ({"best": 0.4, "judged": 9}, {"best": 0.16, "judged": 0}),
     "unsupported_answer": (
         {"citations": 0, "removed": 2, "verified": 1.0},
         {"citations": 1, "removed": 0, "verified": 0.0},

@@ -11,7 +11,7 @@ from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet
 from engine.knowledge.ingest import IngestItem
-from tests.pages.driving import given, opened, visible
+from tests.pages.driving import ask, given, inline, opened, visible
 
 EN = words_for("en")
 EMPTY = "nothing_in_it"
@@ -113,3 +113,15 @@ def test_a_set_without_questions_leads_back_to_the_samples(engine: Engine) -> No
         assert app.session_state["query_set"] == "samples"
     finally:
         engine.evaluation.delete_query_set("none_in_it")
+
+
+def test_a_run_without_an_answer_leads_to_adding_what_it_lacked(engine: Engine) -> None:
+    """FV-04"""
+    app = opened()
+    ask(app, engine, "Who painted the Mona Lisa?")
+    assert "there is no verdict to go by" in inline(app)
+    app.session_state["remedy"] = {"action": {"name": "add", "serial": 1}}
+    app.run()
+    assert not app.exception
+    assert app.session_state["knowledge_view"] == "add"
+    assert app.file_uploader

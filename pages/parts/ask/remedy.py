@@ -18,6 +18,8 @@ from engine.replay.diagnosis import diagnose
 from engine.replay.remedy import remedy
 from pages.parts.ask.pinned_runs import effect_on_pinned
 from pages.parts.common.remembered import remembered
+from pages.parts.common.rights import may
+from pages.parts.common.views import aim_at
 
 
 def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
@@ -37,6 +39,10 @@ def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
     if change is not None:
         changes: dict[str, Any] = {change.name: change.value_to}
         effect = effect_on_pinned(engine, record.config, replace(record.config, **changes), name="remedy")
-    if remedy_box(found, change, effect, words, key="remedy") and change is not None:
+    pressed = remedy_box(found, change, effect, words, key="remedy", may_add=may("editor"))
+    if pressed == "try" and change is not None:
         want_settings({change.name: change.value_to})
         st.rerun()
+    if pressed == "add":
+        aim_at("knowledge", "add")
+        st.switch_page("knowledge.py")

@@ -96,7 +96,7 @@ def _wrong(said: str, found: Diagnosis, record: RunRecord, expected: set[Passage
         case "no_such_knowledge":
             judged = sum(verdict.relevant is not None for verdict in verdicts.values())
             best = max(item.passage.similarity for item in seen)
-            if not _near(told[0], best) or told[1] != judged:
+            if not _near(told[0], best) or told[1:] != ([judged] if judged else []):
                 yield f"{best:.3f}, {judged} judged"
             if any(verdict.passes(config.min_confidence) for verdict in verdicts.values()):
                 yield "some pass"
