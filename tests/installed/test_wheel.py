@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """Started from a folder that has packages named as ours are, and with runs of an earlier version."""
     made = install(wheel, tmp_path_factory.mktemp("installed"))
-    for name in ("engine", "components", "pages"):
+    for name in ("engine", "components", "pages", "agents"):
         (made.folder / name).mkdir()
         (made.folder / name / "__init__.py").write_text("raise SystemExit('the package of somebody else')")
     data(made).mkdir(parents=True)
@@ -114,7 +114,7 @@ import sys
 from importlib.util import find_spec
 import rag_workbench
 light = not [name for name in sys.modules if name.partition(".")[0] in ("engine", "pydantic", "numpy", "streamlit")]
-taken = [name for name in ("engine", "components", "pages", "app") if find_spec(name)]
+taken = [name for name in ("engine", "components", "pages", "app", "agents") if find_spec(name)]
 from rag_workbench import Engine, RunConfig, Settings
 print(light, taken, Engine.__module__, RunConfig().top_k, Settings.load().data_dir, rag_workbench.__version__)
 """
