@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
 from engine.database.opening import Databases
-from engine.errors import DataFolderGone, ForkRefused, InvalidQuestion, UnknownMemory
+from engine.errors import DataFolderGone, ForkRefused, InvalidQuestion, RecordError, UnknownMemory
 from engine.evaluation.grader_fits import GraderFits
 from engine.evaluation.opening import Evaluations
 from engine.host.host import Host
@@ -24,17 +24,19 @@ from engine.llm.discovery import OllamaStatus
 from engine.memory.weak_points import WeakPoints
 from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
-from engine.model.values import Attachment, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
+from engine.model.values import Attachment, Chat, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded
 from engine.people.records import PeopleRecords
 from engine.people.team import Team
+from engine.records import CHAT
 from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
 from engine.replay import WhatIf, what_if
 from engine.replay.fork import branch_off
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.running.any_runs import AnyRuns
+from engine.running.condensing import condensed
 from engine.running.connections import Connections
 from engine.running.drafting import Drafting
 from engine.running.followed_runs import FollowedRuns
@@ -158,8 +160,9 @@ class Engine:
         run_id: str | None = None,
         attachments: Sequence[Attachment] = (),
         trial: bool = False,
+        chat: Chat | None = None,
     ) -> RunId:
-        """Begin a run and return its id at once.
+        """Begin a run and return its id at once; one that a ``chat`` led to has the tag ``chat``.
 
         A ``trial`` is to show what settings do: it recalls nothing that runs of this very question left, and leaves
         nothing behind. Branches are trials, and so are the runs of races, batches and evaluations.
@@ -180,7 +183,21 @@ class Engine:
         self._require_folder()
         files = admitted(attachments, config)
         with self._quota.room():
-            return self._runs.begin(question, config, run_id=run_id, attachments=files, trial=trial)
+            begun = self._runs.begin(question, config, run_id=run_id, attachments=files, trial=trial, chat=chat)
+        if chat is not None:
+            # Where nothing can be written, `faults` say so; the run goes on.
+            with suppress(RecordError):
+                self._store.tag(begun, CHAT)
+        return begun
+
+    def condense(self, chat: Chat, config: RunConfig) -> Future[tuple[str, Chat]]:
+        """The question that the last message of a chat asks, and the chat with how it was found, for :meth:`start`.
+
+        Cancelling the future ends the call of the chat model that writes it. Raises ``PersonLimitReached`` where no run
+        may begin, before any model is asked.
+        """
+        with self._quota.room():
+            return self._loop.submit(condensed(chat, config, self.settings))
 
     def fork(
         self,

@@ -263,6 +263,20 @@ class Settings(BaseSettings):
         False,
         description=N_("Whether that address is an Arize Phoenix, which is given the judgements as annotations too."),
     )
+    openai_api: bool = Field(
+        False,
+        description=N_(
+            "Whether `/v1` serves saved settings as models to programs that speak OpenAI's chat protocol, such as Open "
+            "WebUI."
+        ),
+    )
+    public_url: str = Field(
+        "",
+        description=N_(
+            "Address under which people open the workbench, for links in answers to other programs; empty: the one "
+            "that the program asked at."
+        ),
+    )
     host: str = Field("127.0.0.1", description=N_("Address the app listens on."))
     port: int = Field(8501, ge=1, le=65535, description=N_("Port the app listens on."))
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -407,7 +421,7 @@ class Settings(BaseSettings):
             raise PydanticCustomError("headers", "it must be `name=value`, several with commas") from None
         return value
 
-    @field_validator("searxng_url", "openai_url", "rerank_url", "otlp_endpoint")
+    @field_validator("searxng_url", "openai_url", "rerank_url", "otlp_endpoint", "public_url")
     @classmethod
     def _web_address(cls, value: str, info: ValidationInfo) -> str:
         address = value.strip().rstrip("/")

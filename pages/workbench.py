@@ -26,7 +26,7 @@ from components.picture.live_run import live_run
 from engine.errors import WorkbenchError
 from engine.messages import N_
 from engine.model.config import WORKFLOWS, RoleModels, RunConfig, declared
-from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, RunId, RunRecord, SourceKind
+from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId, RunId, RunRecord, SourceKind
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_costs, worst_case
 from engine.running.process import get_engine
@@ -119,7 +119,7 @@ def opened() -> RunRecord | None:
     """The run that the address names; a refresh or a shared link attaches to it, running or finished.
 
     Coming back from another page, which has no run in its address, opens the run that was open before. An address that
-    names a run and no settings brings the run's own along.
+    names a run and no settings brings the run's own along; one that names a passage too opens it.
     """
     address = st.query_params.to_dict()
     run_id = take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID)
@@ -136,6 +136,9 @@ def opened() -> RunRecord | None:
     if came and address.get("run") == run_id and not names_settings(address):
         begin_here()
         want_settings(record.config)
+    if came and (passage := PassageId(str(address.get("passage", "")))) in record.passages:
+        # As if its citation was pressed: links in answers to other programs lead to what they cite.
+        st.session_state["cited_elsewhere"] = passage
     return record
 
 

@@ -34,11 +34,12 @@ from engine.api.incoming import QuickRoute
 from engine.api.judging_routes import add_judging
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
+from engine.api.openai_errors import OpenAIErrors
 from engine.api.partial_config import config_over
 from engine.api.signed_in import Doors, PageDoor, SignedInApi
 from engine.api.team_routes import add_team
 from engine.api.trace_routes import add_traces
-from engine.api.waiting import event_stream, finished, view_stream, while_connected
+from engine.api.waiting import STREAM, event_stream, finished, view_stream, while_connected
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.engine import Engine
@@ -48,6 +49,7 @@ from engine.model.config import RunConfig, config_from_dict, models_from_dict
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.model.version import __version__
+from engine.people.rights import OPEN
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
 
@@ -64,10 +66,6 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     422: {"model": ErrorBody, "description": "The request is not valid; fields and their ranges are named."},
     "4XX": {"model": ErrorBody, "description": "The request was refused."},
     "5XX": {"model": ErrorBody, "description": "Nothing could be graded or generated."},
-}
-_STREAM: dict[str, Any] = {
-    "media_type": "text/event-stream",
-    "headers": {"cache-control": "no-store", "x-accel-buffering": "no"},
 }
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {}}, "description": "Events in order, ending with `run_finished`."},
@@ -87,21 +85,35 @@ def middleware(
 ) -> list[Middleware]:
     """The guards of pages and API, and behind them the API, which takes every path below ``/api`` to itself.
 
+    Where ``openai_api`` is set, that of chat programs takes every path below ``/v1``.
+
     ``views`` derives what pages show of a run while they follow it; without it there is no stream for them. ``doors``
     say who calls where people sign in, and ``base`` is what stands before every path of the app. ``telling`` has the
     words of the MCP server; without it there is none.
     """
     api: ASGIApp = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s, views=views), settings)
-    before = guards(settings)
+    apis = {"api": api if doors is None else SignedInApi(api, doors, OPEN)}
+    outermost: list[Middleware] = []
+    if settings.openai_api:
+        apis["v1"] = _chat(get_engine, settings, heartbeat_s, doors, base)
+        outermost = [Middleware(OpenAIErrors, base=base)]
+    pages = [] if doors is None else [Middleware(PageDoor, doors=doors, base=base)]
+    before = [*outermost, *guards(settings)]
     if telling is not None:
         # Imported here: the door is built of what is in this package.
         from engine.mcp_server.door import McpDoor, McpFirst
 
         before.append(Middleware(McpFirst, door=McpDoor(get_engine, settings, telling, doors, base)))
-    if doors is None:
-        return [*before, Middleware(ApiFirst, api=api)]
-    signed_in = Middleware(PageDoor, doors=doors, base=base)
-    return [*before, Middleware(ApiFirst, api=SignedInApi(api, doors)), signed_in]
+    return [*before, Middleware(ApiFirst, apis=apis), *pages]
+
+
+def _chat(get_engine: GetEngine, settings: Settings, heartbeat_s: float, doors: Doors | None, base: str) -> ASGIApp:
+    """The API of chat programs behind its guards; imported only where it is on."""
+    from engine.api.chat import MOST_NAMES, create_chat_api
+
+    api = create_chat_api(get_engine, heartbeat_s=heartbeat_s, base=base)
+    chat: ASGIApp = ApiGuard.around(api, settings, MOST_NAMES)
+    return chat if doors is None else SignedInApi(chat, doors)
 
 
 def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, views: Views | None = None) -> FastAPI:
@@ -259,7 +271,7 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
         after = _seen(last_event_id, after)
         if _all_seen(record, after):
             return Response(status_code=204)
-        return StreamingResponse(event_stream(engine, run_id, after, heartbeat_s), **_STREAM)
+        return StreamingResponse(event_stream(engine, run_id, after, heartbeat_s), **STREAM)
 
     @api.post("/runs/{run_id}/cancel", summary="Stop a run")
     async def cancel(run_id: str) -> Response:
@@ -283,7 +295,7 @@ def _add_view(api: FastAPI, get_engine: GetEngine, heartbeat_s: float, views: Vi
         def derived(record: RunRecord) -> Mapping[str, Any]:
             return views(record, request.query_params)
 
-        return StreamingResponse(view_stream(engine, run_id, derived, heartbeat_s), **_STREAM)
+        return StreamingResponse(view_stream(engine, run_id, derived, heartbeat_s), **STREAM)
 
 
 def _add_what_if_and_tags(api: FastAPI, get_engine: GetEngine) -> None:

@@ -31,11 +31,13 @@ class CallerLeft(Exception):
 _STATUS: Final[Mapping[str, int]] = {
     error.code: status
     for status, kinds in {
+        400: (errors.ChatRefused,),
         401: (errors.NotSignedIn, errors.TokenRefused),
         403: (errors.AddressNotListed, errors.NotAllowed, errors.ReadOnlyRun),
         404: (
             errors.GraphMissing,
             errors.McpOff,
+            errors.UnknownChatModel,
             errors.UnknownCollection,
             errors.UnknownDraft,
             errors.UnknownEntity,
@@ -60,6 +62,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.NoAnswer,
             errors.NothingToJudge,
             errors.NothingToRead,
+            errors.RunStopped,
             errors.SignInOff,
         ),
         413: (errors.AttachmentTooLarge, errors.ImageTooLarge, errors.SourceBomb),

@@ -53,8 +53,9 @@ class Refused(Exception):
 class Shape:
     """Counts what JSON text holds without reading it; up to the first mistake in the text it counts exactly."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_names: int = MOST_NAMES) -> None:
         self.names = 0
+        self._most_names = most_names
         self._values = 0
         self._texts = 0
         self._signs = 0
@@ -94,20 +95,20 @@ class Shape:
                 raise Refused("nested too deeply")
 
     def _within_limits(self) -> None:
-        if self.names > MOST_NAMES:
-            raise Refused(f"must hold at most {MOST_NAMES} names")
+        if self.names > self._most_names:
+            raise Refused(f"must hold at most {self._most_names} names")
         # Every text is a name or a value.
-        if self._values > MOST_VALUES or self._texts > MOST_NAMES + MOST_VALUES:
+        if self._values > MOST_VALUES or self._texts > self._most_names + MOST_VALUES:
             raise Refused(f"must hold at most {MOST_VALUES} values")
         if self._signs > MOST_SIGNS:
             raise Refused("must be shorter, apart from files in base64")
 
 
-async def read_body(receive: Receive, limit: int) -> bytes:
+async def read_body(receive: Receive, limit: int, most_names: int = MOST_NAMES) -> bytes:
     """The whole body; raises ``Refused`` as soon as it holds too much, ``CallerLeft`` where it breaks off."""
     pieces: list[bytes] = []
     size = 0
-    shape = Shape()
+    shape = Shape(most_names)
     while True:
         message = await receive()
         if message["type"] != "http.request":
@@ -165,13 +166,16 @@ class QuickRequest(Request):
 class QuickRoute(APIRoute):
     """A route whose requests are :class:`QuickRequest`, and which asks first whether its caller may use it."""
 
+    prefix = ""
+    """What stands before its path in the table of rights."""
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
         async def quickly(request: Request) -> Response:
             if signing_in():
                 # A route that the table lacks is for admins.
-                admit(acting(), ROUTES.get(f"{request.method} {self.path}", "admin"))
+                admit(acting(), ROUTES.get(f"{request.method} {self.prefix}{self.path}", "admin"))
             return await handle(QuickRequest(request.scope, request.receive))
 
         return quickly

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from fastapi import Request
 
@@ -20,7 +20,12 @@ _T = TypeVar("_T")
 RunView = Callable[[RunRecord], Mapping[str, Any]]
 """What a page shows of a run, derived from its record as flat values; the engine streams it and does not read it."""
 VIEWS_A_SECOND = 20
-_SILENCE = b": waiting\n\n"
+SILENCE: Final = b": waiting\n\n"
+STREAM: Final[dict[str, Any]] = {
+    "media_type": "text/event-stream",
+    "headers": {"cache-control": "no-store", "x-accel-buffering": "no"},
+}
+"""Of every response that streams: no proxy is to keep it, nor to hold it back."""
 COMMIT_S = 5.0
 """Longest that an answer waits for its record to be written."""
 
@@ -65,12 +70,12 @@ async def event_stream(engine: Engine, run_id: str, after: int, heartbeat_s: flo
 
     The comment keeps proxies from closing a stream that waits for a slow model, and shows a lost connection.
     """
-    async with aclosing(_bursts(engine, run_id, after, heartbeat_s)) as bursts:
-        async for burst in bursts:
+    async with aclosing(bursts(engine, run_id, after, heartbeat_s)) as arriving:
+        async for burst in arriving:
             for event in burst:
                 yield b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), event_json(event))
             if not burst:
-                yield _SILENCE
+                yield SILENCE
 
 
 async def view_stream(engine: Engine, run_id: str, view: RunView, heartbeat_s: float) -> AsyncIterator[bytes]:
@@ -80,10 +85,10 @@ async def view_stream(engine: Engine, run_id: str, view: RunView, heartbeat_s: f
     """
     loop = asyncio.get_running_loop()
     sent: Mapping[str, Any] = {}
-    async with aclosing(_bursts(engine, run_id, 0, heartbeat_s)) as bursts:
-        async for burst in bursts:
+    async with aclosing(bursts(engine, run_id, 0, heartbeat_s)) as arriving:
+        async for burst in arriving:
             if not burst:
-                yield _SILENCE
+                yield SILENCE
                 continue
             record = await asyncio.to_thread(engine.record, run_id)
             now = view(record)
@@ -108,7 +113,7 @@ def _changes(sent: Mapping[str, Any], now: Mapping[str, Any]) -> bytes:
     return as_json({"now": changed, "grown": grown})
 
 
-async def _bursts(engine: Engine, run_id: str, after: int, heartbeat_s: float) -> AsyncGenerator[list[Event]]:
+async def bursts(engine: Engine, run_id: str, after: int, heartbeat_s: float) -> AsyncGenerator[list[Event]]:
     """Events above ``after``, those that came together in one list; an empty one after each silent ``heartbeat_s``."""
     waiting: asyncio.Queue[Event | None] = asyncio.Queue()
     # A task of its own, because a time limit on the iterator itself would end it, and because cancelling the task

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engine.api.incoming import CallerLeft, Refused, drain, read_body, replayed
+from engine.api.incoming import MOST_NAMES, CallerLeft, Refused, drain, read_body, replayed
 from engine.model.origins import plain_origin
 from engine.settings import Settings
 
@@ -76,7 +76,7 @@ def guards(settings: Settings) -> list[Middleware]:
     ]
 
 
-_UPLOAD = re.compile(r"(/collections/[^/]+/sources|/api/runs|/api/attachments|/api/traces)$")
+_UPLOAD = re.compile(r"(/collections/[^/]+/sources|/api/runs|/api/attachments|/api/traces|/v1/chat/completions)$")
 """The routes that take files."""
 
 
@@ -151,15 +151,16 @@ class OwnOrigin:
 
 
 class ApiFirst:
-    """Gives the API every path below ``/api``, however it is spelt, so that all of them are answered in its form.
+    """Gives each API every path below its name, however it is spelt, so that all of them are answered in its form.
 
     The server of the pages has an opinion of its own on line breaks, zero bytes and dots in paths, and answers what it
     does not know with a page.
     """
 
-    def __init__(self, app: ASGIApp, api: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, apis: Mapping[str, ASGIApp]) -> None:
+        """``apis`` by the first part of their paths, such as ``api``."""
         self._app = app
-        self._api = api
+        self._apis = apis
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -168,11 +169,11 @@ class ApiFirst:
         root = scope.get("root_path", "")
         path = scope["path"].removeprefix(root).lstrip("/")
         first = path.partition("/")[0].strip()
-        if first == "api":
-            await self._api({**scope, "root_path": f"{root}/api", "path": f"{root}/{path}"}, receive, send)
-        elif first.lower() == "api":
+        if (api := self._apis.get(first)) is not None:
+            await api({**scope, "root_path": f"{root}/{first}", "path": f"{root}/{path}"}, receive, send)
+        elif (api := self._apis.get(first.lower())) is not None:
             # Below its root no path has a second ``API``: told as any other path where there is nothing.
-            await self._api(scope, receive, send)
+            await api(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -184,15 +185,18 @@ class ApiGuard:
     through the pages do not meet it. ``max_upload`` applies to the routes that take file contents.
     """
 
-    def __init__(self, app: ASGIApp, max_body: int = _MAX_BODY, max_upload: int = _MAX_UPLOAD) -> None:
+    def __init__(
+        self, app: ASGIApp, max_body: int = _MAX_BODY, max_upload: int = _MAX_UPLOAD, most_names: int = MOST_NAMES
+    ) -> None:
         self._app = app
         self._max_body = max_body
         self._max_upload = max_upload
+        self._most_names = most_names
 
     @classmethod
-    def around(cls, app: ASGIApp, settings: Settings) -> ApiGuard:
+    def around(cls, app: ASGIApp, settings: Settings, most_names: int = MOST_NAMES) -> ApiGuard:
         """The guard with the upload limit of these settings."""
-        return cls(app, max_upload=settings.max_upload_mb * _UPLOAD_BYTES_PER_MB)
+        return cls(app, max_upload=settings.max_upload_mb * _UPLOAD_BYTES_PER_MB, most_names=most_names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -211,7 +215,7 @@ class ApiGuard:
         try:
             if announced.isdecimal() and _exceeds(announced, limit):
                 raise Refused
-            body = await read_body(receive, limit)
+            body = await read_body(receive, limit, self._most_names)
         except CallerLeft:
             return
         except Refused as error:

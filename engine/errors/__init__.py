@@ -24,6 +24,7 @@ another language (:func:`message_of`).
     · TooManyAttachments
   · BarNeedsRewrite
   · BarOutOfReach
+  · ChatRefused
   · ClaimRefused
   · ClusterError
     · ClusterLost
@@ -139,6 +140,7 @@ another language (:func:`message_of`).
     · RunNotOver
     · UnknownRun
   · RunEnded
+  · RunStopped
   · SharedModel
   · SignInOff
   · SourceError
@@ -208,6 +210,7 @@ another language (:func:`message_of`).
     · PersonLimitReached
   · TraceDecoderMissing
   · TracesUnusable
+  · UnknownChatModel
   · UnknownEntity
   · UnknownJob
   · UnknownToken
@@ -223,6 +226,7 @@ another language (:func:`message_of`).
 from engine.errors.agents import *
 from engine.errors.attachment import *
 from engine.errors.base import *
+from engine.errors.chat import *
 from engine.errors.cluster import *
 from engine.errors.config import *
 from engine.errors.evaluation import *

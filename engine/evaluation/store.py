@@ -389,6 +389,12 @@ class EvaluationStore(OpenedStore):
                 found[str(name)] = config
         return found
 
+    def saved_at(self) -> dict[str, str]:
+        """When settings were saved, by name (ISO 8601); without those for a collection that is kept from who acts."""
+        rows = self._rows(select(SAVED_SETTINGS.c.name, SAVED_SETTINGS.c.saved_at))
+        seen = self.settings()
+        return {str(name): str(saved) for name, saved in rows if name in seen}
+
     def delete_settings(self, name: str) -> None:
         """Delete saved settings; nothing happens where there are none of that name."""
         with self._writing() as connection:

@@ -13,6 +13,7 @@ from engine.model.values import (
     Attachment,
     Candidate,
     CellCitation,
+    Chat,
     Citation,
     Context,
     Decision,
@@ -74,6 +75,7 @@ class RunStarted(_Event):
     trial: bool = False
     author: str = ""
     origin: Origin | None = None
+    chat: Chat | None = None
     kind: Literal["run_started"] = "run_started"
 
 
@@ -430,6 +432,7 @@ def fold(record: RunRecord | None, event: Event) -> RunRecord:
             trial=event.trial,
             author=event.author,
             origin=event.origin,
+            chat=event.chat,
             last_seq=event.seq,
         )
     if record is None:

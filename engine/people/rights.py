@@ -54,7 +54,7 @@ _ENGINE: Operations = {
     **dict.fromkeys(("under_way", "active_runs", "graph", "worst_case_calls", "ollama"), LOOK),
     "start": _work(N_("Run started"), RESULT),
     "fork": _work(N_("Branch started"), RESULT),
-    **dict.fromkeys(("run", "stream", "read_attachment"), WORK),
+    **dict.fromkeys(("run", "stream", "read_attachment", "condense"), WORK),
     "cancel": _work(N_("Run stopped")),
     "tag_run": _work(N_("Tag put on a run"), "run_id", "tag"),
     "untag_run": _work(N_("Tag taken from a run"), "run_id", "tag"),
@@ -127,7 +127,7 @@ _HOST: Operations = {
 }
 _EVALUATION: Operations = {
     **dict.fromkeys(("owner_of", "orphans"), OWN),
-    **dict.fromkeys(("query_sets", "query_set", "batches", "batch", "batch_cases", "settings"), LOOK),
+    **dict.fromkeys(("query_sets", "query_set", "batches", "batch", "batch_cases", "settings", "saved_at"), LOOK),
     **dict.fromkeys(("labels", "answer_judgements"), LOOK),
     **dict.fromkeys(
         ("add_batch", "run_of", "begin_case", "end_case", "forget_cases", "claim_batch", "release_batch"), WORK
@@ -279,8 +279,11 @@ ROUTES: Mapping[str, Role] = {
     "PUT /collections/{name}/groups": "admin",
     "GET /weak-points": "viewer",
     "DELETE /weak-points/{point_id}": "admin",
+    "GET /v1/models": "viewer",
+    "GET /v1/models/{model_id:path}": "viewer",
+    "POST /v1/chat/completions": "editor",
 }
-"""By method and path, as the API declares them."""
+"""By method and path, as the API declares them; those of chat programs with their ``/v1``."""
 TOOLS: Mapping[str, Role] = {
     **dict.fromkeys(("list_collections", "search", "list_runs", "explain_run", "what_if", "diagnose"), "viewer"),
     **dict.fromkeys(("list_settings", "list_batches", "sweep"), "viewer"),

@@ -18,6 +18,9 @@ PINNED: Final = "pinned"
 BATCH: Final = "batch"
 """Tag of a run that a batch made."""
 
+CHAT: Final = "chat"
+"""Tag of a run that began in a chat of another program."""
+
 LONGEST_TAG: Final = 40
 
 _TURNS = frozenset(map(chr, (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))))

@@ -14,7 +14,7 @@ from functools import partial
 from engine.errors import EngineClosed, RunActive, TooManyRuns, UnknownCollection, UnknownRun
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished
-from engine.model.values import Attachment, Fault, RunId
+from engine.model.values import Attachment, Chat, Fault, RunId
 from engine.people import acting
 from engine.people.reading import may_read
 from engine.replay.fork import Branch
@@ -49,6 +49,7 @@ class LiveRuns:
         run_id: str | None = None,
         attachments: tuple[Attachment, ...] = (),
         trial: bool = False,
+        chat: Chat | None = None,
     ) -> RunId:
         """Start a run, or go on from ``branch``, which is a trial.
 
@@ -63,7 +64,7 @@ class LiveRuns:
                 raise TooManyRuns(limit=self._most_active)
             run = LiveRun(RunId(run_id or uuid.uuid4().hex), self._on_event)
             fork = branch.fork if branch else None
-            run.begin(question, config, fork, attachments, trial=trial or branch is not None)
+            run.begin(question, config, fork, attachments, trial=trial or branch is not None, chat=chat)
             self._runs[run.id] = run
             self._forget_oldest()
             self._loop.soon(self._launch, run, question, config, branch)

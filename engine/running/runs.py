@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunStarted
-from engine.model.values import Attachment, Fork, RunId
+from engine.model.values import Attachment, Chat, Fork, RunId
 from engine.people import acting
 from engine.running.context import RunClock
 from engine.running.run_log import RunLog
@@ -35,6 +35,7 @@ class LiveRun(RunLog):
         attachments: tuple[Attachment, ...] = (),
         *,
         trial: bool = False,
+        chat: Chat | None = None,
     ) -> None:
         """Start the clock and emit the first event."""
         self.clock = RunClock(config.budget_s)
@@ -49,6 +50,7 @@ class LiveRun(RunLog):
                 attachments=attachments,
                 trial=trial,
                 author=acting().author,
+                chat=chat,
             )
         )
 

@@ -6,8 +6,9 @@ import pytest
 
 from engine.engine import Engine
 from engine.model.config import RunConfig, WorkflowName
+from engine.model.values import Chat, Message
 from engine.workflows.quality_loop.options import QualityOptions
-from tests.pages.driving import ask, given, opened, setting
+from tests.pages.driving import ask, given, inline, opened, setting
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +60,25 @@ def test_sliders_moved_since_stay_where_they_are(engine: Engine, unusual: str) -
     assert setting(app, "top_k").value == 12
     newer = ask(app, engine, "What is a truth table?")
     assert engine.record(newer).config.top_k == 12
+
+
+def test_a_link_to_a_passage_opens_it_once(engine: Engine, unusual: str) -> None:
+    """CH-02"""
+    passage = next(iter(engine.record(unusual).passages))
+    app = opened(run=unusual, passage=passage)
+    assert app.session_state["tab"] == "passages"
+    assert f'"opened": "{passage}"' in inline(app)
+    app.run()
+    assert '"opened": null' in inline(app)
+    assert '"opened": null' in inline(opened(run=unusual, passage="elsewhere#1"))
+
+
+def test_a_run_from_a_chat_says_what_was_sent_and_what_was_made_of_it(engine: Engine) -> None:
+    """CH-06"""
+    chat = Chat("<b>And</b> its size?", "strict", (Message("user", "What is a power set?"),))
+    question, chat = engine.condense(chat, RunConfig()).result()
+    run_id = engine.start(question, RunConfig(), chat=chat)
+    engine.wait(run_id)
+    shown = inline(opened(run=run_id))
+    for said in ("From a chat", "<b>And</b> its size?", "strict", "What is a power set?", question):
+        assert said in shown

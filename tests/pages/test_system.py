@@ -14,6 +14,7 @@ from engine.engine import Engine
 from engine.host.noted_faults import NotedFaults
 from engine.host.values import Measuring, ModelTrial, PartHealth, SelfTestCase
 from engine.llm.discovery import OllamaStatus
+from engine.model.config import RunConfig
 from engine.model.events import RunFinished
 from engine.model.values import RunId
 from engine.samples.demos import demo_record
@@ -344,3 +345,17 @@ def test_the_card_of_telemetry_says_where_runs_go_what_they_hold_and_what_is_wro
     sent = words.count("1 run sent", "{n} runs sent", 1)
     assert f"{sent} · {words.count('1 was not taken', '{n} were not taken', 1)}" in shown
     assert words("does not work") not in shown
+
+
+def test_the_card_of_chat_programs_names_the_models_where_they_are_served(
+    give: Give, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CH-01"""
+    give(FakeHost())
+    engine.evaluation.save_settings("strict", RunConfig(top_k=3))
+    assert "WORKBENCH_OPENAI_API=1" in (off := inline(opened("system", part="programs")))
+    assert "chat/completions" not in off
+    monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"openai_api": True}))
+    on = inline(opened("system", part="programs"))
+    assert "strict" in on
+    assert "/v1/chat/completions" in on

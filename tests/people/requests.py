@@ -7,6 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from engine.api import create_api
+from engine.api.chat import ChatRoute, create_chat_api
+from engine.engine import Engine
 from tests.support.crag_spans import tides
 
 _FILE = base64.b64encode(b"# A\n\nB.").decode()
@@ -35,13 +38,28 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     "POST /ingestions/{job_id}/stop": {},
     "POST /ingestions/{job_id}/resume": {},
     "POST /tokens": {"name": "another"},
+    "POST /v1/chat/completions": {"model": "default", "messages": [{"role": "user", "content": "Why?"}]},
 }
+
+
+def declared(engine: Engine) -> set[str]:
+    """Every route of both APIs, as their routers have them and the table of rights names them."""
+    ours = create_api(lambda: engine, views=lambda *_: {}).routes
+    chats = create_chat_api(lambda: engine, heartbeat_s=1.0).routes
+    return {
+        f"{method} {prefix}{getattr(route, 'path', '')}"
+        for prefix, routes in (("", ours), (ChatRoute.prefix, chats))
+        for route in routes
+        for method in (getattr(route, "methods", None) or ())
+        if method != "HEAD"
+    }
 
 
 def address(route: str, **given: str) -> tuple[str, str]:
     """Method and path of a route as the router has it, with ids and names in place of its parameters."""
     method, _, path = route.partition(" ")
-    return method, "/api" + re.sub(r"\{(\w+)(:\w+)?\}", lambda found: given.get(found[1], "x"), path)
+    filled = re.sub(r"\{(\w+)(:\w+)?\}", lambda found: given.get(found[1], "x"), path)
+    return method, filled if path.startswith(f"{ChatRoute.prefix}/") else f"/api{filled}"
 
 
 def body_of(route: str, name: str) -> Any:
@@ -53,4 +71,6 @@ def body_of(route: str, name: str) -> Any:
 def _filled(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
         return {key: _filled(item, name) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, name) for item in value]
     return name if value == "{name}" else value

@@ -13,7 +13,6 @@ from contextlib import suppress
 
 import pytest
 
-from engine.api import create_api
 from engine.errors import (
     CollectionExists,
     InvalidQuerySet,
@@ -32,7 +31,7 @@ from engine.model.config import RoleModel, RunConfig
 from engine.model.values import PassageId
 from engine.people import Person
 from engine.people.rights import OPERATIONS, ROUTES
-from tests.people.requests import address, body_of
+from tests.people.requests import address, body_of, declared
 from tests.people.ward import DRAFT, MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
 from tests.support.crag_spans import file_of, tides
 
@@ -50,6 +49,7 @@ NOT_THERE = (
     CollectionExists,
 )
 FILE = [IngestItem("a.md", data=b"# A\n\nB.")]
+MODEL = {"model_id": "for the ward"}
 ENTITY = f"{SECRET} protocol"
 CASE = Case("q", "Why?")
 JUDGEMENT = json.dumps({"question": QUESTION, "passage": "protocol.md#1", "relevant": True})
@@ -185,6 +185,7 @@ LISTS: dict[str, Callable[[Ward], object]] = {
     "EvaluationStore.query_sets": lambda w: w.engine.evaluation.query_sets(),
     "EvaluationStore.batches": lambda w: w.engine.evaluation.batches(),
     "EvaluationStore.settings": lambda w: w.engine.evaluation.settings(),
+    "EvaluationStore.saved_at": lambda w: w.engine.evaluation.saved_at(),
     "Drafting.list": lambda w: (w.engine.drafting.list(), w.engine.drafting.list("ward")),
     "WeakPoints.list": lambda w: w.engine.weak_points.list(),
     "WeakPoints.passages": lambda w: w.engine.weak_points.passages("ward", "Another question?"),
@@ -196,6 +197,7 @@ LISTS: dict[str, Callable[[Ward], object]] = {
 NOTHING: dict[str, tuple[str, ...]] = {
     "only works with values that the caller has": (
         "Engine.what_if",
+        "Engine.condense",
         "Engine.read_attachment",
         "Library.embedding_models",
     ),
@@ -309,17 +311,12 @@ def test_what_is_not_for_others_sounds_like_what_is_not_there(ward: Ward) -> Non
 
 def routes(ward: Ward) -> list[str]:
     """Those of viewers and editors, as the router has them."""
-    found = {
-        f"{method} {getattr(route, 'path', '')}"
-        for route in create_api(lambda: ward.engine, views=lambda *_: {}).routes
-        for method in (getattr(route, "methods", None) or ())
-    }
-    return sorted(item for item in found if ROUTES.get(item) in ("viewer", "editor"))
+    return sorted(item for item in declared(ward.engine) if ROUTES.get(item) in ("viewer", "editor"))
 
 
 @NAMES
 def test_no_route_gives_it_to_others(ward: Ward, name: str) -> None:
-    given = {"name": name, "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward"}
+    given = {"name": name, "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward", **MODEL}
     asked = {"collection": name, "text": SECRET, "entity": ENTITY, "query": SECRET}
     callers = (ward.token(), ward.token(collections=["samples"]), cookie(OUTSIDER))
     tried = 0
@@ -334,14 +331,14 @@ def test_no_route_gives_it_to_others(ward: Ward, name: str) -> None:
             found = traces(ward, text) - ({SECRET} if method == "POST" else set())
             if any(f"{{{part}" in route for part in given):
                 assert answer.status_code == 404, (route, answer.text)
-                found -= {ward.run, ward.job, "of the ward"}
+                found -= {ward.run, ward.job, "of the ward", *MODEL.values()}
             assert not found, (route, found, answer.text)
             tried += 1
     assert tried > 50
 
 
 def test_to_a_member_they_give_it(ward: Ward) -> None:
-    given = {"name": "ward", "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward"}
+    given = {"name": "ward", "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward", **MODEL}
     silent = {"/health", "/ready", "/openapi.json", "/host/health", "/metrics", "/me", "/runs/{run_id}/events"}
     for route in routes(ward):
         method, path = address(route, **given)

@@ -71,7 +71,7 @@ def cookie(person: Person) -> dict[str, str]:
 @contextmanager
 def ward_in(folder: Path, **settings: Any) -> Iterator[Ward]:
     """The installation, while people sign in."""
-    usual = {"ollama_url": "http://127.0.0.1:1", "embedding_model": "hashing", "metrics": True}
+    usual = {"ollama_url": "http://127.0.0.1:1", "embedding_model": "hashing", "metrics": True, "openai_api": True}
     chosen = Settings(data_dir=folder, **{**usual, **settings})
     visitor = Visitor()
     with Engine.open(chosen) as engine, people_sign_in(engine, lambda: visitor.person) as doors:

@@ -3,6 +3,7 @@
 from engine.model.values.answers import *
 from engine.model.values.attachments import *
 from engine.model.values.calls import *
+from engine.model.values.chats import *
 from engine.model.values.decisions import *
 from engine.model.values.graphs import *
 from engine.model.values.memories import *

@@ -11,6 +11,7 @@ from engine.model.config import RunConfig, WorkflowName, declared
 from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker
 from engine.model.values.attachments import Attachment, CellCitation
 from engine.model.values.calls import Fault, ModelCall, NodeExecution
+from engine.model.values.chats import Chat
 from engine.model.values.decisions import Decision, Rewrite
 from engine.model.values.graphs import QueryAnalysis
 from engine.model.values.memories import Memory, Recall, RouteChoice, TriedRoute
@@ -57,6 +58,8 @@ class RunRecord:
     """Who asked, where people sign in."""
     origin: Origin | None = None
     """The trace of another program that it was made from; None for a run that was made here."""
+    chat: Chat | None = None
+    """None for a run that did not begin in a chat of another program."""
     rounds: tuple[Round, ...] = ()
     decisions: tuple[Decision, ...] = ()
     rewrites: tuple[Rewrite, ...] = ()

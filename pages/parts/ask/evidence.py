@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.ask.answer import answer_card
 from components.ask.attachments import attached_card
+from components.ask.chat_note import chat_note
 from components.ask.context_bar import context_bar
 from components.ask.counterfactual_notes import counterfactual_notes
 from components.ask.decisions import decision_path
@@ -168,6 +169,7 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
     mode_notes(record, words, key="mode_notes")
     if record.answer or record.error is None:
         cited = answer_card(record, words, key="answer")
+    chat_note(record, words, key="chat_note")
     context_bar(record, words, key="context_bar")
     attached_card(record.attachments, record.cell_citations, words, key="attached_card")
     if record.error is not None:

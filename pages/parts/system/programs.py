@@ -15,6 +15,7 @@ from engine.mcp_server.clients import by_command, over_http
 from engine.mcp_server.door import PATH
 from engine.model.version import PROGRAM
 from engine.people import signing_in
+from pages.parts.system.programs_chat import chat_api
 
 
 def programs_part(engine: Engine, words: Words) -> None:
@@ -93,5 +94,5 @@ def agents(engine: Engine, words: Words) -> Way:
     return Way(words("Agents (MCP)"), mode != "off", said, "WORKBENCH_MCP=read", (*facts, own), (http, started))
 
 
-_WAYS: tuple[Callable[[Engine, Words], Way], ...] = (http_api, agents, runs_as_spans)
+_WAYS: tuple[Callable[[Engine, Words], Way], ...] = (http_api, chat_api, agents, runs_as_spans)
 """In the order in which they are shown."""

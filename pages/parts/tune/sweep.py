@@ -167,6 +167,8 @@ def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
     with st.form("tune_save", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         name = st.text_input(words("Name"), max_chars=60, key="tune_save_name")
         pressed = st.form_submit_button(words("Save"), icon=":material/save:")
+    if engine.settings.openai_api:
+        st.caption(words("Saved settings are models for chat programs, by their names: System, Other programs."))
     if pressed and name.strip():
         try:
             engine.evaluation.save_settings(name.strip(), config)

@@ -119,10 +119,17 @@ class _Clock:
 
 class TimedRun(LiveRun):
     def begin(
-        self, question: str, config: RunConfig, fork: Any = None, attachments: Any = (), *, trial: bool = False
+        self,
+        question: str,
+        config: RunConfig,
+        fork: Any = None,
+        attachments: Any = (),
+        *,
+        trial: bool = False,
+        chat: Any = None,
     ) -> None:
         self.clock = RunClock(config.budget_s)
-        super().begin(question, config, fork, attachments, trial=trial)
+        super().begin(question, config, fork, attachments, trial=trial, chat=chat)
         self.ticking = _Clock()
         self.clock = RunClock(config.budget_s, self.ticking)
 

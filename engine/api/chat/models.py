@@ -1,0 +1,55 @@
+"""Saved settings as models: their ids are their names."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from engine.engine import Engine
+from engine.errors import AddressNotListed, UnknownChatModel
+from engine.model.config import RunConfig
+from engine.people import acting
+
+DEFAULT = "default"
+"""The id of the default settings of the machine, unless settings were saved under that name."""
+_SHOWN = 80
+
+
+def models(engine: Engine) -> list[dict[str, Any]]:
+    """All models that whoever asks may ask, the default first."""
+    saved = engine.evaluation.saved_at()
+    return [_listed(name, config, saved.get(name, "")) for name, config in _known(engine).items()]
+
+
+def model(engine: Engine, name: str) -> dict[str, Any]:
+    """One of :func:`models`; raises ``UnknownChatModel``."""
+    config = config_of(engine, name)
+    return _listed(name, config, engine.evaluation.saved_at().get(name, ""))
+
+
+def config_of(engine: Engine, name: str) -> RunConfig:
+    """The settings behind a model; raises ``UnknownChatModel``, also for a collection that is kept from who asks."""
+    config = _known(engine).get(name)
+    if config is None:
+        raise UnknownChatModel(model=name[:_SHOWN])
+    address = config.milvus_address
+    if address and address not in engine.settings.known_addresses:
+        raise AddressNotListed(field="model")
+    return config
+
+
+def _known(engine: Engine) -> dict[str, RunConfig]:
+    usual = {DEFAULT: RunConfig(models=engine.settings.models)}
+    found = {**usual, **engine.evaluation.settings()}
+    return {name: config for name, config in found.items() if acting().may_read(config.collection)}
+
+
+def _listed(name: str, config: RunConfig, saved_at: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "object": "model",
+        # Nobody saved the default: it is as old as time is to a computer.
+        "created": int(datetime.fromisoformat(saved_at).timestamp()) if saved_at else 0,
+        "owned_by": "workbench",
+        "workbench": {"collection": config.collection, "workflow": config.workflow},
+    }
