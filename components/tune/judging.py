@@ -142,9 +142,9 @@ def history_rows(found: Sequence[Scores], words: Words) -> list[dict[str, str]]:
         {
             "batch": item.batch_id,
             words("gathered"): moment(item.at),
-            words("note"): item.note,
-            **{words(MEASURES[name]): _told(item, name) for name in MEASURES},
             words("judgements until"): moment(item.noted_at) if item.noted_at else "–",
+            **{words(MEASURES[name]): _told(item, name) for name in MEASURES},
+            words("note"): item.note,
         }
         for item in reversed(found)
     ]

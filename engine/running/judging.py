@@ -42,6 +42,8 @@ LONGEST_NAME = 80
 LONGEST_EXPLANATION = 2000
 _HISTORY = 30
 """Finished gatherings of a set whose scores are noted when its history is looked at, newest first."""
+_NEARLY_ALL = 0.9
+"""Share of a gathering's questions whose runs must not have failed for its figures to be scores of the set."""
 _FIGURES = ("answered_right", "wrong_given", "quality", "refused_answerable", "context_hit", "calls")
 _KEPT = 4
 _AFTER = 10
@@ -104,11 +106,12 @@ def _said_of(item: Label | AnswerJudgement) -> tuple[str, str]:
 
 
 def _of_the_whole(cases: frozenset[str], batches: Sequence[Batch]) -> list[Batch]:
-    """Those of some batches, newest first, that lack no question that the set has now and had before them."""
+    """Those of some batches, newest first, that have run nearly all questions which the set has now and had before."""
     whole: list[Batch] = []
     before: set[str] = set()
     for batch in reversed(batches):
-        if not (before & cases).difference(batch.case_ids):
+        nearly_all = batch.finished and len(batch.done) >= _NEARLY_ALL * batch.total
+        if nearly_all and not (before & cases).difference(batch.case_ids):
             whole.append(batch)
         before.update(batch.case_ids)
     return whole[::-1]
@@ -330,7 +333,8 @@ class Judging:
     def history(self, set_name: str) -> tuple[Scores, ...]:
         """What the finished gatherings of a set came to, oldest first, each as it was when it was first looked at.
 
-        Gatherings of a part of the questions, such as missing answers, are left out. Raises ``UnknownQuerySet``.
+        Gatherings of a part of the questions are left out: of missing answers, or where more than one in ten failed and
+        may be tried again. Raises ``UnknownQuerySet``.
         """
         store, desk = self._evaluations.store, self._evaluations.desk
         cases = frozenset(case.id for case in store.query_set(set_name).cases)
@@ -338,7 +342,7 @@ class Judging:
         # A set of this name may have been another one once, of a collection that who acts may not read.
         readable = _of_the_whole(cases, store.batches(set_name))
         for batch in readable[:_HISTORY]:
-            if batch.id not in noted and batch.finished and batch.done:
+            if batch.id not in noted:
                 desk.keep_scores(self._scored(batch))
         known = {batch.id for batch in readable}
         return tuple(item for item in desk.scores(set_name) if item.batch_id in known)

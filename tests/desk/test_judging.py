@@ -24,7 +24,7 @@ from engine.errors import EvaluationError, InvalidConfig, JudgementsUnusable, Un
 from engine.evaluation import judgements
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.values import AnswerJudgement
-from engine.model.config import RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.people import Person, acting_as
 from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of
@@ -194,6 +194,17 @@ def test_history_is_of_the_whole_set_alone(engine: Engine) -> None:
     engine.evaluation.save_query_set(QuerySet("grown", QUESTIONS[3:]))
     assert [item.batch_id for item in engine.judging.history("grown")] == [first, second, part], "all that is left"
     engine.evaluation.delete_query_set("grown")
+
+
+def test_a_gathering_that_failed_is_a_score_once_it_was_tried_again(engine: Engine) -> None:
+    """Else its figures would be those of the few questions that ran before a model server was gone."""
+    engine.evaluation.save_query_set(QuerySet("torn", QUESTIONS[2:3]))
+    config = RunConfig(models=RoleModels(grader=RoleModel("ollama:gone:1b")))
+    assert engine.batches.wait(batch_id := engine.batches.start("torn", config, 2), 60)
+    assert len(engine.evaluation.batch(batch_id).failures) == 1 and engine.judging.history("torn") == ()
+    assert engine.batches.wait(engine.batches.start("torn", RunConfig(), 2), 60)
+    assert [item.batch_id == batch_id for item in engine.judging.history("torn")] == [False]
+    engine.evaluation.delete_query_set("torn")
 
 
 def test_a_new_set_of_an_old_name_has_neither_its_guidelines_nor_scores_that_others_may_not_read(

@@ -45,17 +45,14 @@ _FILES: dict[Format, tuple[str, str]] = {
 
 
 def judge_tab(engine: Engine, gathering: Gathering, words: Words) -> None:
-    """The pair to judge, and below it agreement, files and history."""
+    """The pair to judge, and below it agreement, history and files."""
     batch = gathering.batch
     if batch is None:
         return
     if may("editor"):
         _desk(engine, batch.id, gathering.query_set, words)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _files(engine, gathering.query_set, words)
-    with right:
-        _history(engine, gathering.query_set.name, words)
+    _history(engine, gathering.query_set.name, words)
+    _files(engine, gathering.query_set, words)
 
 
 @st.fragment
@@ -245,7 +242,7 @@ def _history(engine: Engine, set_name: str, words: Words) -> None:
         rows,
         hide_index=True,
         disabled=not may("editor") or [name for name in rows[0] if name != note],
-        column_config={"batch": None, note: st.column_config.TextColumn(max_chars=200, width="small")},
+        column_config={"batch": None, note: st.column_config.TextColumn(max_chars=200, width="medium")},
         key=f"tune_desk_notes_{set_name}_{len(rows)}",
         width="stretch",
     )
