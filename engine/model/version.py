@@ -62,9 +62,18 @@ def install_command(packages: str) -> str:
 def _origin() -> str:
     """What this program was installed from: its name, or the address of a wheel or folder."""
     from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
 
     try:
         told = distribution("rag-workbench").read_text("direct_url.json")
     except PackageNotFoundError:
         told = None
-    return str(json.loads(told)["url"]).removeprefix("file://") if told else "rag-workbench"
+    if not told:
+        return "rag-workbench"
+    origin = json.loads(told)
+    address = str(origin["url"])
+    if "vcs_info" in origin:
+        return f"{origin['vcs_info']['vcs']}+{address}"
+    path = url2pathname(urlsplit(address).path) if address.startswith("file:") else address
+    return f'"{path}"' if " " in path else path

@@ -137,6 +137,28 @@ def test_a_remedy_names_the_command_of_the_environment_that_it_is_for(
     assert '`pipx inject rag-workbench "psycopg[binary]"`' in PostgresDriverMissing(package="psycopg[binary]").remedy
 
 
+@pytest.mark.parametrize(
+    ("origin", "said"),
+    [
+        ('{"url": "file:///my%20files/a.whl", "archive_info": {}}', '"/my files/a.whl"'),
+        ('{"url": "file:///checkout", "dir_info": {}}', "/checkout"),
+        ('{"url": "https://host.example/rag", "vcs_info": {"vcs": "git"}}', "git+https://host.example/rag"),
+    ],
+)
+def test_a_remedy_installs_again_from_where_the_program_came(
+    origin: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that came from a file is on no index."""
+    described = tmp_path / "rag_workbench-0.1.0.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: rag-workbench\nVersion: 0.1.0\n")
+    (described / "direct_url.json").write_text(origin)
+    (tmp_path / "uv-receipt.toml").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    assert f"`uv tool install --with fastembed {said}`" in CrossEncoderPackageMissing.for_model(model="m").remedy
+
+
 def test_a_fault_of_an_earlier_record_is_said_with_what_messages_know_today() -> None:
     """A record keeps the parameters of its time, which did not hold the command."""
     fault = Fault("WB341", "m needs a package that is not installed here.", "…", {"package": "fastembed", "model": "m"})
