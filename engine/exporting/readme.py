@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.exporting.collection import Collection
 from engine.exporting.graph_file import Machine
+from engine.llm.faults import known_provider
 from engine.model.config import RunConfig
 from engine.model.version import __version__
 
@@ -45,27 +46,26 @@ After `cp .env.example .env`, `langgraph dev` (package `langgraph-cli[inmem]`) o
 ## What it does not do
 
 - It keeps no records and no verdicts: each run asks the models again, and no page shows it.
-- It does not slow down for other runs, and does not learn how long a model takes: a verdict has
-  {machine.call_timeout_s:g} s, and {machine.calls_at_once} are asked for at the same time.
-- The similarity floor belongs to the embedding model, and the fields to this collection: after a change of either,
-  export again.
-- It does not note how questions ended, which other workflows of the workbench learn from.
+- The similarity floor belongs to the embedding model, and the fields to this collection: after a change of
+  either, export again.
+{_pace(config, machine)}- It does not note how questions ended, which other workflows of the workbench learn from.
 """
 
 
 def env_example(config: RunConfig, collection: Collection, machine: Machine) -> str:
     """``.env.example``: what the files read from the environment, with the values that they take without it."""
     lines = [f"MILVUS_URI={collection.uri}", "MILVUS_TOKEN=", f"MILVUS_DATABASE={collection.database}"]
-    providers = _providers(config)
+    providers = providers_of(config)
     if "ollama" in providers or collection.embedder == "ollama":
         lines.append(f"OLLAMA_BASE_URL={machine.ollama_url}")
     if "openai" in providers:
         lines += [f"OPENAI_BASE_URL={machine.openai_url}", "OPENAI_API_KEY="]
-    lines += [f"{name.upper()}_API_KEY=" for name in sorted(providers - {"ollama", "openai"})]
+    lines += [f"{known_provider(name).variable}=" for name in sorted(providers - {"ollama", "openai"})]
     return "\n".join(lines) + "\n"
 
 
-def _providers(config: RunConfig) -> set[str]:
+def providers_of(config: RunConfig) -> set[str]:
+    """The providers of the chat models that the loop asks."""
     models = config.models
     chats = [model for model in (models.grader, models.rewriter, models.generator) if model.chats]
     return {model.model.partition(":")[0] for model in chats}
@@ -88,3 +88,12 @@ def _models(config: RunConfig) -> str:
     roles = {"grader": models.grader, "rewriter": models.rewriter, "generator": models.generator}
     built_in = "the built-in one of the workbench, in `workbench_parts.py`"
     return "".join(f"- As {role}: {built_in if item.built_in else item.model}.\n" for role, item in roles.items())
+
+
+def _pace(config: RunConfig, machine: Machine) -> str:
+    if not config.models.grader.chats:
+        return ""
+    return (
+        "- It does not slow down for other runs, and does not learn how long a model takes: a verdict has\n"
+        f"  {machine.call_timeout_s:g} s, and {machine.calls_at_once} are asked for at the same time.\n"
+    )

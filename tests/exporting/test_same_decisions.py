@@ -24,14 +24,14 @@ from tests.support.ollama_stand_in.small_models import HABITS
 CHAT = RoleModel("ollama:qwen3:8b")
 CHATS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
 SETTINGS: Mapping[str, RunConfig] = {
-    "rate": RunConfig(gate="pass_rate", grade_pass_threshold=0.6, top_k=3, max_rewrites=2, models=CHATS),
-    "fused": RunConfig(search="fused", top_k=3, max_rewrites=1, min_relevant=2, needs_whole=True, models=CHATS),
+    "rate": RunConfig(gate="pass_rate", grade_pass_threshold=0.6, top_k=3, max_rewrites=1, models=CHATS),
+    "fused": RunConfig(search="fused", top_k=2, max_rewrites=1, min_relevant=2, needs_whole=True, models=CHATS),
     "strict": RunConfig(
         search="full_text",
         gate="pass_rate",
         grade_pass_threshold=0.8,
         similarity_threshold=0.35,
-        top_k=3,
+        top_k=2,
         max_rewrites=1,
         min_confidence=0.7,
         context="last_round",

@@ -7,29 +7,38 @@ import streamlit as st
 from components.common.controls import download
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.phrases import fault_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.exporting.refusing import refuse
+from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 
 FILE_NAME = "self-corrective-rag.zip"
 
 
+SAID = N_(
+    "One readable file, `graph.py`, with these settings and prompts, and what it needs beside it. It runs without the "
+    "workbench, on the same Milvus and the same models, and takes the same decisions."
+)
+
+
 def code_project(engine: Engine, config: RunConfig, words: Words, *, key: str) -> None:
     """A button that makes the project of a config, and one that saves it; or why these settings cannot leave so."""
-    st.caption(
-        words(
-            "One readable file, `graph.py`, with these settings and prompts, and what it needs beside it. It runs "
-            "without the workbench, on the same Milvus and the same models, and takes the same decisions."
-        )
-    )
     try:
         refuse(config)
-        made = st.session_state.get(f"{key}_made")
-        if st.button(words("Make the LangGraph project"), key=key, icon=":material/code:"):
+    except WorkbenchError as error:
+        # The name of a model may be anything: never markup.
+        st.text(" ".join(fault_text(Fault.of(error), words)))
+        return
+    made = st.session_state.get(f"{key}_made")
+    try:
+        pressed = st.button(words("Make the LangGraph project"), key=key, icon=":material/code:", help=words(SAID))
+        if pressed:
             made = st.session_state[f"{key}_made"] = config, engine.library.code_project(config).zipped()
-        if made is not None and made[0] == config:
-            download(words("Save {file}", file=FILE_NAME), made[1], FILE_NAME, key=f"{key}_save")
     except WorkbenchError as error:
         fault_box(Fault.of(error), words, key=f"{key}_fault")
+        return
+    if made is not None and made[0] == config:
+        download(words("Save {file}", file=FILE_NAME), made[1], FILE_NAME, key=f"{key}_save")

@@ -28,7 +28,7 @@ from engine.evaluation.sweep import AxisValue, Cost
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.model.version import PROGRAM
-from pages.parts.common.code_project import code_project
+from pages.parts.common.code_project import SAID, code_project
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown
 from pages.parts.tune.promise import promise_of
@@ -192,6 +192,7 @@ def take_away(engine: Engine, config: RunConfig, question: str, words: Words) ->
     }
     *tabs, code = st.tabs([*forms, "LangGraph"], key="tune_out")
     with code:
+        st.caption(words(SAID))
         code_project(engine, config, words, key="tune_code")
     for tab, (language, text) in zip(tabs, forms.values(), strict=True):
         with tab:

@@ -1,0 +1,44 @@
+"""``python -m engine export-code``: settings by name, file or run, as a folder or a zip: EX-01."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import main
+from engine.engine import Engine
+from engine.model.config import RunConfig
+from engine.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def test_saved_settings_are_written_and_unknown_ones_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Engine.open(Settings.load()) as engine:
+        engine.wait_until_ready()
+        engine.evaluation.save_settings("strict", RunConfig(top_k=9, grade_pass_threshold=0.8))
+    folder, archive = tmp_path / "mine", tmp_path / "mine.zip"
+    assert main(["export-code", "--settings", "strict", "--out", str(folder)]) == 0
+    assert f"Written to {folder}" in capsys.readouterr().out
+    text = (folder / "graph.py").read_text()
+    assert "TOP_K = 9  #" in text and "PASS_RATE = 0.8  #" in text
+    assert main(["export-code", "--run", "demo-forced-en", "--out", str(archive)]) == 0
+    with zipfile.ZipFile(archive) as files:
+        assert "self-corrective-rag/langgraph.json" in files.namelist()
+    assert main(["export-code", "--settings", "lenient"]) == 2
+    assert "strict" in capsys.readouterr().err
+
+
+def test_what_cannot_be_exported_is_said_with_a_remedy_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export-code", "--run", "demo-quality-en", "--out", str(tmp_path / "mine")]) == 2
+    said = capsys.readouterr().err
+    assert "'quality_loop' cannot be exported as code" in said and "Choose the workflow 'self_corrective'" in said
+    assert not (tmp_path / "mine").exists()
