@@ -106,7 +106,7 @@ function end(tour) {
   keep(localStorage, SEEN, "seen");
   show(tour);
   // Where the tour begins again.
-  document.querySelector(".st-key-help button")?.focus({ preventScroll: true });
+  [...document.querySelectorAll(".st-key-help button")].find(shown)?.focus({ preventScroll: true });
 }
 
 /** Settings that the tour opened over a narrow page are folded away again. */

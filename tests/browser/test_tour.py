@@ -36,6 +36,7 @@ def test_a_newcomer_is_offered_the_tour_and_comes_through_it_to_a_run(open_tab: 
     page.keyboard.press("Escape")
     expect(card).not_to_be_visible()
     expect(page.locator(POINTED)).to_have_count(0)
+    expect(page.get_by_role("button", name="Tour of the page Ask")).to_be_focused()
     page = tab.open("/?lang=en")
     expect(page.locator(".st-key-samples")).to_be_visible()
     expect(page.get_by_text("New here?")).not_to_be_visible()

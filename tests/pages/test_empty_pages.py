@@ -125,3 +125,18 @@ def test_a_run_without_an_answer_leads_to_adding_what_it_lacked(engine: Engine) 
     assert not app.exception
     assert app.session_state["knowledge_view"] == "add"
     assert app.file_uploader
+
+
+def test_a_run_whose_model_does_not_answer_is_asked_of_the_built_in_roles(engine: Engine) -> None:
+    """FV-04"""
+    app = opened(grader="ollama:none")
+    failed = ask(app, engine, "What is the power set of the empty set?")
+    assert engine.record(failed).outcome == "failed"
+    assert EN("Ask the built-in roles") in inline(app)
+    app.session_state["run_fault"] = {"action": {"name": "builtin", "serial": 1}}
+    app.run()
+    assert not app.exception
+    run = app.session_state["run"]
+    assert run != failed
+    assert engine.wait(run, 60.0)
+    assert engine.record(run).outcome == "answered"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import get_args
 
@@ -26,6 +27,7 @@ from components.ask.what_if_line import running_hint, tune_hint, what_if_line
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.own import own_of
+from components.common.panel import want_settings
 from components.common.phrases import node_text
 from components.common.settings_of import differing
 from components.common.url_state import base_path
@@ -36,7 +38,7 @@ from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_
-from engine.model.config import RunConfig
+from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
@@ -59,6 +61,8 @@ _TAB_NAMES = {
 }
 
 _WATCH_S = 0.6
+_OF_MODELS = "WB4"
+"""What the codes of faults of chat models and their servers begin with."""
 ANSWER_AND_WHAT_IF = (0.58, 0.42)
 _TABS: tuple[Tab, ...] = get_args(Tab)
 
@@ -173,8 +177,12 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
     context_bar(record, words, key="context_bar")
     attached_card(record.attachments, record.cell_citations, words, key="attached_card")
     if record.error is not None:
-        again_button = (("again", words("Try again")),) if may("editor") else ()
-        pressed = fault_box(record.error, words, key="run_fault", actions=again_button, workflow=record.workflow)
+        offered = _ways_on(record, words) if may("editor") else ()
+        pressed = fault_box(record.error, words, key="run_fault", actions=offered, workflow=record.workflow)
+        if pressed == "builtin":
+            built_in = replace(record.config, models=RoleModels())
+            want_settings(built_in)
+            again(replace(record, config=built_in))
         if pressed == "again":
             again(record)
     for place, warning in enumerate(record.warnings):
@@ -183,6 +191,14 @@ def result(engine: Engine, record: RunRecord, words: Words, again: Callable[[Run
             continue
         fault_box(warning, words, key=f"warning_{place}", severity="warning", workflow=record.workflow)
     return cited
+
+
+def _ways_on(record: RunRecord, words: Words) -> tuple[tuple[str, str], ...]:
+    """What can be done with a run that a fault ended: the same again, and without the models where one was at fault."""
+    again = ("again", words("Try again"))
+    if record.error is None or not record.error.code.startswith(_OF_MODELS) or record.config.models == RoleModels():
+        return (again,)
+    return again, ("builtin", words("Ask the built-in roles"))
 
 
 def cost_of_the_gate(record: RunRecord, words: Words) -> None:

@@ -40,13 +40,16 @@ def tour_of(config: RunConfig, record: RunRecord | None, words: Words) -> RunId 
 
 def scene(config: RunConfig, record: RunRecord | None) -> Scene:
     active = record is not None and record.active
+    how = None if record is None or active else ended(record)
+    # Of a run that broke off, the sliders can say little.
+    whole = how not in ("failed", "stopped")
     return Scene(
         collection=config.collection,
         proposed=config.collection == SAMPLE_COLLECTION,
         may_ask=may("editor"),
         active=active,
-        ended=None if record is None or active else ended(record),
-        compares=record is not None and record.workflow == config.workflow,
+        ended=how,
+        compares=whole and record is not None and record.workflow == config.workflow,
     )
 
 
