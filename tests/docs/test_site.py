@@ -50,7 +50,7 @@ def elsewhere(page: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """FV-01: a link to a page or a heading that does not exist fails the build."""
+    """FV-01: a link to what does not exist fails the build, and so does a page that the navigation lacks."""
     return build(tmp_path_factory.mktemp("site"))
 
 
