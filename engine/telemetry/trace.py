@@ -120,7 +120,7 @@ class _Making:
         name = f"node-{place}"
         start, end = self._within(root, step.visit.start_ms, step.visit.duration_ms)
         span = Span(self._id(name), root.id, step.visit.node, start, end, fields.found, scores=judged)
-        span = replace(span, events=tuple(self._events(step, span)), error=step.visit.error or None)
+        span = replace(span, events=tuple(self._events(step, span)), error=self._failure(step.visit.error))
         below, calls = [span], step.calls
         current = round_of(step, self._record)
         if step.does == "search" and current is not None and current.reranked and not _has_rerank(steps):
@@ -146,8 +146,7 @@ class _Making:
         fields = Fields(self._wanted)
         describe_call(call, self._record, fields)
         start, end = self._within(parent, call.start_ms, call.duration_ms)
-        code = call.error.partition(":")[0] if re.match(r"WB\d{3}\b", call.error) else "error"
-        error = self._wanted.text(self._clean(call.error)) or code if call.error else None
+        error = self._failure(call.error)
         return Span(self._id(f"call-{number}"), parent.id, called(call).name, start, end, fields.found, error=error)
 
     # -- events ---------------------------------------------------------------------------------------------------
@@ -167,7 +166,8 @@ class _Making:
             if fault is not None and fault.node == visit.node and fault.code == visit.error:
                 events.append(self._fault_event("exception", fault, span.end_ns))
             else:
-                events.append(SpanEvent("exception", span.end_ns, {"exception.type": visit.error}))
+                failure = self._failure(visit.error) or ""
+                events.append(SpanEvent("exception", span.end_ns, {"exception.type": failure}))
         return sorted(events, key=lambda event: event.at_ns)
 
     def _judged(self, score: Score, at_ns: int, passage: str = "") -> SpanEvent:
@@ -179,6 +179,13 @@ class _Making:
         if self._wanted.content:
             told |= {"exception.message": self._said(fault), "workbench.remedy": self._clean(fault.remedy)}
         return SpanEvent(name, at_ns, told)
+
+    def _failure(self, told: str) -> str | None:
+        """What is said of a failure; without content its code or the class of the exception that it begins with."""
+        if not told:
+            return None
+        first = re.match(r"\w{1,60}(?=:|$)", told, re.ASCII)
+        return self._wanted.text(self._clean(told)) or (first[0] if first else "error")
 
     def _said(self, fault: Fault) -> str:
         fact = self._wanted.text(self._clean(fault.fact))

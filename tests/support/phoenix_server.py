@@ -12,17 +12,18 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from tests.support.own_environment import prepared
 from tests.support.server_process import server_process
 
+T = TypeVar("T")
 URL_VARIABLE = "WORKBENCH_TEST_PHOENIX_URL"
 FOLDER = Path(__file__).resolve().parents[2] / ".venv-phoenix"
 
@@ -84,15 +85,24 @@ class Phoenix:
 
     def spans(self, project: str, *, at_least: int = 1) -> list[Mapping[str, Any]]:
         """All spans of a project as its API gives them, once there are so many: it stores them in its own time."""
-        for _ in range(int(_ANSWER_S * 10)):
+
+        def read() -> list[Mapping[str, Any]]:
             found: list[Mapping[str, Any]] = (self.get(f"projects/{project}/spans", limit=1000) or {}).get("data", [])
-            if len(found) >= at_least:
+            return found
+
+        return self.until(read, lambda found: len(found) >= at_least)
+
+    def until(self, read: Callable[[], T], holds: Callable[[T], bool]) -> T:
+        """What was read first that holds; annotations of spans that it has not stored yet it takes up seconds later."""
+        for _ in range(int(_ANSWER_S * 5)):
+            if holds(found := read()):
                 return found
-            time.sleep(0.1)
-        raise AssertionError(f"Phoenix has {len(found)} spans of {project}, not {at_least}")
+            time.sleep(0.2)
+        raise AssertionError(f"last seen in Phoenix: {found}")
 
     def _client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.url, trust_env=False, timeout=_ANSWER_S)
+        # Certificates, which take a while to load, are of no use on this machine's own loopback.
+        return httpx.Client(base_url=self.url, trust_env=False, timeout=_ANSWER_S, verify=False)
 
 
 def missing() -> str:

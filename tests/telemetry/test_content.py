@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.model.values import RunRecord
+from engine.model.values import Fault, RunRecord
 from engine.samples.demos import all_demos, demo_record
 from engine.telemetry.otlp import as_json, encoded
 from engine.telemetry.trace import trace_of
@@ -61,6 +61,48 @@ def test_no_text_of_a_run_is_among_what_is_sent_without_content(demo: str) -> No
     leaked = {text for text in written if text in body}
     # Decisions are made of figures and known words; what they say is no content.
     assert leaked <= {comparison for item in record.decisions for comparison in (item.inequality,)}
+
+
+_CLOSED = _KNOWN | frozenset(
+    "workflow kind gate grader evaluator by answered wanted quantity relation name grade top3_grade graded_on route "
+    "strategy status list mode complexity suggested_mode linked_by code reason_code answer_note context search "
+    "dimension of milvus_address started_at summarised_by claim_by language".split()
+)
+"""Fields that hold one of a few words, a time, or the name of a model."""
+
+
+def poisoned(value: Any, name: str = "") -> Any:
+    """A value of a record in which every text that somebody could have written holds the secret."""
+    if isinstance(value, str):
+        return value if name in _CLOSED else f"{value} {SECRET}"
+    if isinstance(value, RunConfig):
+        return replace(value, collection=f"c-{SECRET}")
+    if is_dataclass(value) and not isinstance(value, type):
+        told = {item.name: poisoned(getattr(value, item.name), item.name) for item in fields(value)}
+        return replace(value, **told)
+    if isinstance(value, Mapping):
+        return {poisoned(key, "passage"): poisoned(item) for key, item in value.items()}
+    return tuple(poisoned(item, name) for item in value) if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize("demo", sorted(demo.id for demo in all_demos()))
+def test_no_field_of_a_record_that_could_be_written_by_anybody_is_sent_without_content(demo: str) -> None:
+    """TL-03: also what no demo has, such as thoughts of a model, errors, warnings, and codes that a model chose."""
+    record = demo_record(demo)
+    fault = Fault("WB401", "Nothing answers for it.", "Start it.", {"what": "it"}, record.nodes[0].node)
+    call = replace(record.model_calls[0], model="ollama:m", built_in=False, thinking="Hm", error="WB401: it")
+    whole = replace(
+        poisoned(replace(record, model_calls=(call, *record.model_calls), warnings=(fault,), error=fault, author="a")),
+        id=record.id,
+        outcome="failed",
+        reason="WB401",
+        decisions=record.decisions,
+        manifest={**record.manifest, "collection": f"c-{SECRET}", "collection_alias": SECRET},
+    )
+    assert SECRET in as_json([trace_of(whole, content=True)], "p")
+    trace = trace_of(whole, content=False)
+    assert SECRET not in as_json([trace], "p")
+    assert SECRET not in repr([span.scores for span in trace.spans])
 
 
 def test_with_content_the_same_texts_are_there() -> None:

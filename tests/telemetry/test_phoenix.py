@@ -67,7 +67,9 @@ def test_on_phoenix_a_run_has_its_kinds_scores_tokens_and_judgements(phoenix: Ph
     first = plain.rounds[0].candidates[0].passage
     assert retriever["attributes"]["retrieval.documents.0.document.score"] == first.similarity
     assert retriever["attributes"]["retrieval.documents.0.document.content"] == first.text
-    judged = until(lambda: documents(phoenix, project), lambda found: len(found) == 2)[retriever["context"]["span_id"]]
+    judged = phoenix.until(lambda: documents(phoenix, project), lambda found: len(found) == 2)[
+        retriever["context"]["span_id"]
+    ]
     verdicts = [plain.rounds[0].verdicts.get(item.passage.id) for item in plain.rounds[0].candidates]
     assert {item["documentPosition"]: (item["score"], item["explanation"]) for item in judged} == {
         place: (verdict.p_relevant, verdict.reason) for place, verdict in enumerate(verdicts) if verdict is not None
@@ -83,7 +85,7 @@ def test_on_phoenix_a_run_has_its_kinds_scores_tokens_and_judgements(phoenix: Ph
         name: verdict.relevant for name, verdict in plain.rounds[0].verdicts.items()
     }
     ids = [span["context"]["span_id"] for span in spans]
-    annotated = until(
+    annotated = phoenix.until(
         lambda: phoenix.get(f"projects/{project}/span_annotations", span_ids=ids, limit=1000)["data"],
         lambda found: {"outcome", "pass_rate"} <= {item["name"] for item in found},
     )
