@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import distributions
 from pathlib import Path
 
 from tests.support import clean_root
@@ -49,7 +50,10 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """Builds the last stage of a file; ``cache`` is the folder of what uv downloaded, the only way to packages."""
+    """Builds the last stage of a file; ``cache`` is the folder of what uv downloaded, the only way to packages.
+
+    What builds the wheel has the versions of this environment: of newer ones the cache may know no more than the name.
+    """
 
     context: Path
     folder: Path
@@ -99,7 +103,10 @@ class Builder:
 
     def _run(self, image: Image, line: str) -> None:
         cached = "/root/.cache/uv"
-        env = {"HOME": "/root", "UV_OFFLINE": "1", "UV_LINK_MODE": "copy", **image.env, **image.arguments}
+        pins = [f"{item.metadata['Name']}=={item.version}" for item in distributions()]
+        (image.root / "tmp/pins.txt").write_text("\n".join(pins), encoding="utf-8")
+        without = {"UV_OFFLINE": "1", "UV_LINK_MODE": "copy", "UV_BUILD_CONSTRAINT": "/tmp/pins.txt"}
+        env = {"HOME": "/root", **without, **image.env, **image.arguments}
         mounts = [(self.cache, cached)] if "uv " in line else []
         running = clean_root.entered(image.root, ["/bin/sh", "-c", line], env, folder=image.folder, mounts=mounts)
         said = running.communicate()[0]
