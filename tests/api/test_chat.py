@@ -111,6 +111,15 @@ def test_an_answer_is_a_run_with_its_citations_as_annotations_and_footnotes(shar
     assert engine.runs(tag=CHAT)[0].id == record.id
 
 
+def test_a_chat_program_names_the_span_above_the_run(shared: tuple[OpenAI, Engine]) -> None:
+    """TL-05"""
+    client, engine = shared
+    header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    below = ask(client, said("What is tea?"), extra_headers={"traceparent": header})
+    assert run_of(engine, below).manifest["traceparent"] == header
+    assert "traceparent" not in run_of(engine, ask(client, said("What is tea?"))).manifest
+
+
 def test_footnotes_can_be_left_out(shared: tuple[OpenAI, Engine]) -> None:
     client, engine = shared
     found = ask(client, extra_body={"workbench": {"footnotes": False}})

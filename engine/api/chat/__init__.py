@@ -23,6 +23,7 @@ from engine.api.links import link_of
 from engine.api.waiting import STREAM, finished, while_connected
 from engine.api.web import error_body
 from engine.engine import Engine
+from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import RunId
 
 GetEngine = Callable[[], Engine]
@@ -64,7 +65,8 @@ def _add_chat(api: FastAPI, get_engine: GetEngine, heartbeat_s: float, base: str
         config = await asyncio.to_thread(models.config_of, engine, body.model)
         if (said := task_reply(body.messages)) is not None:
             return _said_at_once(body, said)
-        run_id = await while_connected(request, begun(engine, body, config))
+        with called_by(request.headers.get(TRACEPARENT)):
+            run_id = await while_connected(request, begun(engine, body, config))
         asked_usage = body.stream_options is not None and body.stream_options.include_usage
         link = _link(engine, request, base, run_id)
         reply = Reply(body.model, link, body.workbench.footnotes, asked_usage)
