@@ -106,3 +106,8 @@ def test_no_message_is_put_together_where_nothing_can_collect_it() -> None:
                 if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "words":
                     made = [item for item in choices(call.args[0]) if isinstance(item, ast.JoinedStr | ast.BinOp)]
                     assert not made, f"{path.name}:{call.lineno}"
+
+
+def test_a_chat_model_has_one_name_in_chinese() -> None:
+    (told,) = [path.read_text(encoding="utf-8") for path in CATALOGUES if path.parents[1].name == "zh"]
+    assert "对话模型" in told and "聊天模型" not in told
