@@ -40,8 +40,9 @@ def answers_table(rows: Sequence[AnswerRow], words: Words, *, key: str) -> int |
     """Draw a line for every question; returns the place of the one that is chosen."""
     drawn = [
         {
-            words("Question"): row.question,
+            # First, so that a narrow screen shows it.
             words(NC_("answer", "Right")): "–" if row.right is None else "✓" if row.right else "✗",
+            words("Question"): row.question,
             words(NC_("answer", "Told by")): words(BASIS_NAMES[row.basis]),
             words("F1"): value_text("f1", row.f1),
             words("Claim recall"): value_text("claim_recall", row.claim_recall),
