@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from components.ask.origin import explanation, note_texts, origin_text
 from components.ask.presenter_sentences import sentence
 from components.ask.remedy import title, why_text
 from components.ask.smallest_changes import boundary_text
@@ -29,7 +30,10 @@ class InWords:
     def steps(self, record: RunRecord, events: Sequence[Event], language: UiLanguage) -> list[str]:
         """What happened in a run, one sentence a step."""
         words = words_for(language)
-        return [sentence(step, record, words) for step in steps(events)]
+        told = [sentence(step, record, words) for step in steps(events)]
+        if record.origin is None:
+            return told
+        return [origin_text(record.origin, words), explanation(words), *told, *note_texts(record, words)]
 
     def ending(self, record: RunRecord, language: UiLanguage) -> str:
         """How a run ended, in a few words."""

@@ -90,7 +90,7 @@ class Runs(BaseModel):
 class Judged(BaseModel):
     id: str
     place: str
-    similarity: float
+    similarity: float | None = Field(None, description="left out where another program's trace gives no scale")
     gate: str = Field(description="kept, or what dropped it before it was judged")
     verdict: str = Field("", description="relevant, not relevant, unreadable; empty: not judged")
     p_relevant: float | None = None
@@ -150,6 +150,7 @@ class WouldHave(BaseModel):
     same_path: bool
     outcome: str | None = None
     missing: str | None = Field(None, description="what the record cannot tell")
+    without_effect: list[str] = Field([], description="settings given that count for nothing beside the others")
     decisions: list[str]
     passages: list[str] = Field([], description="what the answer would be made from, as far as that is known")
     answer: str = ""
@@ -205,19 +206,26 @@ class Tried(BaseModel):
     quality: float | None
     steps: float | None = Field(None, description="mean gradings, rewrites and generations")
     unknown: int = Field(description="questions that would need calls to tell")
+    rejected_given: int = Field(
+        description="passages that the grader called not relevant and answers would be made from, in all questions"
+    )
 
 
 class Swept(BaseModel):
     batch_id: str
     query_set: str
     questions: int
-    tried: int
+    combinations: int
+    compared: int = Field(description="combinations that enough questions can tell of without calls")
     recommendation: list[str]
     choice: str
     settings: dict[str, Any] = Field({}, description="what the recommendation changes; empty: keep those compared")
     recommended: Tried | None = None
     compared_with: Tried
-    front: list[Tried] = Field(description="settings that no other beats in quality and steps, fewest steps first")
+    front: list[Tried] = Field(
+        description="combinations that no other beats in both quality and steps, fewest steps first; one that gives "
+        "answers more rejected passages than the batch did is only recommended where none does without"
+    )
 
 
 class Done(BaseModel):

@@ -10,7 +10,7 @@ from pydantic import Field
 from engine.api.partial_config import config_over
 from engine.engine import Engine
 from engine.evaluation.known_right import known_right
-from engine.mcp_server.configs import differences
+from engine.mcp_server.configs import differences, without_effect
 from engine.mcp_server.declared import InLanguage, RunNamed, SettingsGiven, Tools, tool
 from engine.mcp_server.links import page_of
 from engine.mcp_server.results import (
@@ -30,11 +30,12 @@ from engine.mcp_server.results import (
 )
 from engine.mcp_server.telling import Language, Telling
 from engine.model.cost import Cost
-from engine.model.values import Candidate, Outcome, PassageId, Round, RunRecord
+from engine.model.values import NO_SCALE, Candidate, Outcome, PassageId, Round, RunRecord
 from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.remedy import remedy
 
-_MOST_PASSAGES = 10
+_LEAST_PASSAGES, _MOST_PASSAGES = 5, 10
+"""Of one round."""
 _NO_DIAGNOSIS = {
     None: "The run is not over.",
     "failed": "The run failed with an error of its own: see its story.",
@@ -131,6 +132,7 @@ class LookingIntoRuns(Tools):
             same_path=found.same_path,
             outcome=found.outcome,
             missing=found.gap,
+            without_effect=[name for name in settings if name in without_effect(found.config)],
             decisions=[telling.decision(item, record, language) for item in found.decisions],
             passages=[item.id for item in found.passages],
             answer=cut(found.answer, LONGEST_ANSWER),
@@ -188,11 +190,13 @@ def _said(found: Diagnosis, telling: Telling, language: Language) -> Suffered:
 
 def _round(current: Round, *, texts: bool) -> RoundSaid:
     best = sorted(current.candidates, key=lambda item: item.rank)
+    # Those that went on, and the first that did not.
+    shown = best[: max(_LEAST_PASSAGES, min(_MOST_PASSAGES, len(current.kept) + 2))]
     return RoundSaid(
         round=current.index,
         query=current.query,
-        passages=[_judged(item, current, texts=texts) for item in best[:_MOST_PASSAGES]],
-        more=max(0, len(best) - _MOST_PASSAGES),
+        passages=[_judged(item, current, texts=texts) for item in shown],
+        more=len(best) - len(shown),
     )
 
 
@@ -203,7 +207,7 @@ def _judged(item: Candidate, current: Round, *, texts: bool) -> Judged:
     return Judged(
         id=passage.id,
         place=" § ".join(part for part in (passage.source, passage.section) if part),
-        similarity=round(passage.similarity, 3),
+        similarity=None if current.anchors == NO_SCALE else round(passage.similarity, 3),
         gate=item.gate,
         verdict=said,
         p_relevant=round(verdict.p_relevant, 3) if verdict and verdict.relevant is not None else None,

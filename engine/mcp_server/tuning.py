@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -20,11 +20,17 @@ from engine.mcp_server.results import (
     SettingsKnown,
     Swept,
     Tried,
+    cut,
 )
 from engine.messages import CONTEXT_END
-from engine.model.config import WORKFLOWS, RunConfig, Setting, WorkflowName, declared, every_setting, settings_of
+from engine.model.config import WORKFLOWS, Setting, WorkflowName, declared, every_setting, settings_of
 from engine.replay.settings import COLUMNS
 
+if TYPE_CHECKING:
+    from engine.evaluation.figures import Measure
+    from engine.evaluation.sweep import Sweep
+
+_LONGEST_HELP = 160
 _MOST_BATCHES = 10
 _MOST_TRIED = 2000
 _MOST_SHOWN = 8
@@ -102,19 +108,21 @@ class Tuning(Tools):
         if not len(made.evidence):
             raise NothingGathered()
         found = recommend(made, before)
-        base = swept_over(made.evidence, before, [Axis("top_k", (before.top_k,))]).evaluation
+        base = swept_over(made.evidence, before, [Axis("top_k", (before.top_k,))])
         best = front(made).settings[:_MOST_SHOWN]
+        stays = found.setting is None or found.choice in ("too_poor", "baseline_stays")
         return Swept(
             batch_id=batch.id,
             query_set=batch.set_name,
             questions=len(made.evidence),
-            tried=found.tried,
+            combinations=len(made.configs),
+            compared=found.tried,
             recommendation=self._bench.telling.recommendation(found, before, language),
             choice=found.choice,
-            settings={} if found.choice in ("too_poor", "baseline_stays") else differences(found.config, before),
-            recommended=None if found.setting is None else _tried(made.evaluation, found.setting, found.config, before),
-            compared_with=_tried(base, 0, before, None),
-            front=[_tried(made.evaluation, place, made.configs[place], before) for place in best],
+            settings={} if stays else differences(found.config, before),
+            recommended=None if stays or found.setting is None else _tried(made, found.setting),
+            compared_with=_tried(base, 0),
+            front=[_tried(made, place) for place in best],
         )
 
 
@@ -136,25 +144,29 @@ def _require_columns(axes: dict[str, Any], most: int) -> None:
         raise InvalidConfig.out_of_range(field="the number of combinations", low=1, high=_MOST_TRIED)
 
 
-def _tried(evaluation: Any, place: int, config: RunConfig, before: RunConfig | None) -> Tried:
-    def value(measure: Any) -> float | None:
-        found = evaluation.figure(measure, place).value
+def _tried(made: Sweep, place: int) -> Tried:
+    from engine.evaluation.recommend import rejected_given
+
+    def value(measure: Measure) -> float | None:
+        found = made.evaluation.figure(measure, place).value
         return None if found is None else round(found, 4)
 
+    config = made.configs[place]
     return Tried(
-        settings=differences(config, before) if before else differences(config),
+        settings=differences(config, made.base),
         quality=value("quality"),
         steps=value("steps"),
-        unknown=int(evaluation.unknown_n[place]),
+        unknown=int(made.evaluation.unknown_n[place]),
+        rejected_given=int(rejected_given(made.evidence, [config])[0]),
     )
 
 
 def _setting(name: str, setting: Setting) -> SettingSaid:
-    limits = setting.limits
+    limits, name_said = setting.limits, setting.name.rpartition(CONTEXT_END)[2]
     allowed = f"{limits.low:.10g} to {limits.high:.10g}" if limits else ", ".join(setting.choices) or "true, false"
     return SettingSaid(
         name=name,
-        meaning=setting.name.rpartition(CONTEXT_END)[2],
+        meaning=cut(": ".join(part for part in (name_said, setting.help) if part), _LONGEST_HELP),
         default=setting.default,
         allowed=allowed,
         without_calls=name in COLUMNS,

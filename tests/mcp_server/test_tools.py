@@ -24,6 +24,7 @@ from engine.model.values import RunRecord
 from engine.people.rights import TOOLS
 from tests.api.served import ALL, engine_of, relevant
 from tests.mcp_server.conftest import Served, served
+from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
 from tests.support.fakes import FakeGrader
 from tests.support.gates import PATIENCE_S, Gate
 
@@ -193,13 +194,27 @@ def test_an_explanation_is_made_of_the_record(reading: Served, forced: RunRecord
 
 def test_a_what_if_calls_nothing(reading: Served, engine: Engine, forced: RunRecord) -> None:
     runs = len(engine.runs(200))
-    found = reading.agent().told("what_if", run_id=forced.id, settings={"similarity_threshold": 0.2})
-    expected = engine.what_if(forced, replace(forced.config, similarity_threshold=0.2))
+    settings = {"similarity_threshold": 0.2, "grade_pass_threshold": 0.9}
+    found = reading.agent().told("what_if", run_id=forced.id, settings=settings)
+    expected = engine.what_if(forced, replace(forced.config, similarity_threshold=0.2, grade_pass_threshold=0.9))
     assert (found["state"], found["outcome"], found["missing"]) == (expected.state, expected.outcome, expected.gap)
     assert found["sentence"]
     assert "**" not in found["sentence"]
+    assert found["without_effect"] == ["grade_pass_threshold"]
     assert found["at_worst"]["built_in_calls"] == expected.calls_needed.worst.built_in_calls
     assert len(engine.runs(200)) == runs
+
+
+def test_a_run_of_another_program_is_told_as_one(reading: Served, engine: Engine) -> None:
+    """Its decisions are a replay, and ranks without a scale are no similarity (MC-02)."""
+    trace = CragTrace("agents", "What pulls the sea?", project="plain")
+    trace.retrieve("What pulls the sea?", [("tides", TIDES, 12.5), ("cats", CATS, 11.0)]).grade(TIDES, "yes")
+    [run] = engine.traces.take(file_of(trace.generate([TIDES], "The moon.").otlp("The moon."))).runs
+    engine.flush()
+    found = reading.agent().told("explain_run", run_id=run)
+    assert "Imported from" in found["story"][0]
+    assert "other program" in found["story"][1]
+    assert [item["similarity"] for item in found["rounds"][0]["passages"]] == [None, None]
 
 
 def test_a_diagnosis_follows_expected_passages(reading: Served, forced: RunRecord, run: RunRecord) -> None:
@@ -233,6 +248,7 @@ def test_a_sweep_reads_what_was_gathered(reading: Served, engine: Engine, batch:
     assert (found["batch_id"], found["questions"]) == (batch, 2)
     assert found["recommendation"]
     assert found["compared_with"]["settings"] == {}
+    assert (found["combinations"], found["compared"] <= 4) == (4, True)
     assert found["front"]
     assert len(engine.runs(200)) == runs
     assert "axes.workflow" in agent.refused("sweep", query_set="two", axes={"workflow": ["dual_loop"]})
