@@ -123,7 +123,8 @@ def card_texts(changes: QuestionChanges, words: Words) -> tuple[str, Mapping[str
 def changes_table(changes: QuestionChanges, words: Words, *, key: str, link: Link) -> None:
     """One row a question that goes another way; ``link`` makes the address of its run with the settings under test."""
     if not changes.shown:
-        st.caption(words(_NONE))
+        moving = words("Move a slider at the left: those that would are listed here.")
+        st.caption(words.joined((words(_NONE), moving)))
         return
     rows = (_row(change, words, link) for change in sorted(changes.shown, key=_place)[:_SHOWN])
     drawn = table("flips changes", [words(text) for text in _HEADS.values()], rows)
