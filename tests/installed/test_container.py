@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -50,8 +51,12 @@ def container(image: Image) -> Iterator[int]:
         assert started.stdout is not None
         first = started.stdout.readline()
         assert first.startswith("Self-Corrective RAG Workbench: http://0.0.0.0:8501"), first + started.stdout.read()
+        process = os.pidfd_open(clean_root.first_child(started.pid))
         yield started.pid
         started.kill()
+    ended, _, _ = select.select([process], [], [], 30)
+    os.close(process)
+    assert ended, "the app outlived the command that it was started by"
 
 
 def said(image: Image, container: int, *command: str) -> str:

@@ -20,18 +20,21 @@ _NOT_OF_PYTHON = {"test", "idlelib", "tkinter", "turtledemo", "site-packages", "
 PATH = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _ENTER = """
-import fcntl, json, os, socket, struct, subprocess, sys
+import ctypes, fcntl, json, os, socket, struct, subprocess, sys
 root, uid, folder, env, mounts, loopback, command = json.loads(sys.argv[1])
 if loopback:
     fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh", b"lo", 0x41))
 for kind in mounts:
     subprocess.run(["mount", *kind], check=True)
+libc = ctypes.CDLL(None)
 os.chroot(root)
 os.chdir("/")
 if uid:
     os.setgroups([])
     os.setgid(uid)
     os.setuid(uid)
+# End with the process that made the namespaces; a change of user takes that back.
+libc.prctl(1, 9)
 os.chdir(folder)
 os.execvpe(command[0], command, env)
 """
@@ -91,7 +94,7 @@ def entered(
     told = json.dumps([str(root), uid, folder, dict(env), [] if inside else mounted, not inside, list(command)])
     spaces = ["unshare", *_NAMESPACES, "--fork", "--kill-child"]
     if inside:
-        spaces = ["nsenter", "--target", str(_first_child(inside)), *_NAMESPACES]
+        spaces = ["nsenter", "--target", str(first_child(inside)), *_NAMESPACES]
     return subprocess.Popen(
         [*spaces, sys.executable, "-I", "-c", _ENTER, told],
         stdin=subprocess.DEVNULL,
@@ -101,7 +104,7 @@ def entered(
     )
 
 
-def _first_child(pid: int) -> int:
+def first_child(pid: int) -> int:
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
