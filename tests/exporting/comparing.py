@@ -1,0 +1,75 @@
+"""Exported projects run in a process of their own, and the workbench's runs in the same form."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.engine import Engine
+from engine.model.config import RunConfig
+from engine.model.values import RunRecord
+
+
+def recorded(engine: Engine, folder: Path, config: RunConfig, questions: Sequence[str]) -> list[RunRecord]:
+    """Export a config into a folder, and run the questions with the workbench."""
+    folder.mkdir()
+    for name, content in engine.library.code_project(config).files.items():
+        (folder / name).write_bytes(content)
+    ids = [engine.start(question, config, trial=True) for question in questions]
+    for run_id in ids:
+        engine.wait(run_id)
+    return [engine.record(run_id) for run_id in ids]
+
+
+def exported(
+    folder: Path, names: Sequence[str], questions: Sequence[str], **environment: str
+) -> Mapping[str, list[dict[str, Any]]]:
+    """What the projects of these names in a folder say to the questions."""
+    (folder / "questions.json").write_text(json.dumps(questions))
+    driver = folder / "driver.py"
+    driver.write_text(Path(__file__).with_name("driver.py").read_text())
+    command = [sys.executable, "-I", str(driver), str(folder / "questions.json")]
+    ended = subprocess.run(
+        [*command, *(str(folder / name) for name in names)],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return {Path(path).name: found for path, found in json.loads(ended.stdout).items()}
+
+
+def as_said(record: RunRecord) -> dict[str, Any]:
+    """A record as the driver prints a run."""
+    return {
+        "rounds": [
+            {
+                "query": item.query,
+                "candidates": [[one.passage.id, round(one.passage.similarity, 5)] for one in item.candidates],
+                "kept": [passage.id for passage in item.kept],
+                "verdicts": {key: [said.relevant, said.confidence] for key, said in item.verdicts.items()},
+            }
+            for item in record.rounds
+        ],
+        "decisions": [[item.route, item.reason] for item in record.decisions],
+        "rewrites": [[item.rewritten_query, item.repeated, item.failed] for item in record.rewrites],
+        "cited": [item.passage_id for item in record.citations],
+        "outcome": record.outcome,
+        "answer": record.answer,
+    }
+
+
+def assert_alike(records: Sequence[RunRecord], said: Sequence[dict[str, Any]]) -> None:
+    """Each run in every part; of a failed one the text differs, and what had arrived is in the record alone."""
+    for record, told in zip(records, said, strict=True):
+        own = as_said(record)
+        if own["outcome"] == "failed":
+            own |= {"answer": told["answer"], "cited": told["cited"]}
+        assert told == own, record.question
