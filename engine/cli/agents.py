@@ -26,5 +26,5 @@ def add_agents(commands: Any) -> None:
 def _mcp(_: argparse.Namespace) -> int:
     if find_spec("mcp") is None:
         raise McpMissing.needed()
-    # Run as the app is: it brings the words of the pages, of which nothing here knows.
+    # Run as the app is: it brings the words of the pages, which nothing here knows.
     return int(runpy.run_path(str(ROOT / "agents.py"))["serve"]())

@@ -20,7 +20,7 @@ class Judgements(Protocol):
 
     @property
     def evaluation(self) -> EvaluationStore:
-        """Raises ``EvaluationError`` where its file cannot be used: then nobody's judgement is known."""
+        """Raises ``EvaluationError`` where its file cannot be used: then no judgement is known."""
 
 
 def known_right(engine: Judgements, record: RunRecord, expected: Sequence[str] = ()) -> tuple[Met | None, bool | None]:

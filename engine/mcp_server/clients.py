@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.model.version import INSTALLED, ROOT
+from engine.model.version import INSTALLED, ROOT, installed_from
 
 _NAME = "workbench"
 _UVX = frozenset({"archive-v0", "environments-v2"})
@@ -21,10 +21,11 @@ def over_http(address: str, *, signing_in: bool) -> str:
 
 
 def by_command(data_dir: Path) -> str:
-    """Of a client that starts the program itself, on the same data folder, from whatever folder it likes."""
+    """Of a client that starts the program itself, on the same data folder, from any folder."""
     environment = {"WORKBENCH_DATA_DIR": str(data_dir.resolve())}
     if INSTALLED and _UVX & {*Path(sys.prefix).parts}:
-        started = {"command": "uvx", "args": ["--from", "rag-workbench[mcp]", "rag-workbench", "mcp"]}
+        origin = installed_from().strip('"')
+        started = {"command": "uvx", "args": ["--from", f"{origin}[mcp]", "rag-workbench", "mcp"]}
         return _written({**started, "env": environment})
     if not INSTALLED:
         environment = {"PYTHONPATH": str(ROOT), **environment}

@@ -58,7 +58,7 @@ class McpFirst:
 
 
 class McpDoor:
-    """Lets in whom the settings let in: nobody (404), everybody, or where people sign in those with a token (401).
+    """Lets in whom the settings let in: no one (404), everybody, or where people sign in those with a token (401).
 
     The command ``mcp`` of this machine is let in by the secret that the app keeps in its data folder: whoever may read
     that folder can open it without the app too.

@@ -22,7 +22,7 @@ class FoundText(BaseModel):
     section: str = ""
     similarity: float = Field(description="0 to 1")
     text: str
-    cut: bool = Field(False, description="the text goes on")
+    cut: bool = Field(False, description="there is more of it")
 
 
 class Found(BaseModel):

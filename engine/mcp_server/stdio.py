@@ -1,6 +1,6 @@
 """The server on standard input and output, for agents that start it themselves.
 
-It works alone on the data folder; where an app has the folder open, it hands each call over to that app, found anew at
+It works alone on the data folder; where an app has the folder open, it hands each call over to that app, looked for at
 every call, for an app may come and go while an agent keeps its server.
 """
 

@@ -49,17 +49,17 @@ def install_command(packages: str) -> str:
     added = " ".join(f"--with {name}" for name in names)
     if (environment / "pipx_metadata.json").exists():
         # What `pipx run` made is in a cache, and nothing can be added to it.
-        first = "" if environment.parent.name == "venvs" else f"pipx install {_origin()} && "
+        first = "" if environment.parent.name == "venvs" else f"pipx install {installed_from()} && "
         return f"{first}pipx inject rag-workbench {' '.join(names)}"
     if (environment / "uv-receipt.toml").exists():
-        return f"uv tool install {added} {_origin()}"
+        return f"uv tool install {added} {installed_from()}"
     if INSTALLED and {"archive-v0", "environments-v2"} & {*environment.parts}:
-        origin = _origin()
+        origin = installed_from()
         return f"uvx {added} {'' if origin == 'rag-workbench' else f'--from {origin} '}rag-workbench"
     return f"pip install {' '.join(names)}"
 
 
-def _origin() -> str:
+def installed_from() -> str:
     """What this program was installed from: its name, or the address of a wheel or folder."""
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import urlsplit

@@ -15,6 +15,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from engine.cli.main import main
 from engine.engine import Engine
+from engine.mcp_server import clients
 from engine.mcp_server.clients import by_command, over_http
 from engine.mcp_server.own_engine import OwnEngine
 from engine.mcp_server.stdio import Bridge
@@ -129,6 +130,16 @@ def test_what_the_page_shows_for_a_client_starts_the_command(engine: Engine, tmp
         noted(app, tmp_path)
         assert Agent(command).told("list_collections", named="samples")["collections"]
         assert json.loads(over_http(app.url, signing_in=True))["mcpServers"]["workbench"]["url"] == app.url
+
+
+def test_an_environment_of_one_start_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is gone at the next one: uvx makes another from where this one came from."""
+    monkeypatch.setattr(clients, "INSTALLED", True)
+    monkeypatch.setattr(clients, "installed_from", lambda: '"a folder/of a checkout"')
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "archive-v0" / "x"))
+    entry = json.loads(by_command(tmp_path))["mcpServers"]["workbench"]
+    assert entry["command"] == "uvx"
+    assert entry["args"][:2] == ["--from", "a folder/of a checkout[mcp]"]
 
 
 class Apps:
