@@ -104,7 +104,7 @@ def middleware(
         from engine.mcp_server.door import McpDoor, McpFirst
 
         before.append(Middleware(McpFirst, door=McpDoor(get_engine, settings, telling, doors, base)))
-    return [*before, Middleware(ApiFirst, apis=apis), *pages]
+    return [*before, Middleware(ApiFirst, apis=apis, base=base), *pages]
 
 
 def _chat(get_engine: GetEngine, settings: Settings, heartbeat_s: float, doors: Doors | None, base: str) -> ASGIApp:

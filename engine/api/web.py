@@ -157,10 +157,11 @@ class ApiFirst:
     does not know with a page.
     """
 
-    def __init__(self, app: ASGIApp, apis: Mapping[str, ASGIApp]) -> None:
-        """``apis`` by the first part of their paths, such as ``api``."""
+    def __init__(self, app: ASGIApp, apis: Mapping[str, ASGIApp], base: str = "") -> None:
+        """``apis`` by the first part of their paths, such as ``api``, also below the ``base`` of the app."""
         self._app = app
         self._apis = apis
+        self._base = base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -168,6 +169,8 @@ class ApiFirst:
             return
         root = scope.get("root_path", "")
         path = scope["path"].removeprefix(root).lstrip("/")
+        if self._base and f"/{path}".startswith(f"{self._base}/"):
+            root, path = root + self._base, f"/{path}".removeprefix(self._base).lstrip("/")
         first = path.partition("/")[0].strip()
         if (api := self._apis.get(first)) is not None:
             await api({**scope, "root_path": f"{root}/{first}", "path": f"{root}/{path}"}, receive, send)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +18,15 @@ from engine.engine import Engine
 from engine.errors import ModelUnreachable
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
+from engine.people import acting_as
 from engine.records import CHAT
 from tests.api.served import app_of, calling, engine_of, relevant, serving
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources
 from tests.support.gates import PATIENCE_S, Gate
+from tests.support.people import EDITOR, people_sign_in
 
 QUESTION = "What is a power set?"
+PICTURES = Path(__file__).parents[1] / "attachments" / "images"
 
 
 @contextmanager
@@ -330,6 +334,20 @@ def test_images_go_along_where_the_workflow_takes_them_and_are_refused_elsewhere
         assert ask(client, asked, said("Yes.", "assistant"), said(QUESTION)).choices
 
 
+def test_an_image_is_read_and_stays_in_the_record_of_its_run(tmp_path: Path) -> None:
+    """CH-02"""
+    picture = base64.b64encode(next(PICTURES.glob("*.png")).read_bytes()).decode()
+    part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{picture}", "detail": "low"}}
+    with served(tmp_path) as (client, engine):
+        engine.evaluation.save_settings("graph", RunConfig(workflow="graph_hybrid"))
+        # Roles of fakes are none of this workflow, which is told once the run has begun.
+        with pytest.raises(openai.APIStatusError):
+            ask(client, {"role": "user", "content": [{"type": "text", "text": QUESTION}, part]}, model="graph")
+        (image,) = engine.record(engine.runs()[0].id).attachments
+    assert (image.kind, image.name) == ("image", "image-1.png")
+    assert image.text
+
+
 def test_the_question_of_a_follow_up_is_written_out_and_the_chat_stays_in_the_record(
     shared: tuple[OpenAI, Engine],
 ) -> None:
@@ -384,6 +402,47 @@ def test_guards_answer_in_openais_form_too(tmp_path: Path, headers: dict[str, st
         for path in ("/v1/nothing", "/V1/models", "/v1/models/x"):
             missing = client.get(path)
             assert (missing.status_code, missing.json()["error"]["type"]) == (404, "invalid_request_error"), path
+
+
+def test_it_is_found_below_the_base_of_the_app_too(tmp_path: Path) -> None:
+    """CH-01"""
+    with calling(tmp_path, openai_api=True, options={"base": "/rag"}) as (client, _):
+        for base in ("", "/rag"):
+            assert client.get(f"{base}/v1/models").json()["data"][0]["id"] == "default"
+            assert client.get(f"{base}/api/ready").json()["ready"]
+            missing = client.get(f"{base}/v1/models/x")
+            assert (missing.status_code, set(missing.json())) == (404, {"error"})
+        assert client.get("/rag/rag/v1/models").text == "Not Found"
+        answer = client.post("/rag/v1/chat/completions", json={"model": "default", "messages": [said(QUESTION)]})
+        assert "/rag/?run=" in answer.json()["workbench"]["link"]
+
+
+def test_a_client_of_langchain_chats(shared: tuple[OpenAI, Engine]) -> None:
+    from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
+
+    client, engine = shared
+    asking = ChatOpenAI(model="default", base_url=str(client.base_url), api_key=SecretStr("none"))
+    assert asking.invoke(QUESTION).text.startswith(engine.record(engine.runs()[0].id).answer)
+    assert "".join(piece.text for piece in asking.stream(QUESTION)).startswith("It is so [1]")
+
+
+def test_the_limits_of_a_person_count_and_no_model_is_asked_beyond_them(tmp_path: Path) -> None:
+    """CH-04"""
+    with calling(tmp_path, openai_api=True, runs_per_person_hour=1) as (client, engine):
+        body = {"model": "default", "messages": [said(QUESTION)]}
+        with people_sign_in(engine), acting_as(EDITOR):
+            assert client.post("/v1/chat/completions", json=body).status_code == 200
+            refused = client.post("/v1/chat/completions", json=body)
+            assert len(engine.runs()) == 1
+    assert (refused.status_code, refused.json()["error"]["type"]) == (429, "rate_limit_error")
+
+
+def test_a_run_stands_below_the_span_that_the_request_names(shared: tuple[OpenAI, Engine]) -> None:
+    client, engine = shared
+    above = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    found = ask(client, extra_headers={"traceparent": above})
+    assert run_of(engine, found).manifest["traceparent"] == above
 
 
 def test_links_name_the_address_that_the_settings_give(tmp_path: Path) -> None:
