@@ -111,7 +111,7 @@ def _call(tree: Tree, span: Span, role: CallRole, searches: Sequence[ForeignSear
         role=role,
         node={"grader": "grade", "rewriter": "rewrite", "generator": "generate"}[role],
         round=max(places, default=0),
-        model=span.text("llm.model_name") or span.text("gen_ai.request.model") or span.name,
+        model=span.text("llm.model_name") or span.text("gen_ai.request.model") or "unknown",
         messages=asked,
         reply=reply,
         prompt_tokens=None if prompt is None else int(prompt),
