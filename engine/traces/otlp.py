@@ -32,9 +32,20 @@ def otlp_spans(value: Mapping[str, Any]) -> Iterator[Span]:
                     yield span
 
 
-def otlp_span(raw: Any, project: str) -> Span | None:
+def _camel(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object with its keys as OTLP has them: Phoenix writes ``trace_id``, and every kind of value as null."""
+    return {
+        first + "".join(part.capitalize() for part in rest): value
+        for key, value in raw.items()
+        if value is not None
+        for first, *rest in (str(key).split("_"),)
+    }
+
+
+def otlp_span(given: Any, project: str) -> Span | None:
     """One span of OTLP's JSON; None where it has no ids."""
-    if not isinstance(raw, Mapping) or not raw.get("traceId") or not raw.get("spanId"):
+    raw = _camel(given) if isinstance(given, Mapping) else {}
+    if not raw.get("traceId") or not raw.get("spanId"):
         return None
     attributes = _attributes(raw.get("attributes"))
     told = raw.get("status")
@@ -80,6 +91,7 @@ def _value(value: Any, depth: int = 0) -> Any:
     """What an ``AnyValue`` stands for."""
     if not isinstance(value, Mapping) or depth > 20:
         return None
+    value = _camel(value)
     if "intValue" in value:
         try:
             return int(value["intValue"])
