@@ -198,7 +198,11 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
     """The question with what can be done about it; questions to try fold away while a run is open."""
     text, box = proposed(record, config.collection)
     active = record is not None and record.active
-    closed = active or not may("editor")
+    # What an imported run asks is only where the other program is: a collection of that name is none of ours.
+    elsewhere = record is not None and record.origin is not None and config.collection == record.collection
+    elsewhere = elsewhere and config.collection not in {item.name for item in collection_choices()}
+    closed = active or elsewhere or not may("editor")
+    why = words("The documents of an imported run are not here: choose a collection to ask.") if elsewhere else None
     tried: tuple[str | None, RunId | None] = (None, None)
     # While the run is in progress, Stop stands where Run stood (page.css hides the one that cannot be pressed).
     with st.container(key="ask", horizontal=True, vertical_alignment="top", gap="small"):
@@ -212,7 +216,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
                 max_chars=engine.settings.max_question_chars,
             )
             pressed = st.form_submit_button(
-                words("Run"), type="primary", icon=":material/play_arrow:", width=_BUTTON, disabled=closed
+                words("Run"), type="primary", icon=":material/play_arrow:", width=_BUTTON, disabled=closed, help=why
             )
         if record is not None and active and may("editor"):
             stop = words("Stop")

@@ -42,6 +42,8 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
         return unsearched
     if record.answer_note:
         return ("grey" if record.answer_note == "cannot_tell" else "warn"), words(_NOTES[record.answer_note])
+    if record.origin is not None and record.context is None and record.outcome in ("answered", "answered_forced"):
+        return "grey", words("given passages not recorded")
     match record.outcome:
         case "answered":
             return "pass", words.count("✓ 1 passage passed", "✓ {n} passages passed", given)
@@ -157,7 +159,7 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
         notes.append(
             words(
                 "No passage passed the grader. The answer is based on unverified passages; check it yourself."
-                if declared(record.workflow).grades
+                if declared(record.workflow).grades and any(item.verdicts for item in record.rounds)
                 else "No passage was graded. The answer is based on unverified passages; check it yourself."
             )
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
 from engine.messages import N_, NN_
+from engine.model.config import BUILTIN
 from engine.model.values import Origin, RunRecord
 
 TOOLS: Mapping[str, str] = {
@@ -27,8 +28,11 @@ _NOTES: Mapping[str, str | tuple[str, str]] = {
     ),
     "context_order": N_("Its generator was given the same passages as the loop would give, in another order."),
     "context_unknown": N_(
-        "The trace does not say what its generator was given, so the answer stands for no other settings, nor for "
-        "these."
+        "The trace does not say what its generator was given, so its answer stands for no other settings."
+    ),
+    "context_elsewhere": N_(
+        "Its generator was given documents that no recorded search found, such as web pages, so its answer stands "
+        "for no other settings."
     ),
     "no_verdicts": N_(
         "Nothing was graded there, so nothing is decided yet: judge the passages here, or import verdicts."
@@ -94,7 +98,8 @@ def _scales(origin: Origin, words: Words) -> list[Node]:
         why = words("Its verdicts are yes or no alone, so no other threshold of P(relevant) can be tried.")
         chips.append(chip("grey", words("confidence not known"), why))
     if origin.judged_here:
-        chips.append(chip("pass", words("judged here by {graders}", graders=words(", ").join(origin.judged_here))))
+        graders = [words("the built-in grader") if name == BUILTIN else name for name in origin.judged_here]
+        chips.append(chip("pass", words("judged here by {graders}", graders=words(", ").join(graders))))
     return chips
 
 

@@ -75,7 +75,8 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
     """What the card holds, from its badge to its buttons."""
     moved = bool(differing(found.config, record.config))
     title = node("strong", "heading", words("What if"))
-    if not moved and (found.state == "known" or record.outcome in COMPLETE):
+    undecided = record.origin is not None and found.state == "needs_calls"
+    if not moved and (found.state == "known" or (record.outcome in COMPLETE and not undecided)):
         # What a finished run did under its own settings is its recording, no matter what a replay could tell.
         known = chip("pass", words("✓ known · 0 calls"))
         return [

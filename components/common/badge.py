@@ -9,6 +9,7 @@ import streamlit as st
 from components.common.i18n import Words
 from engine.messages import N_, NC_
 from engine.model.config import RoleModels
+from engine.model.values import IMPORTED
 
 _ROLE = {
     "evaluator": N_("evaluator"),
@@ -23,7 +24,9 @@ _ROLES = ("grader", "rewriter", "generator")
 
 
 def builtin_badge(models: RoleModels, words: Words, roles: Sequence[str] = _ROLES) -> None:
-    """Say which roles are small programs of the workbench and not language models."""
+    """Say which roles are small programs of the workbench and not language models; nothing of another program's."""
+    if any(getattr(models, role).model.startswith(f"{IMPORTED}:") for role in roles):
+        return
     st.badge(
         badge_text(models, words, roles),
         icon=":material/memory:",

@@ -134,7 +134,8 @@ def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
         return lines([nth, cited_text(record, words)], cost_of(name, record, words))
     if record.outcome == "abstained":
         return lines([words("nothing passed, says so")], cost_of(name, record, words))
-    given = given_text(record, words) or words(NC_("picture", "writing"))
+    unsaid = words("written") if record.origin is not None else words(NC_("picture", "writing"))
+    given = given_text(record, words) or unsaid
     return lines([given, cited_text(record, words)], cost_of(name, record, words))
 
 

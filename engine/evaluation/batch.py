@@ -228,6 +228,12 @@ class BatchRunner:
             if case.id in batch.done and (run_id := batch.runs[case.id]) in records and may_read(records[run_id])
         ]
 
+    def renewed(self, record: RunRecord) -> None:
+        """Read a run as it is now: verdicts were added to it after it had been read."""
+        self._cache.keep(record)
+        with self._guard:
+            self._evidence = None
+
     def evidence(self, batch_id: str) -> Evidence:
         """What charts are made of, with all other cases as failed; the same object while nothing has changed.
 

@@ -166,7 +166,7 @@ _JUDGING: Operations = {
     "note_history": _work(N_("Note on the scores of a gathering"), "batch_id"),
 }
 _BATCHES: Operations = {
-    **dict.fromkeys(("close", "running", "orphans"), OWN),
+    **dict.fromkeys(("close", "running", "orphans", "renewed"), OWN),
     **dict.fromkeys(("wait", "progress", "results", "evidence"), LOOK),
     **dict.fromkeys(("judging", "judge_at_work", "wait_judging"), LOOK),
     "start": _work(N_("Batch started"), "set_name", RESULT),

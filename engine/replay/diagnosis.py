@@ -176,10 +176,10 @@ def _spent(record: RunRecord) -> Diagnosis | None:
 
 def _unsupported(record: RunRecord) -> Diagnosis | None:
     """The answer is based on nothing verified, cites nothing, or cited what it was not given."""
-    verified = record.context is not None and record.context.verified
-    if record.origin is not None and verified:
+    if record.origin is not None:
         # How another program marks what it cites is not known here.
         return None
+    verified = record.context is not None and record.context.verified
     if verified and record.citations and not record.removed_markers:
         return None
     figures = {"citations": len(record.citations), "removed": len(record.removed_markers), "verified": float(verified)}

@@ -162,7 +162,9 @@ class Traces:
     def _keep(
         self, record: RunRecord, verdicts: dict[PassageId, Verdict], calls: Sequence[ModelCall], model: RoleModel
     ) -> None:
-        self._store.replace(record.id, events_of(judged(record, verdicts, calls, model)))
+        made = judged(record, verdicts, calls, model)
+        self._store.replace(record.id, events_of(made))
+        self._evaluations.batches.renewed(self._store.load(record.id))
 
     async def _grader(self, record: RunRecord, model: RoleModel) -> Grader:
         """The built-in grader measures with the embedding of the samples what no collection here holds."""

@@ -193,7 +193,7 @@ def _notes(trace: ForeignTrace, rounds: Sequence[Round], given: Sequence[Passage
         notes.append(OriginNote("some_ungraded", {"n": str(found - judged), "of": str(found)}))
     if not trace.answer:
         notes.append(OriginNote("no_answer"))
-    elif given is None:
+    elif given is None and all(note.code != "context_elsewhere" for note in trace.notes):
         notes.append(OriginNote("context_unknown"))
     return tuple(notes)
 

@@ -43,6 +43,8 @@ from engine.traces.foreign import ForeignTrace
 _TRIED = 40
 """Traces whose paths settings are compared with; more say the same."""
 _NO_LIMIT = 10**12
+_STEPS = {"retrieve": "", "grade": "grader", "rewrite": "rewriter"}
+"""The nodes of a round, and whose calls they make."""
 
 
 def settings_for(records: Sequence[RunRecord], base: RunConfig) -> RunConfig:
@@ -92,7 +94,7 @@ def _same_way(decisions: Sequence[Decision], record: RunRecord) -> bool:
 def decided(record: RunRecord, config: RunConfig) -> RunRecord:
     """The run with the decisions of the loop under ``config``, and how it ended."""
     assert record.origin is not None
-    draft = replace(with_rewrites(record, config), context=None, outcome="unanswered", nodes=())
+    draft = replace(with_rewrites(record, config), context=None, outcome="unanswered")
     found = what_if(draft, config)
     context, note = _context(found, draft)
     notes = [item for item in record.origin.notes if item.code not in ("other_path", "context_order", "other_context")]
@@ -119,7 +121,9 @@ def _context(found: WhatIf, record: RunRecord) -> tuple[Context | None, OriginNo
     if found.passages and {item.id for item in found.passages} == set(origin.given):
         order: OriginNoteCode | None = "context_order" if [i.id for i in found.passages] != list(origin.given) else None
         return Context(found.passages, verified=found.verified, token_budget=_NO_LIMIT), order
-    return Context(theirs, verified=False, token_budget=_NO_LIMIT), "other_context"
+    # While a verdict is missing, nothing says what the loop would give.
+    other: OriginNoteCode | None = "other_context" if found.state != "needs_calls" else None
+    return Context(theirs, verified=False, token_budget=_NO_LIMIT), other
 
 
 def _outcome(found: WhatIf, record: RunRecord) -> Outcome:
@@ -152,25 +156,35 @@ def events_of(record: RunRecord, trace: ForeignTrace | None = None) -> list[Even
 
 def _round_events(record: RunRecord, index: int, trace: ForeignTrace | None) -> Iterator[Event]:
     own = record.rounds[index]
-    search = trace.searches[index] if trace is not None else None
-    times = {node.node: node for node in record.nodes if node.round == index}
-    if search is not None and search.end_ms > search.start_ms:
-        times["retrieve"] = NodeExecution(
-            "retrieve", index, index + 1, search.start_ms, search.end_ms - search.start_ms
-        )
-    for node, role in (("grade", "grader"), ("rewrite", "rewriter")):
-        calls = [call for call in record.model_calls if call.role == role and call.round == index]
-        if calls and node not in times:
-            start, end = min(c.start_ms for c in calls), max(c.start_ms + c.duration_ms for c in calls)
-            times[node] = NodeExecution(node, index, index + 1, start, end - start, model_calls=len(calls))
-    yield from _visit(times.get("retrieve"), [Retrieved.opening(replace(own, verdicts={}))])
+    times = _times_of(record, index, trace)
+    yield from _visit(times["retrieve"], [Retrieved.opening(replace(own, verdicts={}))])
     graded: list[Event] = [ModelCalled(call=call) for call in record.model_calls if _at(call, "grader", index)]
     graded += [PassageGraded(round=index, passage_id=name, verdict=said) for name, said in own.verdicts.items()]
     graded += [Decided(decision=item) for item in record.decisions if item.round == index]
-    yield from _visit(times.get("grade"), graded)
+    yield from _visit(times["grade"] if graded else None, graded)
     rewritten: list[Event] = [ModelCalled(call=call) for call in record.model_calls if _at(call, "rewriter", index)]
     rewritten += [Rewritten(rewrite=item) for item in record.rewrites if item.round == index]
-    yield from _visit(times.get("rewrite"), rewritten)
+    yield from _visit(times["rewrite"] if rewritten else None, rewritten)
+
+
+def _times_of(record: RunRecord, index: int, trace: ForeignTrace | None) -> dict[str, NodeExecution]:
+    """When the steps of a round were; of no length where the trace does not say."""
+    found = {node.node: node for node in record.nodes if node.round == index}
+    if trace is not None:
+        search = trace.searches[index]
+        graded = trace.graded_ms[index] if index < len(trace.graded_ms) else (search.end_ms, search.end_ms)
+        calls = [call for call in trace.calls if _at(call, "rewriter", index)]
+        rewriting = (
+            min((call.start_ms for call in calls), default=graded[1]),
+            max((call.start_ms + call.duration_ms for call in calls), default=graded[1]),
+        )
+        spans = {"retrieve": (search.start_ms, search.end_ms), "grade": graded, "rewrite": rewriting}
+        for node, (start, end) in spans.items():
+            found[node] = NodeExecution(node, index, index + 1, start, max(0.0, end - start))
+    at = max((node.start_ms + (node.duration_ms or 0.0) for node in found.values()), default=0.0)
+    found = {node: found.get(node, NodeExecution(node, index, index + 1, at, 0.0)) for node in _STEPS}
+    counts = {node: sum(_at(call, role, index) for call in record.model_calls) for node, role in _STEPS.items()}
+    return {node: replace(visit, model_calls=counts[node]) for node, visit in found.items()}
 
 
 def _answer_events(record: RunRecord, trace: ForeignTrace | None) -> Iterator[Event]:
@@ -179,8 +193,8 @@ def _answer_events(record: RunRecord, trace: ForeignTrace | None) -> Iterator[Ev
     told += [ModelCalled(call=call) for call in record.model_calls if call.role == "generator"]
     told += [AnswerCompleted(answer=record.answer)] if record.answer else []
     visit = next((node for node in record.nodes if node.node == "generate"), None)
-    if trace is not None and trace.answered_ms[1] > trace.answered_ms[0]:
-        start, end = trace.answered_ms
+    if trace is not None and record.answer:
+        start, end = trace.answered_ms if trace.answered_ms[1] else (trace.duration_ms, trace.duration_ms)
         visit = NodeExecution(
             "generate", last, 1, start, end - start, model_calls=sum(c.role == "generator" for c in record.model_calls)
         )

@@ -62,6 +62,8 @@ class ForeignTrace:
     calls: tuple[ModelCall, ...] = ()
     answer: str = ""
     answered_ms: tuple[float, float] = (0.0, 0.0)
+    graded_ms: tuple[tuple[float, float], ...] = ()
+    """By round: from when to when its passages were graded."""
     given: tuple[PassageId, ...] | None = None
     error: str = ""
     notes: tuple[OriginNote, ...] = ()

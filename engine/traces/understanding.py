@@ -17,6 +17,8 @@ from engine.traces.verdicts import verdicts_of
 
 _QUESTIONS = ("question", "query", "input", "user_input", "prompt", "text", "messages")
 _ANSWERS = ("answer", "generation", "response", "output", "result", "text", "content", "messages", "choices")
+_ELSEWHERE = (PassageId("\0elsewhere"),)
+"""Stands for documents that no search of the trace gave."""
 _ROLES: Mapping[str, CallRole] = {"grade": "grader", "rewrite": "rewriter", "generate": "generator"}
 
 
@@ -41,6 +43,9 @@ def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
     if guessed:
         notes = (*notes, OriginNote("question_guessed"))
     notes = (*notes, *_decisions(tree))
+    given = _given(tree, generating, searches)
+    if given == _ELSEWHERE and answer:
+        notes = (*notes, OriginNote("context_elsewhere"))
     began = datetime.fromtimestamp(tree.began_ns / 1e9, UTC)
     return ForeignTrace(
         tool=root.tool,
@@ -54,10 +59,29 @@ def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
         calls=calls,
         answer=answer,
         answered_ms=(tree.ms(generating.start_ns), tree.ms(generating.end_ns)) if generating else (0.0, 0.0),
-        given=_given(tree, generating, searches),
+        given=None if given == _ELSEWHERE else given,
         error="" if answer else root.error[:500],
         notes=notes,
+        graded_ms=_grading_times(tree, searches),
     )
+
+
+def _grading_times(tree: Tree, searches: Sequence[ForeignSearch]) -> tuple[tuple[float, float], ...]:
+    """By round: from when to when passages were graded; a moment after the search where the trace does not say."""
+    found = []
+    for place, search in enumerate(searches):
+        until = searches[place + 1].start_ms if place + 1 < len(searches) else float("inf")
+        spans = [
+            span
+            for span in tree.spans
+            if span.kind not in ("RETRIEVER", "RERANKER")
+            and span.id != tree.root.id
+            and tree.does(span) == "grade"
+            and search.start_ms <= tree.ms(span.start_ns) < until
+        ]
+        times = [(tree.ms(span.start_ns), tree.ms(span.end_ns)) for span in spans] or [(search.end_ms, search.end_ms)]
+        found.append((min(start for start, _ in times), max(end for _, end in times)))
+    return tuple(found)
 
 
 def _named(search: ForeignSearch, question: str) -> ForeignSearch:
@@ -147,8 +171,8 @@ def _given(tree: Tree, generating: Span | None, searches: Sequence[ForeignSearch
     for span in (generating, *tree.above(generating)):
         if span.id != tree.root.id and (documents := documents_in(span.input)):
             known = [by_text[item.text.strip()] for item in documents if item.text.strip() in by_text]
-            # One that no search gave, such as a page of the web: what was given is not known as a whole.
-            return tuple(dict.fromkeys(known)) if len(known) == len(documents) else None
+            # One that no search gave, such as a page of the web: what was given is not in the record as a whole.
+            return tuple(dict.fromkeys(known)) if len(known) == len(documents) else _ELSEWHERE
     prompt = "\n".join(texts_in((generating.get("llm.input_messages"), generating.input)))
     places = {name: prompt.find(text) for text, name in by_text.items() if text in prompt}
     return tuple(sorted(places, key=lambda name: places[name])) or None

@@ -16,7 +16,7 @@ from engine.engine import Engine
 from engine.errors import ForkRefused, InvalidQuerySet, NothingToJudge
 from engine.model.config import RoleModel
 from engine.replay.grid import paths
-from engine.replay.settings import STATES, SettingsGrid
+from engine.replay.settings import GAPS, STATES, SettingsGrid
 from engine.settings import Settings
 from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of, tides
 
@@ -99,6 +99,24 @@ def test_what_was_not_graded_is_judged_here_and_says_by_whom(engine: Engine) -> 
     assert [item.tags for item in engine.runs(text=run)] == [("seen",)]
     with pytest.raises(NothingToJudge):
         engine.traces.judge([run], RoleModel())
+
+
+def test_a_set_is_judged_as_a_whole_and_gathered_once_more(engine: Engine) -> None:
+    """TR-05: settings over the set are told from the new verdicts at once."""
+    files = file_of(ungraded("s1").otlp("The moon."), ungraded("s2", "Who sleeps all day?").otlp("Cats."))
+    taken = engine.traces.take(files, set_name="ungraded")
+    config = engine.evaluation.batch(taken.batch_id).config
+
+    def gaps(batch_id: str) -> set[str | None]:
+        tried = SettingsGrid.of([config])
+        found = (paths(item.table, tried) for item in engine.batches.evidence(batch_id).gathered)
+        return {None if item.gap[0] < 0 else GAPS[int(item.gap[0])] for item in found}
+
+    assert gaps(taken.batch_id) == {"verdicts"}
+    assert engine.traces.judge(taken.runs, RoleModel(), set_name="ungraded").result() == 4
+    newest, *_ = engine.evaluation.batches("ungraded")
+    assert newest.id != taken.batch_id
+    assert "verdicts" not in gaps(newest.id)
 
 
 def test_verdicts_of_the_other_program_stay(engine: Engine) -> None:

@@ -16,6 +16,7 @@ OriginNoteCode = Literal[
     "other_context",
     "context_order",
     "context_unknown",
+    "context_elsewhere",
     "no_verdicts",
     "some_ungraded",
     "by_survival",

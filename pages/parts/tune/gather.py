@@ -18,6 +18,7 @@ from engine.engine import Engine
 from engine.evaluation.values import Batch
 from engine.executing.choosing import WORTH_A_CLUSTER
 from engine.model.config import RunConfig
+from pages.parts.common.judge_rest import judge_rest
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
 from pages.parts.tune.collection import nothing_there
@@ -117,6 +118,9 @@ def batch_name(batch: Batch, words: Words) -> str:
 def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: Words) -> None:
     """Cost and choices before a batch begins."""
     query_set = gathering.query_set
+    if gathering.batch is not None and any(case.kind == "trace" for case in query_set.cases):
+        records = [record for _, record in engine.batches.results(gathering.batch.id) if record.origin is not None]
+        judge_rest(engine, records, words, key="tune_imported", set_name=query_set.name)
     probe = st.toggle(
         words("Grade everything that is probed"),
         True,
