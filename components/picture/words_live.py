@@ -96,6 +96,7 @@ PICTURE: Mapping[str, str] = MappingProxyType(
         "outcome_cancelled": N_("Stopped"),
         "outcome_failed": N_("Failed"),
         "outcome_interrupted": NC_("picture", "Interrupted"),
+        "outcome_unanswered": N_("No answer recorded"),
     }
 )
 """Messages by kind and code, such as ``state_active``; an empty one says that a code goes without a name."""

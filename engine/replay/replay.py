@@ -88,9 +88,10 @@ class Replay:
         return self._result(follow(self.driver, course, flow.start, self.check, self._suppositions()))
 
     def _beginning(self) -> dict[str, Any]:
-        """The state before the first step; a branch may have begun with a query set by hand."""
-        state = dict(self.module.initial_state(self.record.question))
-        return state | {"query": self.record.rounds[0].query} if self.record.fork and self.record.rounds else state
+        """The state before the first step; a branch, or another program, may have begun with a query of its own."""
+        state, record = dict(self.module.initial_state(self.record.question)), self.record
+        own = record.fork is not None or record.origin is not None
+        return state | {"query": record.rounds[0].query} if own and record.rounds else state
 
     def begin(self) -> Driver:
         """The driver with the roles and the clock of the record."""

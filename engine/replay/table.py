@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.model.config import RunConfig, declared
 from engine.model.decide import kept_passages
+from engine.model.language import normalised_query
 from engine.model.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict
 from engine.replay.clock import RecordedClock
 from engine.replay.cost import cost_model
@@ -252,6 +253,8 @@ class _Layout:
             return False
         if len({item.round for item in record.rewrites}) != len(record.rewrites):
             return False
+        if record.origin is not None and not self._queries_are_new():
+            return False
         read: set[PassageId] = set()
         for index, current in enumerate(record.rounds):
             ids = [item.passage.id for item in current.candidates]
@@ -268,6 +271,12 @@ class _Layout:
             if not self._hash_again(index):
                 return False
         return True
+
+    def _queries_are_new(self) -> bool:
+        """Whether no rewrite of another program repeats a query, which the loop would have refused."""
+        tried = [normalised_query(text) for text in (self.record.question, *(own.query for own in self.record.rounds))]
+        made = tried[2:]
+        return all(query and query not in tried[: place + 2] for place, query in enumerate(made))
 
     def _hash_again(self, index: int) -> bool:
         """Whether the rewriter's input of this round can be made again: else no other one can be compared."""
