@@ -37,6 +37,7 @@ IMPORTED_BY_PAGES = (
         "pages.parts.ask.examples",
         "pages.parts.ask.evidence",
         "pages.parts.ask.share",
+        "pages.parts.ask.tour",
     ),
     *(
         "pages.parts.runs.compare",
@@ -71,6 +72,7 @@ IMPORTED_BY_PAGES = (
         "pages.parts.system.health",
         "pages.parts.system.models",
         "pages.parts.system.people",
+        "pages.parts.system.programs",
         "pages.parts.system.speed",
         "pages.parts.system.tables",
     ),
