@@ -12,6 +12,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, Tool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 _T = TypeVar("_T")
 
@@ -22,8 +23,8 @@ class Agent:
 
     server: str | StdioServerParameters
     headers: Mapping[str, str] = field(default_factory=dict)
-    mode: str = "auto"
-    """``legacy`` for a client of the protocol before 2026."""
+    mode: str = MODERN_PROTOCOL_VERSIONS[-1]
+    """``legacy`` for a client of the protocol before 2026, ``auto`` for one that asks first."""
 
     def working(self, work: Callable[[Client], Awaitable[_T]]) -> _T:
         """What comes of some calls within one connection."""

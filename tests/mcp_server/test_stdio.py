@@ -106,30 +106,24 @@ def test_nothing_but_messages_comes_on_standard_output(tmp_path: Path) -> None:
     assert "data folder" in bad.stderr
 
 
-def test_a_running_app_is_found_and_does_the_work(engine: Engine, tmp_path: Path) -> None:
-    """By the note and the secret in the data folder, though the app lets no agent in by itself."""
+def test_what_the_page_shows_starts_a_command_that_finds_the_running_app(engine: Engine, tmp_path: Path) -> None:
+    """From any folder, with nothing but what stands in the configuration; the app does the work, by the note and the
+    secret in the data folder, though it lets no agent in by itself.
+    """
+    entry = json.loads(by_command(tmp_path))["mcpServers"]["workbench"]
     with served(engine) as app:
         noted(app, tmp_path)
-        found = started(tmp_path).told("ask", question=QUESTION)
+        found = Agent(StdioServerParameters(**entry, cwd=tmp_path)).told("ask", question=QUESTION)
     assert engine.record(found["run_id"]).question == QUESTION
     assert found["link"].startswith(app.url.removesuffix("/mcp"))
     assert not (tmp_path / "knowledge.db").exists()
+    assert json.loads(over_http(app.url, signing_in=True))["mcpServers"]["workbench"]["url"] == app.url
 
 
 def noted(app: Served, folder: Path) -> None:
     said = {"url": app.url.removesuffix("/mcp"), "instance": app.engine.instance}
     (folder / NOTE).write_text(json.dumps(said))
     (folder / KEY).write_text(app.engine.team.local_token)
-
-
-def test_what_the_page_shows_for_a_client_starts_the_command(engine: Engine, tmp_path: Path) -> None:
-    """From any folder, with nothing but what stands in the configuration."""
-    entry = json.loads(by_command(tmp_path))["mcpServers"]["workbench"]
-    command = StdioServerParameters(**entry, cwd=tmp_path)
-    with served(engine) as app:
-        noted(app, tmp_path)
-        assert Agent(command).told("list_collections", named="samples")["collections"]
-        assert json.loads(over_http(app.url, signing_in=True))["mcpServers"]["workbench"]["url"] == app.url
 
 
 def test_an_environment_of_one_start_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
