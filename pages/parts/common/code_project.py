@@ -30,7 +30,7 @@ def code_project(engine: Engine, config: RunConfig, words: Words, *, key: str) -
         refuse(config)
     except WorkbenchError as error:
         # The name of a model may be anything: never markup.
-        st.text(" ".join(fault_text(Fault.of(error), words)))
+        st.text("\n".join(fault_text(Fault.of(error), words)))
         return
     made = st.session_state.get(f"{key}_made")
     try:
