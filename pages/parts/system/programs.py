@@ -94,5 +94,23 @@ def agents(engine: Engine, words: Words) -> Way:
     return Way(words("Agents (MCP)"), mode != "off", said, "WORKBENCH_MCP=read", (*facts, own), (http, started))
 
 
-_WAYS: tuple[Callable[[Engine, Words], Way], ...] = (http_api, chat_api, agents, runs_as_spans)
+def traces_in(engine: Engine, words: Words) -> Way:
+    """Traces of other programs, taken in as runs."""
+    take = Snippet(words("Take in a file of traces"), f'{PROGRAM} import-traces spans.json --as-set "my loop"')
+    lines = (
+        "from rag_workbench.observe import observe_generation, observe_grading, observe_retrieval",
+        f"# WORKBENCH_URL={own_origin()}{base_path()}",
+    )
+    return Way(
+        title=words("Traces of other programs"),
+        on=True,
+        said=words(
+            "Retrieval loops of your own become runs here: from OpenTelemetry, Phoenix, Langfuse or LangSmith, or "
+            "recorded by three decorators. Runs has Import traces."
+        ),
+        snippets=(take, Snippet(words("Record a Python loop"), "\n".join(lines))),
+    )
+
+
+_WAYS: tuple[Callable[[Engine, Words], Way], ...] = (http_api, chat_api, agents, runs_as_spans, traces_in)
 """In the order in which they are shown."""

@@ -1,0 +1,21 @@
+"""An imported run on the pages: its label, what it cannot do, and judging the rest (TR-02, TR-05)."""
+
+from __future__ import annotations
+
+from engine.engine import Engine
+from tests.pages.driving import button, opened
+from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
+
+
+def test_an_imported_run_says_so_cannot_be_run_here_and_is_judged_on_request(engine: Engine) -> None:
+    made = CragTrace("page1", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 7.5), ("cats", CATS, 3.0)])
+    [run] = engine.traces.take(file_of(made.generate([TIDES, CATS], "The <b>moon</b>.").otlp("The <b>moon</b>."))).runs
+    app = opened(run=run)
+    assert button(app, lambda label: label == "Run").disabled
+    judge = button(app, lambda label: label == "Judge 2 passages")
+    assert any("Costs no model call." in item.value for item in app.caption)
+    judge.click().run()
+    assert not app.exception
+    assert not any(item.label.startswith("Judge 2") for item in app.button)
+    assert len(engine.record(run).rounds[0].verdicts) == 2
+    assert not any(item.label in ("Branch off here", "Export fork") for item in app.button)
