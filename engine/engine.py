@@ -185,7 +185,7 @@ class Engine:
         with self._quota.room():
             begun = self._runs.begin(question, config, run_id=run_id, attachments=files, trial=trial, chat=chat)
         if chat is not None:
-            # Where nothing can be written, `faults` say so; the run goes on.
+            # Where nothing can be written, `faults` say so, and the run continues.
             with suppress(RecordError):
                 self._store.tag(begun, CHAT)
         return begun

@@ -313,7 +313,7 @@ def _given_documents(
     for name in _DOCUMENTS:
         if named.get(name) is not None:
             return _documents(named[name])
-    # Neither the question nor a state: whatever holds a text.
+    # Neither the question nor a state: anything that holds a text.
     question = _question(function, args, kwargs)
     values = (item for item in named.values() if not isinstance(item, Mapping) and item != question)
     return next((found for item in values if (found := _documents(item))), [])
@@ -419,7 +419,7 @@ def _safely(work: Callable[..., Any], *args: Any) -> Any:
     try:
         return work(*args)
     except Exception as error:
-        _warn("observe", f"observing failed, and the program goes on: {type(error).__name__}: {error}")
+        _warn("observe", f"observing failed, and the program continues: {type(error).__name__}: {error}")
         return None
 
 

@@ -46,7 +46,7 @@ class ModuleSource:
     defined: dict[str, Definition] = field(default_factory=dict)
     imported: dict[str, Imported] = field(default_factory=dict)
     stars: tuple[str, ...] = ()
-    """Modules of which it takes every public name."""
+    """Modules that it takes every public name from."""
 
 
 @cache

@@ -33,7 +33,7 @@ def _home_folder() -> Path | None:
 
 
 HOME_FOLDER = _home_folder() if INSTALLED else None
-"""The folder of an installed program's data and ``workbench.toml``, whatever folder it is started from."""
+"""The folder of an installed program's data and ``workbench.toml``, from any folder that it is started in."""
 
 DATA_FOLDER = Path(".workbench")
 if HOME_FOLDER is not None and not DATA_FOLDER.is_dir():

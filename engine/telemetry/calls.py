@@ -34,7 +34,7 @@ class Called:
 
 
 def called(call: ModelCall) -> Called:
-    """Only a chat model that was really asked is an ``LLM``: what is built in or came from the cache asked nobody."""
+    """Only a chat model that was really asked is an ``LLM``: what is built in or came from the cache asked no model."""
     kinds = OpenInferenceSpanKindValues
     scoring = call.model.startswith((CROSS_ENCODER, RERANK_SERVER))
     if not (call.built_in or call.cached or scoring):

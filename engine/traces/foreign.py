@@ -1,4 +1,4 @@
-"""A trace of another program as what it did: searches, verdicts, calls and an answer, whatever format told it."""
+"""A trace of another program as what it did: searches, verdicts, calls and an answer, from any format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the spans of one trace say that a program did; pure, and the same in whatever order they came (TR-01)."""
+"""What the spans of one trace say that a program did; pure, and the same in any order of them (TR-01)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models whose collection is limited: for others there are none, by whatever way they ask (CH-01, TM-14)."""
+"""Models whose collection is limited: for others there are none, however they ask (CH-01, TM-14)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Numbered:
 
 
 def numbered(text: str, markers: Collection[int]) -> Numbered:
-    """Renumber the markers of a text that are among ``markers``; whatever follows it changes nothing of this."""
+    """Renumber the markers of a text that are among ``markers``; text after it changes nothing of this."""
     numbers: dict[int, int] = {}
     places: list[tuple[int, int, int]] = []
     pieces: list[str] = []

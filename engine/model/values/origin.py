@@ -32,7 +32,7 @@ OriginNoteCode = Literal[
 THEIR_SCALE = "imported"
 """Anchors of a round whose similarities are the scores of another program as they came."""
 NO_SCALE = "imported without a scale"
-"""Anchors of a round of which ranks alone are known: its similarities stand for nothing."""
+"""Anchors of a round that has only ranks: its similarities stand for nothing."""
 IMPORTED = "imported"
 """Provider in the name of a model that the other program asked, and that nothing here can ask."""
 
