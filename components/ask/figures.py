@@ -21,7 +21,7 @@ from components.common.phrases import (
 from components.labels.runs import GRADE_NAMES
 from engine.messages import N_
 from engine.model.config import USUAL, WorkflowName, declared
-from engine.model.values import NO_SCALE, Decision, Outcome, RunRecord
+from engine.model.values import Decision, Outcome, RunRecord
 from engine.model.wording import change_of
 from engine.workflows import workflow
 
@@ -213,7 +213,7 @@ def _similarity(record: RunRecord, words: Words) -> Figure:
     """The best of all rounds, with what each round came to."""
     best, values = record.best_similarity, _values(record, "similarity")
     bar = words("bar {value}", value=probability_text(record.config.similarity_threshold))
-    if any(item.anchors == NO_SCALE for item in record.rounds):
+    if any(not item.scaled for item in record.rounds):
         return Figure(words("Best similarity"), "–", words("ranks alone are known"))
     if best is None:
         return Figure(words("Best similarity"), "–", bar)

@@ -255,13 +255,13 @@ def _cells(line: LifeLine, seen: Sighting, config: RunConfig, words: Words) -> l
         str(seen.found.rank),
         line.passage.source,
         section_text(line.passage.section, words),
-        "" if seen.round.anchors == NO_SCALE else f"{seen.passage.similarity:.4f}",
-        f"{seen.passage.raw_score:.4f}",
-        f"{seen.round.floor:.4f}",
+        f"{seen.passage.similarity:.4f}" if seen.round.scaled else "",
+        "" if seen.passage.raw_score is None else f"{seen.passage.raw_score:.4f}",
+        "" if _theirs(seen) else f"{seen.round.floor:.4f}",
         gate_text(seen, config, words),
-        f"{seen.found.margin:.4f}",
+        f"{seen.found.margin:.4f}" if seen.round.scaled else "",
         verdict_label(verdict, words),
-        "" if verdict is None or verdict.relevant is None else probability_text(verdict.p_relevant),
+        "" if verdict is None or verdict.known_p is None else probability_text(verdict.known_p),
         "" if verdict is None else verdict_reason(verdict, words),
         words(SOURCE_KIND_NAMES[line.kind]) if line.kind else "",
         "" if line.marker is None else f"[{line.marker}]",
@@ -281,7 +281,7 @@ def drop_reason(seen: Sighting, config: RunConfig, words: Words) -> str:
     """Why a candidate was dropped and by how much; the rank is said first (SC-02)."""
     if staged := stage_drop(seen, config, words):
         return staged
-    if seen.found.gate == "beyond_top_k" and seen.round.anchors == NO_SCALE:
+    if seen.found.gate == "beyond_top_k" and not seen.round.scaled:
         return words("rank {rank} > top-k {top_k}", rank=seen.found.rank, top_k=config.top_k)
     if seen.found.gate == "beyond_top_k":
         return words(
@@ -302,19 +302,26 @@ def _labels(words: Words) -> dict[str, str]:
 
 def similarity_value(seen: Sighting) -> str:
     """The similarity; a dash where an imported trace gives no scale for it."""
-    return "–" if seen.round.anchors == NO_SCALE else probability_text(seen.passage.similarity)
+    return probability_text(seen.passage.similarity) if seen.round.scaled else "–"
+
+
+def _theirs(seen: Sighting) -> bool:
+    """Whether another program searched, whose scores are no cosines."""
+    return seen.round.anchors in (THEIR_SCALE, NO_SCALE)
 
 
 def score_value(seen: Sighting, words: Words) -> str:
     """The cosine, or the score that another program gave; empty where it gave none."""
-    if seen.round.anchors not in (THEIR_SCALE, NO_SCALE):
-        return words("cos {value}", value=probability_text(seen.passage.raw_score))
-    scored = any(item.passage.raw_score for item in seen.round.candidates)
-    return words("score {value}", value=f"{seen.passage.raw_score:.4g}") if scored else ""
+    score = seen.passage.raw_score
+    if score is None:
+        return ""
+    if _theirs(seen):
+        return words("score {value}", value=f"{score:.4g}")
+    return words("cos {value}", value=probability_text(score))
 
 
 def _similarity_tip(seen: Sighting, config: RunConfig, words: Words) -> str:
-    if seen.round.anchors == NO_SCALE:
+    if not seen.round.scaled:
         return words("The imported trace gives no scale for its scores, so no similarity is known.")
     if seen.round.anchors == THEIR_SCALE:
         return words(
@@ -345,7 +352,8 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "section": section_text(passage.section, words),
         "snippet": segments(snippet, terms),
         "text": segments(passage.text, terms),
-        "similarity": best.passage.similarity,
+        "similarity": best.passage.similarity if best.round.scaled else 0.0,
+        "bar": best.round.scaled,
         "value": similarity_value(best),
         "cosine": score_value(best, words),
         "tip": _similarity_tip(best, config, words),
@@ -354,6 +362,7 @@ def passage_row(line: LifeLine, config: RunConfig, terms: Sequence[str], words: 
         "dropped": line.dropped,
         "state": _state(line),
         "chip": _chip(line, config, words),
+        # A yes or no alone is no share, and sorts as one all the same.
         "p": -1.0 if verdict is None or verdict.relevant is None else verdict.p_relevant,
         "reason": drop_reason(best, config, words) if line.dropped else _reason(verdict, config, words),
         "steps": _steps(line, config, words),
@@ -458,9 +467,9 @@ def _seen(seen: Sighting, config: RunConfig, words: Words) -> dict[str, str]:
         "rank": f"#{seen.found.rank}",
         "ranks": ranks_text(seen, config, words) or " · ".join(filter(None, _stages(seen, words))),
         "similarity": similarity_value(seen),
-        "cosine": f"{seen.passage.raw_score:.3f}",
-        "floor": f"{seen.round.floor:.3f}",
+        "cosine": score_value(seen, words) or "–" if _theirs(seen) else f"{seen.passage.raw_score:.3f}",
+        "floor": "–" if _theirs(seen) else f"{seen.round.floor:.3f}",
         "gate": gate_text(seen, config, words),
-        "margin": f"{seen.found.margin:+.2f}".replace("-", "−"),
+        "margin": f"{seen.found.margin:+.2f}".replace("-", "−") if seen.round.scaled else "–",
         "verdict": f"{verdict} ({words('reused')})" if seen.reused else verdict,
     }

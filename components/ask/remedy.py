@@ -130,6 +130,13 @@ def _why(found: Diagnosis) -> str:
         return N_("It is based on passages that did not pass.")
     if found.failure == "grader_too_strict" and "no" in found.figures:
         return N_("Its P(relevant) is {p}, but the grader said no, and from a minimum of {bar} a no never passes.")
+    if found.failure == "dropped_by_similarity" and "similarity" not in found.figures:
+        return N_("The closest stands at rank {rank}, beyond the top-k of {top_k}.")
+    if found.failure == "grader_too_strict" and "p" not in found.figures:
+        return N_("The grader said no.")
+    if found.failure == "no_such_knowledge" and "best" not in found.figures:
+        judged = N_("None of {judged} judged passages answers the question.")
+        return judged if found.figures["judged"] else N_("There is no verdict to go by.")
     if found.failure == "no_such_knowledge" and not found.figures["judged"]:
         return N_("The most similar passage reaches {best}, and there is no verdict to go by.")
     return _WHY[found.failure]

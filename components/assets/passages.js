@@ -138,9 +138,9 @@ function pair(root, view, row) {
     el("span", { class: "source" }, [row.source]), row.section ? el("span", { class: "section" }, [" § " + row.section]) : "",
   ]);
   const kind = row.kind ? el("span", { class: `kind ${row.kind}`, title: row.kind_tip || words.kind }, [row.kind_text]) : "";
-  const meter = el("div", { class: "meter", "aria-hidden": "true" }, [el("i", { class: "value" }), el("i", { class: "tick" })]);
-  meter.style.setProperty("--value", `${row.similarity * 100}%`);
-  meter.style.setProperty("--tick", `${view.data.threshold * 100}%`);
+  const meter = row.bar ? el("div", { class: "meter", "aria-hidden": "true" }, [el("i", { class: "value" }), el("i", { class: "tick" })]) : "";
+  if (meter) meter.style.setProperty("--value", `${row.similarity * 100}%`);
+  if (meter) meter.style.setProperty("--tick", `${view.data.threshold * 100}%`);
   const line = el("tr", { role: "row", class: `row ${row.dropped ? "dropped" : ""}`, "data-id": row.id }, [
     cell("rank num", words.rank, [String(row.rank), el("small", {}, ["r" + row.round])]),
     cell("passage", words.passage, [title, kind, el("div", { class: "snippet" }, marked(row.snippet)), row.ranks ? el("small", { class: "ranks num", title: row.ranks_tip }, [row.ranks]) : "", ...stages(row, words)]),

@@ -196,7 +196,7 @@ def verdict_text(verdict: Verdict, words: Words) -> str:
     """A verdict with its P(relevant), the number that the slider's bar is about: ``✗ not relevant · P 0.19``."""
     sign = {None: "?", True: "✓", False: "✗"}[verdict.relevant]
     label = f"{sign} {verdict_label(verdict, words)}"
-    return label if verdict.relevant is None else f"{label} · P {probability_text(verdict.p_relevant)}"
+    return label if verdict.known_p is None else f"{label} · P {probability_text(verdict.known_p)}"
 
 
 def bar_text(verdict: Verdict, min_confidence: float, words: Words) -> str:

@@ -117,7 +117,8 @@ def _passage_outcome(name: str, side: PassageOutcome | None, words: Words) -> No
         return node("div", "cell", tag, node("span", "muted", words("not found")))
     rank = words("#{rank} in round {round}", rank=side.best_rank, round=side.best_round)
     gate = words(GATE_STEPS[side.gate])
-    first = node("div", "num", rank, node("span", "muted", f" · {probability_text(side.similarity)} · {gate}"))
+    near = "" if side.similarity is None else f" · {probability_text(side.similarity)}"
+    first = node("div", "num", rank, node("span", "muted", f"{near} · {gate}"))
     rest = []
     if side.found_by:
         lists = words(", ").join(words(GRAPH_LISTS[name]) for name in side.found_by)

@@ -91,7 +91,9 @@ def _passage(row: Mapping[str, Any], place: str, threshold: float, words: Words)
         title.append(node("span", "muted", " § ", node("bdi", "", row["section"])))
     if row["ranks"]:
         title.append(node("span", "ranks num muted", row["ranks"], title=row["ranks_tip"]))
-    bar = node("span", "bar", data_fill=_share(row["similarity"]), data_tick=_share(threshold), aria_hidden="true")
+    bar: Node | str = ""
+    if row["bar"]:
+        bar = node("span", "bar", data_fill=_share(row["similarity"]), data_tick=_share(threshold), aria_hidden="true")
     verdict = [chip(mark["look"], mark["text"])]
     if mark["note"]:
         verdict.append(node("small", "muted", mark["note"]))

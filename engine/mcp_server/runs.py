@@ -30,7 +30,7 @@ from engine.mcp_server.results import (
 )
 from engine.mcp_server.telling import Language, Telling
 from engine.model.cost import Cost
-from engine.model.values import NO_SCALE, Candidate, Outcome, PassageId, Round, RunRecord
+from engine.model.values import Candidate, Outcome, PassageId, Round, RunRecord
 from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.remedy import remedy
 
@@ -207,10 +207,10 @@ def _judged(item: Candidate, current: Round, *, texts: bool) -> Judged:
     return Judged(
         id=passage.id,
         place=" § ".join(part for part in (passage.source, passage.section) if part),
-        similarity=None if current.anchors == NO_SCALE else round(passage.similarity, 3),
+        similarity=round(passage.similarity, 3) if current.scaled else None,
         gate=item.gate,
         verdict=said,
-        p_relevant=round(verdict.p_relevant, 3) if verdict and verdict.relevant is not None else None,
+        p_relevant=None if verdict is None or verdict.known_p is None else round(verdict.known_p, 3),
         text=cut(passage.text, SEVERAL) if texts else "",
     )
 

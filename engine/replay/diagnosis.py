@@ -82,7 +82,7 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
         return None if record.outcome == "answered" else spent
     kept = [item for item in found if _kept(item, record)]
     if not kept:
-        best = max(found, key=lambda item: item.passage.similarity)
+        best = max(found, key=_nearness)
         return Diagnosis("dropped_by_similarity", _dropped(best, record), (best.passage.id,))
     if record.outcome == "answered":
         figures: dict[str, float] = {"passed": len(given), "expected": len({item.passage.id for item in kept})}
@@ -119,9 +119,9 @@ def _nothing_passed(record: RunRecord) -> Diagnosis:
     ]
     if passing:
         # It passed and still nothing was given: no round that judged it had kept it.
-        best = max(passing, key=lambda item: item.passage.similarity)
+        best = max(passing, key=_nearness)
         return Diagnosis("dropped_by_similarity", _dropped(best, record), (best.passage.id,))
-    closest = max(candidates, key=lambda item: item.passage.similarity)
+    closest = max(candidates, key=_nearness)
     missing = record.config.similarity_threshold - closest.passage.similarity
     if 0 < missing <= _NEAR_SIMILARITY:
         return Diagnosis("dropped_by_similarity", _dropped(closest, record), (closest.passage.id,))
@@ -133,12 +133,15 @@ def _nothing_passed(record: RunRecord) -> Diagnosis:
     drifted = _drifted(record)
     if drifted is not None:
         return drifted
-    return Diagnosis("no_such_knowledge", {"best": closest.passage.similarity, "judged": len(readable)})
+    nearest = {"best": closest.passage.similarity} if _scaled(record) else {}
+    return Diagnosis("no_such_knowledge", {**nearest, "judged": len(readable)})
 
 
 def _refused(verdict: Verdict, record: RunRecord) -> dict[str, float]:
-    """P(relevant) and the bar that it misses; ``no`` where only the grader's no keeps it from passing."""
+    """P(relevant) and the bar that it misses, where both are known; ``no`` where only the grader's no held it back."""
     bar = record.config.min_confidence
+    if verdict.bare:
+        return {}
     figures = {"p": verdict.p_relevant, "bar": bar}
     return {**figures, "no": 1.0} if verdict.held_back(bar) else figures
 
@@ -146,7 +149,7 @@ def _refused(verdict: Verdict, record: RunRecord) -> dict[str, float]:
 def _drifted(record: RunRecord) -> Diagnosis | None:
     """Every rewrite left both the pass rate and the best similarity no better, and in the end clearly lower."""
     rates = [decision.pass_rate for decision in record.decisions]
-    best = [max((item.passage.similarity for item in current.candidates), default=0.0) for current in record.rounds]
+    best = [current.best_similarity or 0.0 for current in record.rounds]
     if len(rates) < 2 or rates[0] == 0 or max(rates[1:]) > rates[0] or rates[-1] >= rates[0]:
         return None
     if best[0] - best[-1] < _DRIFT or max(best[1:]) > best[0]:
@@ -190,13 +193,20 @@ def _kept(item: Candidate, record: RunRecord) -> bool:
     return gate_in(item, record.config) == "kept"
 
 
+def _nearness(item: Candidate) -> tuple[float, int]:
+    """The more similar one first, and where that is not known the one of the better rank."""
+    return item.passage.similarity, -item.rank
+
+
+def _scaled(record: RunRecord) -> bool:
+    return all(current.scaled for current in record.rounds)
+
+
 def _dropped(item: Candidate, record: RunRecord) -> dict[str, float]:
-    return {
-        "similarity": item.passage.similarity,
-        "threshold": record.config.similarity_threshold,
-        "rank": item.rank,
-        "top_k": record.config.top_k,
-    }
+    places: dict[str, float] = {"rank": item.rank, "top_k": record.config.top_k}
+    if not _scaled(record):
+        return places
+    return {"similarity": item.passage.similarity, "threshold": record.config.similarity_threshold, **places}
 
 
 def _verdicts(record: RunRecord) -> dict[PassageId, Verdict]:

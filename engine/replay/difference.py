@@ -46,8 +46,8 @@ class PassageOutcome:
     best_rank: int
     """Over all rounds."""
     best_round: int
-    similarity: float
-    """At its best rank."""
+    similarity: float | None
+    """At its best rank; None where ranks alone are known."""
     gate: Gate
     """``kept`` where any round kept it, else what dropped it at its best rank."""
     verdict: Verdict | None
@@ -83,7 +83,7 @@ def _passage_outcome(seen: list[_Seen], min_confidence: float, marker: int | Non
         first_rank=next((item.rank for current, item in seen if current.index == 0), None),
         best_rank=best.rank,
         best_round=best_round.index,
-        similarity=best.passage.similarity,
+        similarity=best.passage.similarity if best_round.scaled else None,
         gate="kept" if any(item.gate == "kept" for _, item in seen) else best.gate,
         verdict=verdict,
         passes=verdict is not None and verdict.passes(min_confidence),
@@ -342,7 +342,8 @@ def _verdicts(passages: tuple[PassageDifference, ...]) -> tuple[VerdictDifferenc
         if old is None or new is None:
             continue
         flipped = old.relevant != new.relevant
-        if flipped or abs(round(old.p_relevant - new.p_relevant, 9)) > _NOTICED:
+        known = None not in (old.known_p, new.known_p)
+        if flipped or (known and abs(round(old.p_relevant - new.p_relevant, 9)) > _NOTICED):
             found.append(VerdictDifference(item.passage, flipped))
     return tuple(sorted(found, key=lambda item: not item.flipped))
 

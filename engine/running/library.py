@@ -296,7 +296,7 @@ def _found(item: Passage, stored: StoredPassage) -> FoundPassage:
     return FoundPassage(
         passage=stored,
         similarity=item.similarity,
-        cosine=item.raw_score,
+        cosine=item.raw_score or 0.0,
         vector_rank=item.vector_rank,
         text_rank=item.text_rank,
         text_score=item.text_score,

@@ -87,7 +87,7 @@ def _document(record: RunRecord, current: Round, candidate: Candidate) -> dict[s
         "source": passage.source,
         "text": passage.text,
         "similarity": round(passage.similarity, 6),
-        "rawScore": round(passage.raw_score, 6),
+        "rawScore": None if passage.raw_score is None else round(passage.raw_score, 6),
         **_ranks(passage),
         "round": current.index,
         "dropped": passage.id not in given,

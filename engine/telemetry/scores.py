@@ -21,10 +21,9 @@ def annotator(model: str) -> Annotator:
 
 
 def of_verdict(verdict: Verdict, wanted: Wanted, document: int | None = None) -> Score:
-    """P(relevant) of a passage; an unreadable verdict has no score."""
+    """P(relevant) of a passage; an unreadable verdict, and a yes or no alone, has no score."""
     label = "unreadable" if verdict.relevant is None else "relevant" if verdict.relevant else "irrelevant"
-    score = None if verdict.relevant is None else verdict.p_relevant
-    return Score("relevance", label, score, wanted.text(verdict.reason), annotator(verdict.grader), document)
+    return Score("relevance", label, verdict.known_p, wanted.text(verdict.reason), annotator(verdict.grader), document)
 
 
 def of_documents(

@@ -102,16 +102,16 @@ def _describe_search(current: Round | None, record: RunRecord, fields: Fields) -
     fields.put("workbench.candidates", len(current.candidates))
     fields.put("workbench.kept", len(current.kept))
     for place, item in enumerate(current.candidates):
-        similarity = item.passage.similarity
-        fields.document(SpanAttributes.RETRIEVAL_DOCUMENTS, place, item.passage, similarity, _figures(item))
+        score = item.passage.similarity if current.scaled else item.passage.raw_score
+        fields.document(SpanAttributes.RETRIEVAL_DOCUMENTS, place, item.passage, score, _figures(item, current))
     return scores.of_documents(current.candidates, current.verdicts, fields.wanted)
 
 
-def _figures(item: Candidate) -> dict[str, object]:
+def _figures(item: Candidate, current: Round) -> dict[str, object]:
     return {
         "rank": item.rank,
         "gate": item.gate,
-        "margin": item.margin,
+        "margin": item.margin if current.scaled else None,
         "kind": item.kind,
         "raw_score": item.passage.raw_score,
         "text_score": item.passage.text_score,

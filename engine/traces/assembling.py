@@ -150,7 +150,7 @@ def _round(index: int, search: ForeignSearch, verdicts: Sequence[ForeignVerdict]
             text=item.text,
             # Without a scale nothing is known but the rank: no threshold can tell one from another.
             similarity=round(item.score, 6) if scaled and item.score is not None else 0.0,
-            raw_score=item.score if item.score is not None else 0.0,
+            raw_score=item.score,
             title=item.title,
             ordinal=rank,
         )
@@ -167,13 +167,15 @@ def _round(index: int, search: ForeignSearch, verdicts: Sequence[ForeignVerdict]
 
 
 def verdict_of(given: ForeignVerdict) -> Verdict:
-    """A verdict of the other program; a bare yes or no counts as certain, and ``Origin.confidence`` says so."""
+    """A verdict of the other program; a bare yes or no counts as certain, and says that it is one."""
     confidence = 1.0
     if given.score is not None and given.relevant is not None:
         confidence = given.score if given.relevant else 1.0 - given.score
     if given.relevant is None:
         confidence = 0.0
-    return Verdict(given.relevant, round(confidence, 6), given.reason, grader=f"{IMPORTED}:{given.grader or 'unknown'}")
+    bare = given.relevant is not None and given.score is None
+    grader = f"{IMPORTED}:{given.grader or 'unknown'}"
+    return Verdict(given.relevant, round(confidence, 6), given.reason, grader=grader, bare=bare)
 
 
 def _notes(trace: ForeignTrace, rounds: Sequence[Round], given: Sequence[PassageId] | None) -> tuple[OriginNote, ...]:

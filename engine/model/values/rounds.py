@@ -18,6 +18,7 @@ from engine.model.values.names import (
     Strategy,
     Sufficiency,
 )
+from engine.model.values.origin import NO_SCALE
 
 Content = tuple[PassageId, str, str, str, str, int, str]
 """Id, source, text, section, title, ordinal and date of a passage."""
@@ -32,8 +33,8 @@ class Passage:
     text: str
     similarity: float
     """In [0, 1], higher is better, regardless of metric, sign or scale the store uses (SC-09)."""
-    raw_score: float
-    """The store's own number: for dense search the cosine, in [-1, 1]."""
+    raw_score: float | None
+    """The store's own number: for dense search the cosine, in [-1, 1]; None where another program gave none."""
     section: str = ""
     title: str = ""
     ordinal: int = 0
@@ -119,6 +120,13 @@ class Verdict:
     """Score of a model that gives scores, as it came; None for any other grader."""
     fit: str = ""
     """Id of the fit to the collection that it was made with; empty: the grader as shipped."""
+    bare: bool = False
+    """Whether another program said yes or no alone, so that its confidence stands for nothing."""
+
+    @property
+    def known_p(self) -> float | None:
+        """P(relevant) as far as it can be said: None where unreadable, and for a yes or no alone."""
+        return None if self.relevant is None or self.bare else self.p_relevant
 
     @property
     def p_relevant(self) -> float:
@@ -295,6 +303,11 @@ class Round:
         return tuple(item.passage for item in self.candidates if item.gate == "kept")
 
     @property
+    def scaled(self) -> bool:
+        """Whether its similarities stand for something; else ranks alone are known."""
+        return self.anchors != NO_SCALE
+
+    @property
     def best_similarity(self) -> float | None:
-        """The best similarity of all candidates, dropped ones included; None where there are none."""
-        return max((item.passage.similarity for item in self.candidates), default=None)
+        """The best similarity of all candidates, dropped ones included; None where there are none or none is known."""
+        return max((item.passage.similarity for item in self.candidates), default=None) if self.scaled else None
