@@ -30,8 +30,13 @@ def add_traces(api: FastAPI, get_engine: GetEngine) -> None:
     @api.post("/runs/{run_id}/verdicts", summary="Have a grader judge what an imported run left ungraded")
     async def judge(run_id: str, body: VerdictsRequest, request: Request) -> Response:
         engine, model = get_engine(), RoleModel(body.grader)
-        work = asyncio.to_thread(lambda: engine.traces.judge([run_id], model).result())
-        return Json({"run": run_id, "judged": await while_connected(request, work)})
+        return Json({"run": run_id, "judged": await while_connected(request, judged(engine, run_id, model))})
+
+
+async def judged(engine: Engine, run_id: str, model: RoleModel) -> int:
+    """How many passages were judged; being cancelled ends the calls, and no thread waits for them meanwhile."""
+    judging = await asyncio.to_thread(engine.traces.judge, [run_id], model)
+    return await asyncio.wrap_future(judging)
 
 
 def _take(engine: Engine, body: TracesRequest) -> dict[str, Any]:

@@ -18,6 +18,10 @@ class TracesUnusable(WorkbenchError):
         N_("{name!r} holds more than {limit} spans."),
         N_("Export fewer traces at a time."),
     )
+    too_long = Message(
+        N_("Each trace in {name!r} that searches has more than {spans} spans or {searches} searches."),
+        N_("Give each question a trace of its own, and export them again."),
+    )
     too_deep = Message(
         N_("{name!r} is nested too deeply to be read."),
         N_("Export the traces again, or leave out the span that holds this."),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.traces.phoenix import nanoseconds
-from engine.traces.spans import Span, items, number
+from engine.traces.spans import LATEST_NS, Span, items, number
 
 _KINDS = {"retrieval": "RETRIEVER", "grading": "EVALUATOR", "generation": "LLM", "rewriting": "CHAIN"}
 _NAMES = {"retrieval": "retrieve", "grading": "grade_documents", "generation": "generate", "rewriting": "rewrite"}
@@ -25,7 +25,7 @@ def observed_spans(value: Mapping[str, Any]) -> Iterator[Span]:
     duration = number(value.get("duration_ms")) or max((_ends(item) for item in steps), default=0.0)
     attributes = {"input": {"value": value.get("question")}, "output": {"value": value.get("answer") or ""}}
     yield Span(
-        f"{identity}/", identity, "", "run", "CHAIN", began, began + int(duration * 1e6), attributes,
+        f"{identity}/", identity, "", "run", "CHAIN", began, _after(began, duration), attributes,
         str(value.get("error") or ""), project, "observed",
     )  # fmt: skip
     for place, item in enumerate(steps):
@@ -36,13 +36,17 @@ def observed_spans(value: Mapping[str, Any]) -> Iterator[Span]:
             parent=f"{identity}/",
             name=_NAMES[kind],
             kind=_KINDS[kind],
-            start_ns=began + int((number(item.get("start_ms")) or 0.0) * 1e6),
-            end_ns=began + int(_ends(item) * 1e6),
+            start_ns=_after(began, number(item.get("start_ms")) or 0.0),
+            end_ns=_after(began, _ends(item)),
             attributes=_attributes(item),
             error=str(item.get("error") or ""),
             project=project,
             tool="observed",
         )
+
+
+def _after(began_ns: int, ms: float) -> int:
+    return min(max(0, began_ns + int(min(max(ms, -1e15), 1e15) * 1e6)), LATEST_NS)
 
 
 def _ends(item: Mapping[str, Any]) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.errors import TraceDecoderMissing
-from engine.traces.spans import PassageNote, Span, items, nested, number
+from engine.traces.spans import LATEST_NS, PassageNote, Span, items, nested, number
 
 _OPERATIONS = {"chat": "LLM", "text_completion": "LLM", "generate_content": "LLM", "execute_tool": "TOOL"}
 """Kinds by ``gen_ai.operation.name``, for programs that follow OpenTelemetry's own conventions."""
@@ -95,7 +95,7 @@ def _value(value: Any, depth: int = 0) -> Any:
     if "intValue" in value:
         try:
             return int(value["intValue"])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
     if "doubleValue" in value:
         return number(value["doubleValue"])
@@ -109,8 +109,8 @@ def _value(value: Any, depth: int = 0) -> Any:
 
 def _nanoseconds(value: Any) -> int:
     try:
-        return max(0, int(value))
-    except (TypeError, ValueError):
+        return min(max(0, int(value)), LATEST_NS)
+    except (TypeError, ValueError, OverflowError):
         return 0
 
 

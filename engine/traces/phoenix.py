@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from engine.traces.spans import DocumentNote, Span, loaded, nested, number
+from engine.traces.spans import LATEST_NS, DocumentNote, Span, loaded, nested, number
 
 _ATTRIBUTES = "attributes."
 _DATA_FRAME = ("context.span_id", "context.trace_id")
@@ -71,7 +71,7 @@ def nanoseconds(value: Any) -> int:
     if found is not None:
         # Seconds, milliseconds, microseconds or nanoseconds, by their size.
         scale = next((scale for limit, scale in ((1e11, 1e9), (1e14, 1e6), (1e17, 1e3)) if abs(found) < limit), 1.0)
-        return max(0, int(found * scale))
+        return min(max(0, int(found * scale)), LATEST_NS)
     try:
         moment = datetime.fromisoformat(str(value))
         return max(0, int(moment.timestamp() * 1e6) * 1000)

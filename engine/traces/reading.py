@@ -16,7 +16,7 @@ from engine.traces.observed import is_observed, observed_spans
 from engine.traces.otlp import decoded, is_otlp, otlp_span, otlp_spans
 from engine.traces.phoenix import annotated, is_annotation, is_phoenix_span, phoenix_span
 from engine.traces.spans import Span, items
-from engine.traces.understanding import understood
+from engine.traces.understanding import MOST_OF_TRACE, MOST_SEARCHES, understood
 
 MOST_MB = 64
 MOST_SPANS = 50_000
@@ -67,6 +67,8 @@ def recognised(files: Iterable[tuple[str, bytes]], project: str = "") -> Recogni
             found.left_out.append(trace)
         else:
             traces.append(trace)
+    if not traces and any(item.code in ("many_spans", "many_searches") for item in found.left_out):
+        raise TracesUnusable.too_long(name=found.name, spans=MOST_OF_TRACE, searches=MOST_SEARCHES)
     if not traces:
         raise TracesUnusable.nothing(name=found.name, spans=len(spans))
     return Recognised(tuple(traces), len(spans), tuple(found.left_out))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from engine.model.values import TraceTool
 
+LATEST_NS = 253_402_300_799 * 10**9
+"""The end of the year 9999, after which no calendar goes."""
 LONGEST_TEXT = 200_000
 """Characters of one text that are kept; a passage is far shorter."""
 _DEEPEST = 40
+_PLACE = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def items(value: Any) -> Iterator[Any]:
     """The members of a list, or of an object whose keys are places, in order."""
     if isinstance(value, list | tuple):
         yield from value
-    elif isinstance(value, Mapping) and value and all(str(key).isdigit() for key in value):
+    elif isinstance(value, Mapping) and value and all(_PLACE.fullmatch(str(key)) for key in value):
         yield from (value[key] for key in sorted(value, key=lambda key: int(str(key))))
 
 

@@ -27,18 +27,22 @@ class Tree:
         self.by_id = by_id
         self.spans = sorted(by_id.values(), key=lambda span: (span.start_ns, -span.end_ns, span.id))
         self._break_circles()
+        self.began_ns = min((span.start_ns for span in self.spans if span.start_ns), default=0)
+        self._named: dict[str, str] = {}
         roots = [span for span in self.spans if span.parent not in self.by_id]
         self.root = max(roots, key=lambda span: (span.end_ns - span.start_ns, -span.start_ns))
 
     def _break_circles(self) -> None:
+        ending: set[str] = set()
         for span in self.spans:
             seen, at = {span.id}, span.parent
-            while at in self.by_id:
+            while at in self.by_id and at not in ending:
                 if at in seen:
-                    self.by_id[span.id] = replace(span, parent="")
+                    self.by_id[span.id], seen = replace(span, parent=""), {span.id}
                     break
                 seen.add(at)
                 at = self.by_id[at].parent
+            ending |= seen
         self.spans = [self.by_id[span.id] for span in self.spans]
 
     def above(self, span: Span) -> list[Span]:
@@ -57,10 +61,6 @@ class Tree:
         return max(0.0, (ns - self.began_ns) / 1e6)
 
     @property
-    def began_ns(self) -> int:
-        return min((span.start_ns for span in self.spans if span.start_ns), default=0)
-
-    @property
     def ended_ns(self) -> int:
         return max(span.end_ns for span in self.spans)
 
@@ -70,16 +70,25 @@ class Tree:
             return "search"
         if span.kind == "EVALUATOR":
             return "grade"
-        for item in (span, *self.above(span)):
-            if item.id == self.root.id and item.id != span.id:
+        if span.id == self.root.id:
+            return _by_name(span)
+        way = []
+        while span.id not in self._named:
+            way.append(span)
+            if _by_name(span) or span.parent not in self.by_id or span.parent == self.root.id:
+                self._named[span.id] = _by_name(span)
                 break
-            for name, pattern in _BY_NAME:
-                if pattern.search(item.name):
-                    return name
-        return ""
+            span = self.by_id[span.parent]
+        # Kept for all on the way: in a deep trace each would go it once more.
+        self._named |= dict.fromkeys((item.id for item in way), self._named[span.id])
+        return self._named[span.id]
 
     def decides(self, span: Span) -> bool:
         return bool(_DECIDING.search(span.name)) and span.kind in ("CHAIN", "", "UNKNOWN", "TOOL", "AGENT")
+
+
+def _by_name(span: Span) -> str:
+    return next((name for name, pattern in _BY_NAME if pattern.search(span.name)), "")
 
 
 _BY_NAME = (("grade", _GRADING), ("rewrite", _REWRITING), ("generate", _GENERATING), ("search", _SEARCHING))

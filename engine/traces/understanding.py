@@ -15,6 +15,10 @@ from engine.traces.spans import Span, items, loaded, number
 from engine.traces.tree import Tree
 from engine.traces.verdicts import verdicts_of
 
+MOST_OF_TRACE = 5000
+"""Spans of one trace, which are compared with each other."""
+MOST_SEARCHES = 100
+"""Of one trace: a loop that searches more often answers more than one question."""
 _QUESTIONS = ("question", "query", "input", "user_input", "prompt", "text", "messages")
 _ANSWERS = ("answer", "generation", "response", "output", "result", "text", "content", "messages", "choices")
 _ELSEWHERE = (PassageId("\0elsewhere"),)
@@ -24,11 +28,17 @@ _ROLES: Mapping[str, CallRole] = {"grade": "grader", "rewrite": "rewriter", "gen
 
 def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
     """One trace; left out, with the reason, where it searched nothing or asked nothing."""
+    if len(spans) > MOST_OF_TRACE:
+        told = {"trace": spans[0].trace_id, "n": str(len(spans)), "limit": str(MOST_OF_TRACE)}
+        return LeftOut("many_spans", told)
     tree = Tree(spans)
     root = tree.root
     searches = searches_of(tree)
     if not searches:
         return LeftOut("no_search", {"trace": root.trace_id, "spans": str(len(tree.spans))})
+    if len(searches) > MOST_SEARCHES:
+        told = {"trace": root.trace_id, "n": str(len(searches)), "limit": str(MOST_SEARCHES)}
+        return LeftOut("many_searches", told)
     question, guessed = said(root.input, _QUESTIONS), False
     if not question:
         question, guessed = searches[0].query, True
@@ -69,17 +79,15 @@ def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
 def _grading_times(tree: Tree, searches: Sequence[ForeignSearch]) -> tuple[tuple[float, float], ...]:
     """By round: from when to when passages were graded; a moment after the search where the trace does not say."""
     found = []
+    graded = [
+        (tree.ms(span.start_ns), tree.ms(span.end_ns))
+        for span in tree.spans
+        if span.kind not in ("RETRIEVER", "RERANKER") and span.id != tree.root.id and tree.does(span) == "grade"
+    ]
     for place, search in enumerate(searches):
         until = searches[place + 1].start_ms if place + 1 < len(searches) else float("inf")
-        spans = [
-            span
-            for span in tree.spans
-            if span.kind not in ("RETRIEVER", "RERANKER")
-            and span.id != tree.root.id
-            and tree.does(span) == "grade"
-            and search.start_ms <= tree.ms(span.start_ns) < until
-        ]
-        times = [(tree.ms(span.start_ns), tree.ms(span.end_ns)) for span in spans] or [(search.end_ms, search.end_ms)]
+        within = [times for times in graded if search.start_ms <= times[0] < until]
+        times = within or [(search.end_ms, search.end_ms)]
         found.append((min(start for start, _ in times), max(end for _, end in times)))
     return tuple(found)
 

@@ -14,6 +14,8 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 
+from engine.api.chat.bodies import ChatMessage
+from engine.api.chat.tasks import task_reply
 from engine.engine import Engine
 from engine.errors import ModelUnreachable
 from engine.model.config import RunConfig
@@ -208,6 +210,12 @@ def test_a_client_that_leaves_stops_its_run(tmp_path: Path) -> None:
         arriving.close()
         assert engine.wait(run_id, PATIENCE_S)
         assert engine.record(run_id).outcome == "cancelled"
+
+
+def test_a_task_without_an_end_is_read_once() -> None:
+    """Nothing else has its turn meanwhile: a pattern that began again at each tag took hours over a megabyte."""
+    asked = ChatMessage(role="user", content='### Task: {"title": 1}' + "<chat_history>" * 100_000)
+    assert task_reply([asked]) is None
 
 
 def test_it_works_asynchronously_too(shared: tuple[OpenAI, Engine]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from engine.api import create_api
+from engine.api.trace_routes import judged
 from engine.cli.main import main
 from engine.engine import Engine
 from engine.errors import ForkRefused, InvalidQuerySet, NothingToJudge
@@ -150,6 +153,22 @@ def test_the_api_looks_takes_and_judges(engine: Engine) -> None:
     assert client.post(f"/runs/{run}/verdicts", json={}).json() == {"run": run, "judged": 2}
     refused = client.post("/traces", json={"files": [{"name": "a", "content": {"x": 1}}]})
     assert (refused.status_code, refused.json()["code"]) == (422, "WB960")
+
+
+def test_a_caller_of_the_api_who_leaves_ends_the_judging(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that waited for it would go on, and a few of them would hold up every other request (TR-05)."""
+    judging: Future[int] = Future()
+    monkeypatch.setattr(engine.traces, "judge", lambda *_: judging)
+
+    async def left() -> None:
+        leaving = asyncio.create_task(judged(engine, "any", RoleModel()))
+        while judging._done_callbacks == []:
+            await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+
+    asyncio.run(left())
+    assert judging.cancelled()
 
 
 def test_the_command_line_looks_and_takes(

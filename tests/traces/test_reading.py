@@ -16,6 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from engine.errors import TraceDecoderMissing, TracesUnusable, WorkbenchError
 from engine.traces.foreign import ForeignTrace
 from engine.traces.reading import recognised
+from engine.traces.understanding import MOST_OF_TRACE, MOST_SEARCHES
 from tests.support.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of, tides
 
 
@@ -163,3 +164,42 @@ _json = st.recursive(
 def test_no_json_whatsoever_breaks_the_reading(value: Any) -> None:
     with suppress(TracesUnusable):
         recognised([("x.json", json.dumps(value).encode())])
+
+
+def one_span(**changes: Any) -> dict[str, Any]:
+    """An export of one search, with fields of its span changed."""
+    whole = CragTrace("odd", "tides?").retrieve("tides?", [("tides", TIDES, 0.9)]).otlp()
+    [scope] = whole["resourceSpans"][0]["scopeSpans"]
+    scope["spans"][-1] |= changes
+    return whole
+
+
+@pytest.mark.parametrize("key", ["²", "9" * 5000], ids=["superscript", "endless"])
+def test_a_key_that_is_no_place_is_one_of_an_object(key: str) -> None:
+    more = [{"key": f"retrieval.extra.{key}", "value": {"stringValue": "x"}}]
+    whole = one_span()
+    for span in whole["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+        span["attributes"] += [*more, {"key": f"retrieval.documents.{key}.document.content", "value": {}}]
+    with suppress(WorkbenchError):
+        recognised(file_of(whole))
+
+
+@pytest.mark.parametrize("time", ["9" * 40, "9" * 400, 1e308 * 10], ids=["far", "farther", "infinite"])
+def test_a_time_that_no_calendar_has_stops_nothing(time: object) -> None:
+    data = json.dumps(one_span(startTimeUnixNano=time, endTimeUnixNano=time)).replace("Infinity", "1e999").encode()
+    assert len(recognised([("odd.json", data)]).traces) == 1
+
+
+def test_a_trace_of_many_steps_is_left_out_with_the_reason() -> None:
+    """Its steps are compared with each other: thousands of them would keep a processor busy for hours (TR-01)."""
+    long = CragTrace("long", "tides?")
+    for place in range(MOST_SEARCHES + 1):
+        long.retrieve(f"tides {place}?", [("tides", TIDES, 0.9)])
+    with pytest.raises(TracesUnusable, match=f"{MOST_SEARCHES} searches"):
+        recognised(file_of(long.otlp()))
+    found = recognised(file_of(long.otlp(), tides().otlp("The moon.")))
+    assert [item.code for item in found.left_out] == ["many_searches"]
+    span = one_span()["resourceSpans"][0]["scopeSpans"][0]["spans"][-1]
+    many = [{**span, "spanId": f"{place:016x}"} for place in range(MOST_OF_TRACE + 1)]
+    with pytest.raises(TracesUnusable, match=f"{MOST_OF_TRACE} spans"):
+        recognised(file_of({"resourceSpans": [{"scopeSpans": [{"spans": many}]}]}))

@@ -14,7 +14,6 @@ from engine.errors import ChatRefused
 
 _TASK = re.compile(r"\s*#{1,4}\s*Task:", re.IGNORECASE)
 _KEY = re.compile(r"\{\s*[\"“](title|tags|follow_ups|queries|prompt|text)[\"”]\s*:", re.IGNORECASE)
-_HISTORY = re.compile(r"<chat_history>(.*?)</chat_history>", re.DOTALL)
 _TURN = re.compile(r"^(USER|ASSISTANT|SYSTEM|TOOL): ?", re.MULTILINE)
 _LONGEST_TITLE = 60
 
@@ -28,12 +27,19 @@ def task_reply(messages: list[ChatMessage]) -> str | None:
     if asked.role != "user" or not _TASK.match(asked.text):
         return None
     key = _KEY.search(asked.text)
-    history = _HISTORY.search(asked.text)
+    history = _history(asked.text)
     if key is None or history is None:
         if "<context>" in asked.text or "<source" in asked.text:
             raise ChatRefused.brings_documents()
         return None
-    return json.dumps(_reply(key.group(1).lower(), history.group(1)), ensure_ascii=False)
+    return json.dumps(_reply(key.group(1).lower(), history), ensure_ascii=False)
+
+
+def _history(text: str) -> str | None:
+    """What stands between the first two tags; not sought by a pattern, which would begin again at every first tag."""
+    rest = text.partition("<chat_history>")[2]
+    history, end, _ = rest.partition("</chat_history>")
+    return history if end else None
 
 
 def _reply(key: str, history: str) -> dict[str, str | list[str]]:
