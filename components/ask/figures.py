@@ -214,7 +214,7 @@ def _similarity(record: RunRecord, words: Words) -> Figure:
     best, values = record.best_similarity, _values(record, "similarity")
     bar = words("bar {value}", value=probability_text(record.config.similarity_threshold))
     if any(not item.scaled for item in record.rounds):
-        return Figure(words("Best similarity"), "–", words("ranks alone are known"))
+        return Figure(words("Best similarity"), "–", words("only ranks are known"))
     if best is None:
         return Figure(words("Best similarity"), "–", bar)
     course = words("by round {course}", course=" → ".join(map(probability_text, values))) if len(values) > 1 else ""

@@ -95,7 +95,7 @@ def _scales(origin: Origin, words: Words) -> list[Node]:
         why = words("Its scores have no scale that is known here, so no threshold of similarity can be tried.")
     chips.append(chip("grey", similarity, why))
     if origin.confidence == "unknown" and origin.graders:
-        why = words("Its verdicts are yes or no alone, so no other threshold of P(relevant) can be tried.")
+        why = words("Its verdicts are only yes or no, so no other threshold of P(relevant) can be tried.")
         chips.append(chip("grey", words("confidence not known"), why))
     if origin.judged_here:
         graders = [words("the built-in grader") if name == BUILTIN else name for name in origin.judged_here]

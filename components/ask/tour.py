@@ -40,8 +40,8 @@ _ENDINGS: dict[Ended, str] = {
     "answered": N_("Written only from passages that passed. Each number in it leads to the passage that it cites."),
     "cited": N_("Each number in it leads to the passage that it cites. The mark above says how far it can be trusted."),
     "uncited": N_("This is what the run answered. It cites no passage."),
-    "refused": N_("No answer stood the checks, so the run says so instead of guessing."),
-    "failed": N_("This run went wrong: here stands what happened, and what to do."),
+    "refused": N_("No answer passed the checks, so the run says so instead of guessing."),
+    "failed": N_("This run went wrong: here is what happened, and what to do."),
     "stopped": N_("This run was stopped before its end. What it had until then is kept."),
 }
 
@@ -141,7 +141,7 @@ def _question(scene: Scene, words: Words) -> str:
 
 def _loop(scene: Scene, words: Words) -> str:
     if scene.active:
-        return words("The step that works now is lit. Each edge that was taken says which figures led along it.")
+        return words("The step at work is lit. Each edge that was taken says which figures led along it.")
     if scene.ended is not None:
         return words("One line says what each step did. “Show workflow” opens the picture with the way taken.")
     return words("These are the steps of the workflow. In a run, the one at work is lit, and the way taken is marked.")
@@ -153,8 +153,10 @@ def _answer(scene: Scene, words: Words) -> Stop:
         first = ".st-key-run_fault" if scene.ended == "failed" else ".st-key-answer"
         return Stop(title, words(_ENDINGS[scene.ended]), (first, ".st-key-answer_line"))
     if scene.active:
-        return Stop(title, words("Here the answer appears, as far as passages pass."), (".st-key-answer_line",))
-    said = words("It will stand here, with the passages that it cites. A recorded run shows it without any model.")
+        return Stop(title, words("The answer appears here if passages pass."), (".st-key-answer_line",))
+    said = words(
+        "The answer will be here, with the passages that it cites. A recorded run shows one without any model."
+    )
     return Stop(title, said, (".st-key-before",), (Action("demo", words("Open a recorded run")),))
 
 
@@ -164,7 +166,7 @@ def _settings(scene: Scene, words: Words) -> Stop:
     if scene.ended is not None and scene.compares:
         said = words("Move one: no model is called, and “What if” says how this run would have ended.")
     else:
-        said = words("These settings hold for the next run. After it, a moved slider says what it would have changed.")
+        said = words("These settings apply to the next run. After it, a moved slider says what it would have changed.")
     return Stop(words("Move a slider"), said, targets, folded=folded)
 
 
@@ -172,4 +174,4 @@ def _evidence(scene: Scene, words: Words) -> str:
     pages = words("Tune tries settings on many questions, Runs has every run, Knowledge takes in your documents.")
     if scene.active or scene.ended is not None:
         return words.joined((words("Here is every passage with its verdict, each decision and each call."), pages))
-    return words.joined((words("Below an answer stand every passage, decision and call."), pages))
+    return words.joined((words("Below an answer is a list of every passage, decision and call."), pages))

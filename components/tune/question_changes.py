@@ -123,7 +123,7 @@ def card_texts(changes: QuestionChanges, words: Words) -> tuple[str, Mapping[str
 def changes_table(changes: QuestionChanges, words: Words, *, key: str, link: Link) -> None:
     """One row a question that goes another way; ``link`` makes the address of its run with the settings under test."""
     if not changes.shown:
-        moving = words("Move a slider at the left: those that would are listed here.")
+        moving = words("Move a slider on the left: those that would are listed here.")
         st.caption(words.joined((words(_NONE), moving)))
         return
     rows = (_row(change, words, link) for change in sorted(changes.shown, key=_place)[:_SHOWN])

@@ -25,7 +25,7 @@ class ChatRefused(WorkbenchError):
         field="messages",
     )
     part = Message(
-        N_("A message holds something else than text and images."),
+        N_("A message holds something other than text and images."),
         N_("Send text, and images as `data:` URLs; put documents into a collection on the page Knowledge."),
         field="messages",
     )

@@ -16,7 +16,7 @@ class TelemetryError(WorkbenchError):
     )
     too_many = Message(
         N_("{waiting} runs wait to be sent to {address}; more are not taken."),
-        N_("Look why it is slow, or send the runs later with `{program} export-traces`."),
+        N_("Find out why it is slow, or send the runs later with `{program} export-traces`."),
     )
 
 

@@ -60,7 +60,7 @@ class ForeignRunFailed(WorkbenchError):
 
     code = "WB962"
     fact = N_("The other program ended with an error: {why}.")
-    remedy = N_("Mend it there; what its trace has until then is shown here.")
+    remedy = N_("Fix it there; what its trace holds up to that point is shown here.")
 
 
 class NothingToJudge(WorkbenchError):

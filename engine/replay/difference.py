@@ -47,7 +47,7 @@ class PassageOutcome:
     """Over all rounds."""
     best_round: int
     similarity: float | None
-    """At its best rank; None where ranks alone are known."""
+    """At its best rank; None where only ranks are known."""
     gate: Gate
     """``kept`` where any round kept it, else what dropped it at its best rank."""
     verdict: Verdict | None

@@ -170,7 +170,7 @@ PICTURES = (
     Picture(
         "loops", "en", "light", 1440, 1250, "/runs", runs=(("sides", f"{GLUCOSE}/*"),), settings=(("view", "loops"),)
     ),
-    Picture("graph", "en", "light", 1280, 1600, runs=(("run", CHAIN),), settings=(("workflow", "graph_hybrid"),)),
+    Picture("graph", "en", "light", 1280, 1580, runs=(("run", CHAIN),), settings=(("workflow", "graph_hybrid"),)),
     Picture("knowledge-graph", "zh", "dark", 1280, 1150, "/knowledge", settings=(("view", "graph"),)),
     Picture(
         "modes",

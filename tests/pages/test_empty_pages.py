@@ -61,7 +61,9 @@ def test_words_that_no_passage_has_are_searched_by_meaning(engine: Engine) -> No
     app.text_input(key="kb_query").set_value("qqqq zzzz").run()
     app.session_state["kb_method"] = "full_text"
     app.run()
-    assert EN("No passage has these words. A search by meaning finds those that say it otherwise.") in visible(app)
+    assert EN("No passage has these words. A search by meaning finds passages that say it in other words.") in visible(
+        app
+    )
     press(app, "kb_by_meaning")
     assert app.session_state["kb_method"] == "vector"
 

@@ -91,7 +91,7 @@ def test_scores_without_a_scale_stand_as_they_came_and_are_no_cosines() -> None:
 def test_a_report_of_ranks_alone_has_no_similarity_and_no_p_relevant() -> None:
     record = ranks_alone()
     said = text_of(report_html(record, graph_of(compiled(record.workflow)), EN))
-    assert "ranks alone are known" in said
+    assert "only ranks are known" in said
     assert " P 1.00" not in said
     assert "0.000" not in said
     assert "+0.00" not in said

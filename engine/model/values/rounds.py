@@ -304,7 +304,7 @@ class Round:
 
     @property
     def scaled(self) -> bool:
-        """Whether its similarities stand for something; else ranks alone are known."""
+        """Whether its similarities stand for something; else only ranks are known."""
         return self.anchors != NO_SCALE
 
     @property

@@ -69,7 +69,7 @@ def _nothing_found(method: SearchMethod, words: Words) -> None:
     if method != "full_text":
         st.info(words("Nothing found. Try other words."))
         return
-    said = words("No passage has these words. A search by meaning finds those that say it otherwise.")
+    said = words("No passage has these words. A search by meaning finds passages that say it in other words.")
     next_step(said, words("Search by meaning"), "search", key="kb_by_meaning", does=_by_meaning)
 
 

@@ -20,7 +20,9 @@ from pages.parts.system.programs_chat import chat_api
 
 def programs_part(engine: Engine, words: Words) -> None:
     st.caption(
-        words("How other programs use this workbench, and what it sends to them. A change counts from the next start.")
+        words(
+            "How other programs use this workbench, and what it sends to them. A change takes effect at the next start."
+        )
     )
     way_cards([way(engine, words) for way in _WAYS], words, key="programs")
 
@@ -52,7 +54,7 @@ def runs_as_spans(engine: Engine, words: Words) -> Way:
     if engine.telemetry is None:
         return usual
     state = engine.telemetry.state()
-    content = words("without content: figures and names of settings and models alone")
+    content = words("without content: only figures and names of settings and models")
     if state.content:
         content = words("with content, that of collections limited to groups left out")
     if state.limited_content:

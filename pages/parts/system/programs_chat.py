@@ -46,7 +46,7 @@ def _facts(saved: list[str], words: Words) -> tuple[str, ...]:
         if more < 1
         else words("models: {names} and {n} more", names=models, n=more)
     )
-    key = words("key: a token of the role editor") if signing_in() else words("key: anything, for none is asked for")
+    key = words("key: a token of the role editor") if signing_in() else words("key: any text, since none is checked")
     return listed, key
 
 

@@ -231,8 +231,8 @@ def _history(engine: Engine, set_name: str, words: Words) -> None:
         return
     st.caption(
         words(
-            "Each gathering of the whole set, with the judgements that there were when its history was first looked "
-            "at; the figures above go on with later ones."
+            "Each gathering of the whole set, with the judgements made before its history was first "
+            "opened; the figures above count later ones too."
         )
     )
     history_chart(found, words, key="tune_desk_history")

@@ -168,7 +168,7 @@ def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
         name = st.text_input(words("Name"), max_chars=60, key="tune_save_name")
         pressed = st.form_submit_button(words("Save"), icon=":material/save:")
     if engine.settings.openai_api:
-        st.caption(words("Saved settings are models for chat programs, by their names: System, Other programs."))
+        st.caption(words("Chat programs can use saved settings as models, by their names: see System, Other programs."))
     if pressed and name.strip():
         try:
             engine.evaluation.save_settings(name.strip(), config)
