@@ -8,6 +8,7 @@ from components.common.i18n import Words
 from components.common.phrases import probability_text
 from components.labels.runs import ENDS_AT_ROUND, VARIED_SETTINGS
 from engine.model.config import PARAMETERS, RunConfig
+from engine.model.values import Origin
 from engine.replay.decision_map import Cell, Coupling, DecisionMap
 from engine.replay.lines import numbers_of
 from engine.replay.settings import Column
@@ -27,12 +28,17 @@ PAIRS: tuple[tuple[Column, Column], ...] = (
 """Across and up; with the other gate its number stands where the pass rate stands."""
 
 
-def pairs_for(config: RunConfig) -> dict[str, tuple[Column, Column]]:
-    """The pairs of settings to choose from, by name, the usual one first."""
+def pairs_for(config: RunConfig, origin: Origin | None = None) -> dict[str, tuple[Column, Column]]:
+    """The pairs of settings to choose from, by name, the usual one first; none that a trace cannot tell."""
     gate: Column = "grade_pass_threshold" if config.gate == "pass_rate" else "min_relevant"
     found = [(gate if x == "grade_pass_threshold" else x, y) for x, y in PAIRS]
-    usable = numbers_of(config.workflow)
+    usable = [name for name in numbers_of(config.workflow) if origin is None or name not in _unmeasured(origin)]
     return {f"{x}.{y}": (x, y) for x, y in found if x in usable and y in usable}
+
+
+def _unmeasured(origin: Origin) -> tuple[Column, ...]:
+    unknown: dict[Column, str] = {"similarity_threshold": origin.similarity, "min_confidence": origin.confidence}
+    return tuple(name for name, scale in unknown.items() if scale == "unknown")
 
 
 def map_view(drawn: DecisionMap, config: RunConfig, run: RunConfig, words: Words) -> MapView:

@@ -30,6 +30,7 @@ _EFFECTS = {
     "same": N_("new query: {query} · pass rate unchanged"),
 }
 
+UNDECIDED = N_("Nothing was graded there, so nothing is decided yet.")
 NO_DECISION = N_("Nothing is decided in this workflow: each of its steps is always followed by the same one.")
 _LOOKS = {"passed": "pass", "rewrite": "warn", "forced": "grey", "fault": "fault"}
 _MIME = {
@@ -53,7 +54,9 @@ def decision_path(
     """Draw the path as lines, then as the graph ``dot`` (Graphviz source); ``downloads`` maps file names to content."""
     if not record.decisions:
         st.caption(
-            words(
+            words(UNDECIDED)
+            if record.origin is not None
+            else words(
                 "No decision yet: each round of grading ends with one, and it appears here with its inequality."
                 if workflow(record.workflow).flow.decides
                 else NO_DECISION
@@ -95,6 +98,8 @@ def followed_text(decision: Decision, record: RunRecord, words: Words) -> str:
         return words("next search: {strategy}", strategy=words(STRATEGY_NAMES[strategy])) if strategy else ""
     answering = flow.of_kind("context", "answer")
     if decision.node == flow.gate and decision.route in answering and record.context is not None:
+        if record.origin is not None:
+            return words.count("1 passage given", "{n} passages given", len(record.context.passages))
         cited = len(record.citations)
         return words.count(
             "1 passage given, {cited} cited",

@@ -149,6 +149,11 @@ def measured(record: RunRecord, measure: Measure) -> float | None:
     return next(reversed(_values(record, measure)), None)
 
 
+def calls_told(record: RunRecord) -> int | None:
+    """Calls of chat models; None where an imported trace tells of none, as it need not have recorded them."""
+    return record.calls if record.origin is None or record.model_calls else None
+
+
 def _values(record: RunRecord, measure: Measure) -> list[float]:
     match measure:
         case "pass_rate":
@@ -160,7 +165,8 @@ def _values(record: RunRecord, measure: Measure) -> list[float]:
         case "suggestions":
             return [len(item.evaluation.suggestions) for item in record.drafts if item.evaluation is not None]
         case "context":
-            return [record.context.tokens] if record.context and record.rounds else []
+            counted = record.context and record.rounds and record.origin is None
+            return [record.context.tokens] if record.context and counted else []
 
 
 def _graded(record: RunRecord) -> list[Decision]:
@@ -236,6 +242,9 @@ def _suggestions(record: RunRecord, words: Words) -> Figure:
 def _context(record: RunRecord, words: Words) -> Figure:
     """How much of its budget the context took, and of what it consists."""
     context = record.context
+    if context is not None and record.origin is not None:
+        given = words.count("1 passage", "{n} passages", len(context.passages))
+        return Figure(words("Context"), "–", given)
     if context is None or not record.rounds:
         return Figure(words("Context"), "–", words("nothing was searched" if context else "tokens of its budget"))
     parts = [
@@ -262,6 +271,11 @@ def _course(label: str, values: Sequence[float], note: str) -> Figure:
 
 
 def _calls(record: RunRecord, words: Words, most_calls: int | None, waiting: int) -> Figure:
+    if calls_told(record) is None:
+        return Figure(words("Model calls"), "–", words("the trace tells of none"))
+    if record.origin is not None:
+        # The most that the loop could ask says nothing of another program.
+        most_calls = None
     parts = [words("of at most {n}", n=most_calls)] if most_calls else []
     if record.built_in_calls:
         parts.append(words("{n} built in", n=record.built_in_calls))

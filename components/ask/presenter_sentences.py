@@ -201,6 +201,8 @@ def _found(current: Round, record: RunRecord, words: Words) -> str:
     total, kept = len(current.candidates), len(current.kept)
     best = min(total, record.config.top_k)
     found = words.count("one passage", "{n} passages", total)
+    if total == 0 and record.origin is not None:
+        return words("The search of the other program finds nothing.")
     if total == 0:
         return words("The retriever finds nothing: the collection holds no passages.")
     if kept == 0:
@@ -270,6 +272,9 @@ def _judged(index: int, record: RunRecord, words: Words) -> str:
     gate = declared(record.workflow).gate
     decision = next((item for item in record.decisions if item.round == index and item.node == gate), None)
     current = record.rounds[index]
+    if decision is None and record.origin is not None:
+        done, found = len(current.verdicts), len(current.candidates)
+        return words("{done} of {found} passages were graded there, which decides nothing yet.", done=done, found=found)
     if decision is None:
         done, kept = len(current.verdicts), max(len(current.kept), len(current.verdicts))
         return words(
@@ -410,6 +415,8 @@ def _ended(record: RunRecord, words: Words) -> str:
             return words("The run fails here.")
         return words("The run fails here: {fact}", fact=fault_text(record.error, words)[0])
     given = len(record.context.passages) if record.context else 0
+    if record.origin is not None and record.answer and (not given or record.outcome == "answered_unverified"):
+        return words("The answer is the other program's own.")
     if record.outcome == "answered_unverified" and not record.answer_note and not declared(record.workflow).grades:
         return words.count(*_FOUND_GIVEN, given, n=number(given, words))
     if record.outcome not in ("answered", "answered_forced") and not record.answer_note:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.ask.figures import Figure, figures_of, measured, shared_measures
+from components.ask.figures import Figure, calls_told, figures_of, measured, shared_measures
 from components.common.i18n import Words
 from components.common.markup import Drawer, Node, box, chip, node
 from components.common.phrases import (
@@ -119,6 +119,8 @@ def _why(pair: RoundPair, found: RunDifference, words: Words) -> list[str]:
 def _other_route(pair: RoundPair, found: RunDifference, words: Words) -> str:
     if pair.decision_a is None or pair.decision_b is None:
         first = pair.decision_a is None
+        if (found.a if first else found.b).origin is not None:
+            return words("A is not decided yet" if first else "B is not decided yet")
         if not workflow((found.a if first else found.b).workflow).gate:
             return words("A decides nothing in a round" if first else "B decides nothing in a round")
         return words("A broke off before it decided" if first else "B broke off before it decided")
@@ -176,7 +178,11 @@ def _deltas(found: RunDifference, words: Words) -> tuple[str, ...]:
         words("same as A" if a.outcome == b.outcome else NC_("comparison", "changed")),
         first,
         second,
-        words("same as A") if a.calls == b.calls else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",
+        ""
+        if None in (calls_told(a), calls_told(b))
+        else words("same as A")
+        if a.calls == b.calls
+        else f"{_sign(b.calls - a.calls)} {abs(b.calls - a.calls)}",
         f"{_sign(longer_ms)} {duration_text(abs(longer_ms))}" if abs(longer_ms) >= 1 else words("same as A"),
     )
 
@@ -225,6 +231,7 @@ def _step(name: str, run: RunRecord, pair: RoundPair, words: Words) -> Node:
     query = node("div", "small asked" if "query" in pair.differs else "small muted", current.query)
     if decision is None:
         said = words("broke off before a decision" if workflow(run.workflow).gate else "nothing is decided in a round")
+        said = said if run.origin is None else words("not decided yet")
         return node("div", "cell", tag, query, node("span", "muted", said))
     look = "pass" if decision.reason in PASSED else "warn"
     counts = words("{passed} of {kept} passed", passed=decision.passed, kept=decision.kept)

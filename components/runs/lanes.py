@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from components.ask.answer import answer_badge
 from components.ask.answer_text import answer_prose, still_markers
+from components.ask.figures import calls_told
 from components.ask.what_if_text import collection_text
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
@@ -61,6 +62,8 @@ def at_node(record: RunRecord, words: Words) -> Node:
 
 def calls_text(record: RunRecord, words: Words) -> str:
     """Calls of chat models, and how many roles were built in."""
+    if calls_told(record) is None:
+        return "–"
     if not record.built_in_calls:
         return str(record.calls)
     return f"{record.calls} · {words(NC_('side by side', '{n} built in'), n=record.built_in_calls)}"

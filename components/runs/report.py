@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from components.ask.attachments import attached_nodes
-from components.ask.decisions import NO_DECISION, followed_text
+from components.ask.decisions import NO_DECISION, UNDECIDED, followed_text
 from components.ask.figures import figures_of
 from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
@@ -34,6 +34,7 @@ from components.runs.report_judged import known_nodes
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.runs.report_still import still
 from engine.evaluation.values import RunAnswer
+from engine.messages import N_
 from engine.model.config import ROLES, RunConfig, declared
 from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 from engine.workflows import workflow
@@ -178,6 +179,8 @@ def _fault(fault: Fault, look: str, record: RunRecord, words: Words) -> Node:
 
 
 def _path(record: RunRecord, words: Words) -> list[Node]:
+    if not record.decisions and record.origin is not None:
+        return [node("p", "muted", words(UNDECIDED))]
     if not record.decisions:
         decides = record.outcome not in COMPLETE or workflow(record.workflow).flow.decides
         return [node("p", "muted", words("The run broke off before its first decision." if decides else NO_DECISION))]
@@ -210,6 +213,8 @@ def _step(decision: Decision, record: RunRecord, words: Words) -> Node:
 
 
 def _rewrites(record: RunRecord, words: Words) -> list[Node]:
+    if not record.rewrites and record.origin is not None:
+        return [node("p", "muted", words("The trace tells of one query."))]
     if not record.rewrites:
         return [
             node(
@@ -278,7 +283,8 @@ def _table(rows: Sequence[tuple[str, str]]) -> Node:
 
 def _calls(record: RunRecord, words: Words) -> list[Node]:
     if not record.model_calls:
-        return [node("p", "muted", words("No call was made."))]
+        none = N_("No call was made.") if record.origin is None else N_("The trace tells of no call.")
+        return [node("p", "muted", words(none))]
     return [_call(place, call, record, words) for place, call in enumerate(record.model_calls, 1)]
 
 

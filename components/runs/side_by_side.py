@@ -112,7 +112,7 @@ def _numbers(lane: Lane, words: Words) -> Node:
         ("searches", str(lane.searches), ""),
         ("rewrites", str(lane.rewrites), ""),
         *([("answers", str(lane.answers), "")] if record.drafts else []),
-        ("cited", str(len(lane.cited)), ""),
+        *([("cited", str(len(lane.cited)), "")] if record.origin is None else []),
     ]
     return number_grid(rows, words)
 

@@ -183,7 +183,7 @@ def _describe_answer(step: Step, steps: Sequence[Step], record: RunRecord, field
         fields.put("workbench.citations", len(record.drafts[step.nth].citations))
     elif last:
         fields.say_output(record.answer)
-        fields.put("workbench.citations", len(record.citations))
+        fields.put("workbench.citations", len(record.citations) if record.origin is None else None)
     if last and record.context is not None:
         fields.put("workbench.context_passages", len(record.context.passages))
         fields.put("workbench.context_tokens", record.context.tokens)

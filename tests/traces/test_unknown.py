@@ -7,7 +7,11 @@ import io
 import re
 from dataclasses import replace
 
+from components.ask.decision_map_view import pairs_for
+from components.ask.decisions import followed_text
+from components.ask.figures import figures_of
 from components.ask.passages import passage_row, passages_csv
+from components.ask.presenter_sentences import sentence as said_of
 from components.ask.remedy import why_text
 from components.common.html_text import html_of
 from components.common.i18n import words_for
@@ -18,8 +22,10 @@ from engine.mcp_server.runs import _round
 from engine.model.values import RunRecord
 from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.difference import difference
+from engine.replay.playback import steps
 from engine.replay.scorecard import scorecard
 from engine.telemetry.trace import trace_of
+from engine.traces.deciding import events_of
 from engine.traces.reading import recognised
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
@@ -120,3 +126,43 @@ def test_a_diagnosis_goes_by_ranks_and_by_the_no_alone() -> None:
     narrow = replace(refused, config=replace(refused.config, top_k=1))
     found = diagnose(narrow, {"cats": (0,)})  # type: ignore[dict-item]
     assert why(found) == "The closest stands at rank 2, beyond the top-k of 1."
+
+
+def test_nothing_is_said_of_what_an_ungraded_trace_leaves_open() -> None:
+    """No decision, no rewrite for a reason, no call, no citation: the trace does not tell."""
+    made = CragTrace("u4", "Tides?").retrieve("Tides?", [("tides", TIDES, 0.9), ("cats", CATS, 0.5)])
+    [record] = imported(*recognised(file_of(made.otlp("The moon."))).traces)
+    said = text_of(report_html(record, graph_of(compiled(record.workflow)), EN))
+    for sentence in (
+        "Nothing was graded there, so nothing is decided yet.",
+        "The trace tells of one query.",
+        "The trace tells of no call.",
+    ):
+        assert sentence in said
+    assert "broke off" not in said
+    assert figures_of(record, EN)[3].value == "–"
+    ended = [said_of(step, record, EN) for step in steps(events_of(record))][-1]
+    assert ended == "The answer is the other program's own."
+    told = text_of(
+        "".join(html_of(item) for item in comparison_nodes(difference(record, ranks_alone()), EN, all_passages=True))
+    )
+    assert "A is not decided yet" in told
+    assert "broke off" not in told
+
+
+def test_an_imported_run_is_not_said_to_cite_nothing() -> None:
+    record = ranks_alone()
+    assert record.context is not None
+    [last] = [followed_text(item, record, EN) for item in record.decisions if item.route == "generate"]
+    assert last == "1 passage given"
+    spans = trace_of(record, content=True).spans
+    assert not any("workbench.citations" in span.attributes for span in spans)
+
+
+def test_a_map_has_no_axis_of_a_threshold_that_the_trace_cannot_tell() -> None:
+    record = ranks_alone()
+    assert record.origin is not None
+    axes = {name for pair in pairs_for(record.config, record.origin).values() for name in pair}
+    assert {"grade_pass_threshold", "top_k", "max_rewrites"} & axes
+    assert not axes & {"similarity_threshold", "min_confidence"}
+    assert "similarity_threshold" in {name for pair in pairs_for(record.config).values() for name in pair}

@@ -22,7 +22,7 @@ _AXES = "map_axes"
 
 def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Words) -> None:
     """Draw the map around the sliders' settings."""
-    pairs = pairs_for(config)
+    pairs = pairs_for(config, record.origin)
     names = {
         name: words("{across} × {up}", across=words(VARIED_SETTINGS[x]), up=words(VARIED_SETTINGS[y]))
         for name, (x, y) in pairs.items()
