@@ -42,7 +42,7 @@ def test_a_cluster_without_servers_is_refused_by_the_names_of_what_is_missing(tm
 
 def test_a_cluster_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "find_spec", lambda name: None)
-    with pytest.raises(ClusterPackageMissing, match="extra `cluster`"):
+    with pytest.raises(ClusterPackageMissing, match="pip install ray"):
         place_for(settings(tmp_path, ray_address="auto", **SERVERS), WORTH_A_CLUSTER, 2)
 
 

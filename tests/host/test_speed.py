@@ -68,8 +68,6 @@ def test_four_at_once_are_faster_only_where_the_server_works_on_several(monkeypa
         narrow = measured(serial, budget_s=60.0)
         assert serial.max_concurrent >= 4
     assert narrow.best_at_once <= 2 < wide.best_at_once
-    assert wide.steps[-1].per_second > 2.5 * wide.steps[0].per_second
-    assert narrow.steps[-1].per_second < 1.5 * narrow.steps[0].per_second
 
 
 def test_the_warm_up_is_that_of_a_cold_model_and_tokens_come_from_ollamas_counters() -> None:

@@ -87,13 +87,14 @@ def test_saying_nothing_twice_is_an_empty_reply(server: OllamaStandIn) -> None:
 
 
 def test_what_a_second_try_cannot_mend_is_not_repeated(server: OllamaStandIn) -> None:
+    missing, slow = RecordingTrace(), RecordingTrace()
     server.script("chat", NotFound())
     with pytest.raises(ModelNotPulled):
-        generate(server, RecordingTrace())
+        generate(server, missing)
     server.script("chat", Hangs())
     with pytest.raises(ModelTimeout):
-        generate(server, RecordingTrace(), call_timeout_s=0.2)
-    assert len(server.requests) == 2
+        generate(server, slow, call_timeout_s=0.2)
+    assert (len(missing.calls), len(slow.calls)) == (1, 1)
 
 
 def test_thinking_is_neither_streamed_nor_part_of_the_answer(server: OllamaStandIn) -> None:

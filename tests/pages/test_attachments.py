@@ -13,7 +13,7 @@ from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.model.values import Attachment, CellCitation
 from pages.parts.ask.attachments import Box
-from tests.pages.driving import ask, inline, opened
+from tests.pages.driving import ask, button, inline, opened
 
 CSV = b"drug,dose\nmetformin,500 mg\ninsulin,10 IU\n"
 HOSTILE = "![x](http://evil.example/a.png) <b>bold</b>"
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_says_why_and_keeps_the_question_from_running(engine
     app = uploaded(opened(workflow="graph_hybrid", language="zh"), ("x.csv", b"%PDF-1.7", "text/csv"))
     assert "WB353" in inline(app)
     before = len(engine.runs())
-    app.button[0].click().run()
+    button(app, lambda label: label == "运行").click().run()
     assert words_for("zh")("An attachment could not be used: correct or remove it, then run.") in [
         item.value for item in app.info
     ]

@@ -11,7 +11,7 @@ from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet
 from engine.knowledge.ingest import IngestItem
-from tests.pages.driving import ask, given, inline, opened, visible
+from tests.pages.driving import ask, given, inline, opened, setting, visible
 
 EN = words_for("en")
 EMPTY = "nothing_in_it"
@@ -76,16 +76,15 @@ def test_two_recorded_runs_are_compared_where_there_are_none_of_ones_own(engine:
     assert "compare_recorded" not in {item.key for item in app.button}
 
 
-def test_a_collection_that_notes_nothing_says_how_to_begin(engine: Engine) -> None:
+def test_a_collection_that_notes_nothing_says_how_to_begin(engine: Engine, emptied: str) -> None:
     """FV-04"""
+    engine.weak_points.switch(emptied, on=False)
     app = opened("memory")
+    setting(app, "history_collection").set_value(emptied).run()
     assert EN("Nothing is noted for this collection, and noting is off.") in visible(app)
     press(app, "history_begin")
-    try:
-        assert engine.weak_points.is_on("samples")
-        assert EN("No weak points are noted for this collection.") in visible(app)
-    finally:
-        engine.weak_points.switch("samples", on=False)
+    assert engine.weak_points.is_on(emptied)
+    assert EN("No weak points are noted for this collection.") in visible(app)
 
 
 def test_without_a_chat_model_the_speed_leads_to_the_models(engine: Engine) -> None:
