@@ -158,12 +158,17 @@ def test_the_api_looks_takes_and_judges(engine: Engine) -> None:
 def test_a_caller_of_the_api_who_leaves_ends_the_judging(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that waited for it would go on, and a few of them would hold up every other request (TR-05)."""
     judging: Future[int] = Future()
-    monkeypatch.setattr(engine.traces, "judge", lambda *_: judging)
+    asked = asyncio.Event()
+
+    def judge(*_: object) -> Future[int]:
+        asked.set()
+        return judging
+
+    monkeypatch.setattr(engine.traces, "judge", judge)
 
     async def left() -> None:
         leaving = asyncio.create_task(judged(engine, "any", RoleModel()))
-        while judging._done_callbacks == []:
-            await asyncio.sleep(0)
+        await asked.wait()
         leaving.cancel()
         await asyncio.gather(leaving, return_exceptions=True)
 
