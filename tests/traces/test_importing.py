@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -157,18 +157,19 @@ def test_the_api_looks_takes_and_judges(engine: Engine) -> None:
 
 def test_a_caller_of_the_api_who_leaves_ends_the_judging(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that waited for it would go on, and a few of them would hold up every other request (TR-05)."""
-    judging: Future[int] = Future()
-    asked = asyncio.Event()
+    awaited = asyncio.Event()
 
-    def judge(*_: object) -> Future[int]:
-        asked.set()
-        return judging
+    class Judging(Future[int]):
+        def add_done_callback(self, told: Callable[[Future[int]], object]) -> None:
+            super().add_done_callback(told)
+            awaited.set()
 
-    monkeypatch.setattr(engine.traces, "judge", judge)
+    judging = Judging()
+    monkeypatch.setattr(engine.traces, "judge", lambda *_: judging)
 
     async def left() -> None:
         leaving = asyncio.create_task(judged(engine, "any", RoleModel()))
-        await asked.wait()
+        await awaited.wait()
         leaving.cancel()
         await asyncio.gather(leaving, return_exceptions=True)
 
