@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
+import pytest
+
 from engine.engine import Engine
+from engine.host.values import ModelDetails
+from engine.llm.discovery import OllamaStatus
 from tests.pages.driving import button, opened
 from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
 
@@ -19,3 +25,25 @@ def test_an_imported_run_says_so_cannot_be_run_here_and_is_judged_on_request(eng
     assert not any(item.label.startswith("Judge 2") for item in app.button)
     assert len(engine.record(run).rounds[0].verdicts) == 2
     assert not any(item.label in ("Branch off here", "Export fork") for item in app.button)
+
+
+def test_judging_with_a_chat_model_shows_how_far_it_is_and_can_be_stopped(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session stays free meanwhile; after a stop the offer is there again."""
+    made = CragTrace("page2", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 7.5), ("cats", CATS, 3.0)])
+    [run] = engine.traces.take(file_of(made.otlp("The moon."))).runs
+    small = ModelDetails("small", "d", 1, "1B", "Q4", "llama", ("chat",), 4096, None)
+    monkeypatch.setattr(Engine, "ollama", lambda *_, **__: OllamaStatus(True, "http://127.0.0.1:1", "1", (small,)))
+    slow: Future[int] = Future()
+    monkeypatch.setattr(type(engine.traces), "judge", lambda *_, **__: slow)
+    app = opened(run=run)
+    app.selectbox(key="imported_grader").select("ollama:small").run()
+    button(app, lambda label: label == "Judge 2 passages").click().run()
+    assert not app.exception
+    assert not any(item.label.startswith("Judge 2") for item in app.button)
+    button(app, lambda label: label == "Stop").click().run()
+    assert slow.cancelled()
+    app.run()
+    assert not app.exception
+    assert any(item.label == "Judge 2 passages" for item in app.button)

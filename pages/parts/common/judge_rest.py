@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -14,9 +16,25 @@ from engine.traces.judging import price_of
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
 
+_WATCH_S = 0.6
+
+
+@dataclass
+class _Judging:
+    """Asking a chat model about many passages, which lasts."""
+
+    total: int
+    done: int = 0
+    future: Future[int] | None = None
+
+    def note(self, done: int) -> None:
+        self.done = done
+
 
 def judge_rest(engine: Engine, records: Sequence[RunRecord], words: Words, *, key: str, set_name: str = "") -> None:
     """Draw the offer where imported runs have passages without a verdict; nothing else is drawn."""
+    if _followed(f"{key}_judging", words):
+        return
     say_fault(key, words)
     passages = price_of(records, RoleModel()).passages
     if not passages or not may("editor"):
@@ -43,7 +61,37 @@ def judge_rest(engine: Engine, records: Sequence[RunRecord], words: Words, *, ke
             else words("Costs no model call."),
         )
     if pressed:
-        ids = [record.id for record in records]
-        with st.spinner(words("The passages are being judged…")):
-            attempt(key, lambda: engine.traces.judge(ids, model, set_name=set_name).result())
+        ids, job = [record.id for record in records], _Judging(passages)
+
+        def start() -> None:
+            job.future = engine.traces.judge(ids, model, set_name=set_name, note=job.note)
+            if not calls:
+                with st.spinner(words("The passages are being judged…")):
+                    job.future.result()
+
+        if attempt(key, start) and calls:
+            st.session_state[f"{key}_judging"] = key, job
         st.rerun()
+
+
+def _followed(name: str, words: Words) -> bool:
+    """Show how far a chat model has come, with a way to stop; what is judged by then stays."""
+    if name not in st.session_state:
+        return False
+    key, job = st.session_state[name]
+    if job.future.done():
+        del st.session_state[name]
+        if not job.future.cancelled():
+            attempt(key, job.future.result)
+        return False
+
+    @st.fragment(run_every=_WATCH_S)
+    def watch() -> None:
+        if job.future.done():
+            st.rerun()
+        st.progress(min(1.0, job.done / job.total), words("{done} of {total}", done=job.done, total=job.total))
+        if st.button(words("Stop"), icon=":material/stop:", key=f"{name}_stop"):
+            job.future.cancel()
+
+    watch()
+    return True
