@@ -74,7 +74,7 @@ def _head(record: RunRecord, words: Words) -> Node:
     by_hand = _passed_by_hand(record)
     if by_hand:
         badge.append(chip("warn", words.count("1 verdict set by hand", "{n} verdicts set by hand", by_hand)))
-    if record.origin is not None:
+    if record.origin is not None and record.answer:
         badge.append(chip("grey", words("written by the other program")))
     if record.fork is not None:
         badge.append(

@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import replace
 
+from components.ask.answer import _head
 from components.ask.decision_map_view import pairs_for
 from components.ask.decisions import followed_text
 from components.ask.figures import figures_of
@@ -166,3 +167,9 @@ def test_a_map_has_no_axis_of_a_threshold_that_the_trace_cannot_tell() -> None:
     assert {"grade_pass_threshold", "top_k", "max_rewrites"} & axes
     assert not axes & {"similarity_threshold", "min_confidence"}
     assert "similarity_threshold" in {name for pair in pairs_for(record.config).values() for name in pair}
+
+
+def test_an_answer_that_is_not_there_was_written_by_nobody() -> None:
+    record = ranks_alone()
+    assert "written by the other program" in text_of(html_of(_head(record, EN)))
+    assert "written by" not in text_of(html_of(_head(replace(record, answer="", outcome="unanswered"), EN)))
