@@ -169,7 +169,7 @@ def test_a_map_has_no_axis_of_a_threshold_that_the_trace_cannot_tell() -> None:
     assert "similarity_threshold" in {name for pair in pairs_for(record.config).values() for name in pair}
 
 
-def test_an_answer_that_is_not_there_was_written_by_nobody() -> None:
+def test_an_answer_that_is_not_there_has_no_author() -> None:
     record = ranks_alone()
     assert "written by the other program" in text_of(html_of(_head(record, EN)))
     assert "written by" not in text_of(html_of(_head(replace(record, answer="", outcome="unanswered"), EN)))
