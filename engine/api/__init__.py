@@ -103,7 +103,7 @@ def middleware(
         # Imported here: the door is built of what is in this package.
         from engine.mcp_server.door import McpDoor, McpFirst
 
-        before.append(Middleware(McpFirst, door=McpDoor(get_engine, settings, telling, doors, base)))
+        before.append(Middleware(McpFirst, door=McpDoor(get_engine, settings, telling, doors, base), base=base))
     return [*before, Middleware(ApiFirst, apis=apis, base=base), *pages]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,7 +12,7 @@ from fastapi.responses import Response
 
 from engine.api.bodies import TraceFile, TracesRequest, VerdictsRequest
 from engine.api.encoding import Json, from_base64
-from engine.api.waiting import while_connected
+from engine.api.waiting import started, while_connected
 from engine.engine import Engine
 from engine.errors import TracesUnusable
 from engine.model.config import RoleModel
@@ -35,7 +36,7 @@ def add_traces(api: FastAPI, get_engine: GetEngine) -> None:
 
 async def judged(engine: Engine, run_id: str, model: RoleModel) -> int:
     """How many passages were judged; being cancelled ends the calls, and no thread waits for them meanwhile."""
-    judging = await asyncio.to_thread(engine.traces.judge, [run_id], model)
+    judging = await started(lambda: engine.traces.judge([run_id], model), Future.cancel)
     return await asyncio.wrap_future(judging)
 
 

@@ -47,6 +47,21 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, _T]) -> _T
         leaving.cancel()
 
 
+async def started(begin: Callable[[], _T], end: Callable[[_T], object]) -> _T:
+    """What ``begin`` starts in a thread, which cannot be cancelled; where this is, ``end`` is called with it."""
+    starting = asyncio.ensure_future(asyncio.to_thread(begin))
+
+    def ended(done: asyncio.Task[_T]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            end(done.result())
+
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        starting.add_done_callback(ended)
+        raise
+
+
 async def finished(engine: Engine, run_id: str) -> tuple[RunRecord, bool]:
     """The record once the run has ended, and whether all of it is on the disk; being cancelled stops the run."""
     try:

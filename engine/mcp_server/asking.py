@@ -9,6 +9,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
+from engine.api.waiting import started
 from engine.engine import Engine
 from engine.mcp_server.configs import config_for
 from engine.mcp_server.declared import InLanguage, SettingsGiven, Tools, tool
@@ -48,7 +49,7 @@ class Asking(Tools):
             await asyncio.to_thread(engine.describe, config.collection)
         # Where only reading is allowed, a run leaves nothing behind but its record.
         trial = self._bench.mode == "read"
-        run_id = await asyncio.to_thread(lambda: engine.start(question, config, trial=trial))
+        run_id = await started(lambda: engine.start(question, config, trial=trial), engine.cancel)
         try:
             await _followed(engine, run_id, config, ctx)
         except asyncio.CancelledError:

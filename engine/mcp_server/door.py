@@ -39,11 +39,12 @@ _UPLOAD_BYTES_PER_MB = 1_500_000
 
 
 class McpFirst:
-    """Gives the MCP server the path ``/mcp``, and ends it with the app."""
+    """Gives the MCP server the path ``/mcp``, also below the ``base`` of the app, and ends it with the app."""
 
-    def __init__(self, app: ASGIApp, door: McpDoor) -> None:
+    def __init__(self, app: ASGIApp, door: McpDoor, base: str = "") -> None:
         self._app = app
         self._door = door
+        self._paths = (PATH, base + PATH)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -51,7 +52,10 @@ class McpFirst:
                 await self._app(scope, receive, send)
             finally:
                 await self._door.close()
-        elif scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") == PATH:
+        elif (
+            scope["type"] == "http"
+            and scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") in self._paths
+        ):
             await self._door(scope, receive, send)
         else:
             await self._app(scope, receive, send)

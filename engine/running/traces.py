@@ -92,12 +92,16 @@ class Traces:
         """Keep what :meth:`preview` shows as runs, and with a ``set_name`` their questions as a query set.
 
         A trace that was imported before stays the run that it is. ``names`` is for the log of changes. Raises as
-        :meth:`preview` does, and ``InvalidQuerySet`` for the name of a set.
+        :meth:`preview` does; with a ``set_name`` ``InvalidQuerySet``, and ``UnknownRun`` for a trace that others
+        imported into a collection that is kept from who asks.
         """
         from engine.evaluation.store import usable_set_name
 
         seen = self.preview(files, project=project, collection=collection)
         name = usable_set_name(set_name) if set_name else ""
+        if name:
+            # Whoever knows the id of a trace does not read what others imported of it into a collection of theirs.
+            self._readable([record.id for record in seen.records if record.id in seen.known])
         new = [
             (record, trace)
             for record, trace in zip(seen.records, seen.found.traces, strict=True)

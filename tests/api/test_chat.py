@@ -17,7 +17,7 @@ from openai import AsyncOpenAI, OpenAI
 from engine.api.chat.bodies import ChatMessage
 from engine.api.chat.tasks import task_reply
 from engine.engine import Engine
-from engine.errors import ModelUnreachable
+from engine.errors import ModelUnreachable, UnknownCollection
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.people import acting_as
@@ -210,6 +210,19 @@ def test_a_client_that_leaves_stops_its_run(tmp_path: Path) -> None:
         arriving.close()
         assert engine.wait(run_id, PATIENCE_S)
         assert engine.record(run_id).outcome == "cancelled"
+
+
+def test_settings_on_another_server_ask_for_no_collection_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CH-01"""
+
+    def unknown(_: Engine, collection: str) -> None:
+        raise UnknownCollection(name=collection)
+
+    with served(tmp_path, milvus_addresses=("http://milvus:19530",)) as (client, engine):
+        monkeypatch.setattr(Engine, "describe", unknown)
+        elsewhere = RunConfig(collection="theirs", milvus_address="http://milvus:19530")
+        engine.evaluation.save_settings("elsewhere", elsewhere)
+        assert run_of(engine, ask(client, model="elsewhere")).config == elsewhere
 
 
 def test_a_task_without_an_end_is_read_once() -> None:

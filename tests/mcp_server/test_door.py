@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from pydantic import SecretStr
+from starlette.applications import Starlette
 
 from engine.api import middleware
 from engine.engine import Engine
@@ -21,7 +22,8 @@ from engine.model.values import RunId
 from engine.people import Person, Role, acting_as
 from engine.people.rights import TOOLS
 from engine.settings import Settings
-from tests.api.served import engine_of
+from pages.parts.common.telling import telling
+from tests.api.served import engine_of, serving
 from tests.mcp_server.agents import Agent
 from tests.mcp_server.conftest import Served, served
 from tests.support.people import ADMIN, people_sign_in
@@ -64,6 +66,16 @@ def test_the_command_of_this_machine_is_let_in_though_it_is_off(engine: Engine) 
     with served(engine) as app:
         assert "save_settings" not in Agent(app.url, token).tools()
         assert "save_settings" in Agent(app.url, {**token, MODE_HEADER: "write"}).tools()
+
+
+def test_it_is_below_the_base_of_the_app_too(engine: Engine) -> None:
+    """Where a proxy hands on only what is below it (MC-01)."""
+    chosen = engine.settings.model_copy(update={"mcp": "read"})
+    app = Starlette(middleware=middleware(lambda: engine, chosen, telling=telling, base="/bench"))
+    with serving(app) as port:
+        for base in ("", "/bench", "/bench/mcp"):
+            answer = sent(f"http://127.0.0.1:{port}{base}/mcp")
+            assert answer.status_code == (404 if base == "/bench/mcp" else 200)
 
 
 def test_another_mode_is_nothing_that_a_caller_can_ask_for(reading: Served) -> None:

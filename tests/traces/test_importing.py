@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from starlette.testclient import TestClient
@@ -16,12 +17,14 @@ from engine.api import create_api
 from engine.api.trace_routes import judged
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.errors import ForkRefused, InvalidQuerySet, NothingToJudge
+from engine.errors import ForkRefused, InvalidQuerySet, NothingToJudge, UnknownRun
 from engine.model.config import RoleModel
+from engine.people import Person, acting_as
 from engine.replay.grid import paths
 from engine.replay.settings import GAPS, STATES, SettingsGrid
 from engine.settings import Settings
 from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of, tides
+from tests.support.gates import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -157,24 +160,42 @@ def test_the_api_looks_takes_and_judges(engine: Engine) -> None:
 
 def test_a_caller_of_the_api_who_leaves_ends_the_judging(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that waited for it would go on, and a few of them would hold up every other request (TR-05)."""
-    awaited = asyncio.Event()
+    judging: Future[int] = Future()
+    begun, go_on = Event(), Event()
 
-    class Judging(Future[int]):
-        def add_done_callback(self, told: Callable[[Future[int]], object]) -> None:
-            super().add_done_callback(told)
-            awaited.set()
+    def judge(*_: object) -> Future[int]:
+        begun.set()
+        assert go_on.wait(PATIENCE_S)
+        return judging
 
-    judging = Judging()
-    monkeypatch.setattr(engine.traces, "judge", lambda *_: judging)
+    monkeypatch.setattr(engine.traces, "judge", judge)
 
     async def left() -> None:
         leaving = asyncio.create_task(judged(engine, "any", RoleModel()))
-        await awaited.wait()
+        await asyncio.to_thread(begun.wait, PATIENCE_S)
         leaving.cancel()
         await asyncio.gather(leaving, return_exceptions=True)
+        go_on.set()
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        judging.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
+        async with asyncio.timeout(PATIENCE_S):
+            await ended.wait()
 
     asyncio.run(left())
     assert judging.cancelled()
+
+
+def test_who_knows_the_id_of_a_trace_does_not_read_what_others_imported_of_it(engine: Engine) -> None:
+    """TM-14: else its question would stand in a query set of theirs."""
+    files = file_of(ungraded("limited", "What pulls the secret sea?").otlp("The moon."))
+    engine.traces.take(files)
+    made = CragTrace("limited", "Anything?", project="mine").retrieve("Anything?", [("tides", TIDES, 0.5)])
+    forged = file_of(made.otlp("The moon."))
+    other = Person("o@example.org", "O", "editor", hidden=frozenset({"imported_plain"}))
+    with acting_as(other), pytest.raises(UnknownRun):
+        engine.traces.take(forged, set_name="forged")
+    assert "forged" not in engine.evaluation.query_sets()
 
 
 def test_the_command_line_looks_and_takes(

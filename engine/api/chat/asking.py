@@ -8,6 +8,7 @@ import re
 from engine.api.attaching import attached
 from engine.api.bodies import AttachmentBody
 from engine.api.chat.bodies import ChatMessage, ChatRequest
+from engine.api.waiting import started
 from engine.engine import Engine
 from engine.errors import ChatRefused, InvalidQuestion
 from engine.model.config import RunConfig
@@ -25,12 +26,14 @@ async def begun(engine: Engine, body: ChatRequest, config: RunConfig) -> RunId:
     if asked.role != "user":
         raise ChatRefused.no_question()
     images = [_image(place, address) for place, address in enumerate(asked.images, 1)]
-    await asyncio.to_thread(engine.describe, config.collection)
+    if not config.milvus_address:
+        # A collection of another server is none of those here.
+        await asyncio.to_thread(engine.describe, config.collection)
     chat = Chat(asked.text, body.model, tuple(_said(body.messages[:-1])))
     beginning = await asyncio.to_thread(engine.condense, chat, config)
     question, chat = await asyncio.wrap_future(beginning)
     files = await attached(engine, images, config, question)
-    return await asyncio.to_thread(_start, engine, question, config, files, chat)
+    return await started(lambda: _start(engine, question, config, files, chat), engine.cancel)
 
 
 def _start(engine: Engine, question: str, config: RunConfig, files: tuple[Attachment, ...], chat: Chat) -> RunId:

@@ -82,7 +82,8 @@ def agents(engine: Engine, words: Words) -> Way:
         "write": (words("agents also change settings, tags, judgements and documents"),),
     }[mode]
     http = Snippet(
-        words("Configuration of a client, over HTTP"), over_http(f"{own_origin()}{PATH}", signing_in=signing_in())
+        words("Configuration of a client, over HTTP"),
+        over_http(f"{own_origin()}{base_path()}{PATH}", signing_in=signing_in()),
     )
     if signing_in():
         # The command is let in as the owner of this machine's folder.
