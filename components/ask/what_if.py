@@ -93,7 +93,7 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
     head = node("div", "head", title, *badges(found, words))
     parts = [head, node("p", "say", *rich(said(found, record, words)))]
     parts += _missing(found, record, words)
-    return [*parts, _actions(found, words, moved)]
+    return [*parts, _actions(found, record, words, moved)]
 
 
 def said(found: WhatIf, record: RunRecord, words: Words) -> str:
@@ -158,7 +158,8 @@ def _missing(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
             "Costs {next}." if first == worst else "Next step: {next}. At worst: {worst}.", next=first, worst=worst
         )
         parts.append(node("p", "muted small num", cost))
-    if found.gap == "candidates" or (found.gap == "verdicts" and same_grader and not found.config.grade_probe):
+    deeper = same_grader and not found.config.grade_probe
+    if record.origin is None and (found.gap == "candidates" or (found.gap == "verdicts" and deeper)):
         parts.append(node("p", "muted small", words(_HINT[found.gap])))
     return parts
 
@@ -176,12 +177,15 @@ def _ungraded(found: WhatIf, words: Words) -> list[Node]:
     return [node("div", "chips", node("span", "muted small", words("No verdict:")), *chips)]
 
 
-def _actions(found: WhatIf, words: Words, moved: bool) -> Node:
+def _actions(found: WhatIf, record: RunRecord, words: Words, moved: bool) -> Node:
     made = []
-    if found.gap != "retrieval" and found.state != "known":
+    # What an imported run still needs is with the other program: it can be judged further, not run on.
+    here = record.origin is None
+    if here and found.gap != "retrieval" and found.state != "known":
         made.append(_wish(fork_label(found, words), "fork", primary=True))
-    if moved:
+    if here and moved:
         made.append(_wish(words("Run with these settings"), "run", primary=not made))
+    if moved:
         made.append(_wish(words("Back to the run's settings"), "back"))
     return node("div", "actions", *made)
 

@@ -9,7 +9,7 @@ import pytest
 from engine.engine import Engine
 from engine.host.values import ModelDetails
 from engine.llm.discovery import OllamaStatus
-from tests.pages.driving import button, opened
+from tests.pages.driving import button, inline, opened
 from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
 
 
@@ -47,3 +47,15 @@ def test_judging_with_a_chat_model_shows_how_far_it_is_and_can_be_stopped(
     app.run()
     assert not app.exception
     assert any(item.label == "Judge 2 passages" for item in app.button)
+
+
+def test_a_set_whose_documents_are_elsewhere_is_not_offered_to_be_run(engine: Engine) -> None:
+    made = (
+        CragTrace("page3", "What pulls the sea?")
+        .retrieve("sea", [("tides", TIDES, 0.9)])
+        .grade(TIDES, {"score": "yes"})
+    )
+    engine.traces.take(file_of(made.otlp("The moon.")), set_name="sea")
+    app = opened("tune", query_set="sea")
+    assert "The documents of imported runs are not here" in inline(app)
+    assert not any(item.key == "tune_start" for item in app.button)

@@ -14,6 +14,7 @@ from components.ask.figures import figures_of
 from components.ask.passages import passage_row, passages_csv
 from components.ask.presenter_sentences import sentence as said_of
 from components.ask.remedy import why_text
+from components.ask.what_if import card_nodes
 from components.common.html_text import html_of
 from components.common.i18n import words_for
 from components.common.life_lines import life_lines
@@ -21,6 +22,7 @@ from components.runs.compare import comparison_nodes
 from components.runs.report import report_html
 from engine.mcp_server.runs import _round
 from engine.model.values import RunRecord
+from engine.replay import what_if
 from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.difference import difference
 from engine.replay.playback import steps
@@ -173,3 +175,13 @@ def test_an_answer_that_is_not_there_has_no_author() -> None:
     record = ranks_alone()
     assert "written by the other program" in text_of(html_of(_head(record, EN)))
     assert "written by" not in text_of(html_of(_head(replace(record, answer="", outcome="unanswered"), EN)))
+
+
+def test_what_an_imported_run_still_needs_is_not_offered_to_be_run_here() -> None:
+    record = ranks_alone()
+    config = replace(record.config, top_k=9)
+    found = what_if(record, config)
+    assert found.state == "needs_calls"
+    said = str(card_nodes(found, record, EN))
+    assert "'back'" in said
+    assert "'run'" not in said and "'fork'" not in said and "More settings" not in said

@@ -21,7 +21,7 @@ from engine.model.config import RunConfig
 from pages.parts.common.judge_rest import judge_rest
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
-from pages.parts.tune.collection import nothing_there
+from pages.parts.tune.collection import nothing_there, sources_of
 from pages.parts.tune.evidence import Gathering, part_of, progress_of
 
 _WATCH_S = 0.5
@@ -121,6 +121,12 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     if gathering.batch is not None and any(case.kind == "trace" for case in query_set.cases):
         records = [record for _, record in engine.batches.results(gathering.batch.id) if record.origin is not None]
         judge_rest(engine, records, words, key="tune_imported", set_name=query_set.name)
+        if engine.ready and sources_of(engine, query_set.collection) is None:
+            elsewhere = words(
+                "The documents of imported runs are not here: to run these questions, ask another collection."
+            )
+            quiet(elsewhere, words, key="tune_imported_elsewhere")
+            return
     probe = st.toggle(
         words("Grade everything that is probed"),
         True,
