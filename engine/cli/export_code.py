@@ -64,6 +64,8 @@ def _config(options: argparse.Namespace, settings: Settings) -> RunConfig:
     with closing(Databases.of(settings)) as databases, closing(EvaluationStore(databases.evaluation)) as store:
         saved = store.settings()
     if options.settings not in saved:
+        if not saved:
+            raise InvalidConfig.none_saved(name=options.settings)
         raise InvalidConfig.not_one_of(field="settings", allowed=tuple(saved))
     return saved[options.settings]
 

@@ -98,7 +98,7 @@ def _put(records: list[RunRecord], to: str, settings: Settings, wanted: Callable
             Path(to).write_text(text, encoding="utf-8")
         except OSError as error:
             raise InvalidConfig.result_unwritable(path=to, why=error.strerror or type(error).__name__) from None
-        print(f"{len(traces)} runs written to {to}.", file=sys.stderr)
+        print(f"Runs written to {to}: {len(traces)}", file=sys.stderr)
     return 0
 
 

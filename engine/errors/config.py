@@ -14,6 +14,10 @@ class InvalidConfig(WorkbenchError):
         N_("{field} must lie between {low} and {high}."), N_("Set {field} to a value in that range.")
     )
     not_one_of = Message(N_("{field} must be one of: {allowed}."), N_("Set {field} to one of these values."))
+    none_saved = Message(
+        N_("No settings are saved under the name {name!r}."),
+        N_("Save them on the page Tune, or name a file with --config."),
+    )
     not_whole = Message(
         N_("{field} must be a whole number."),
         N_("Set {field} to a whole number from {low} to {high}."),

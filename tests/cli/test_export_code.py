@@ -20,6 +20,8 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_saved_settings_are_written_and_unknown_ones_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export-code", "--settings", "lenient"]) == 2
+    assert "page Tune" in capsys.readouterr().err
     with Engine.open(Settings.load()) as engine:
         engine.wait_until_ready()
         engine.evaluation.save_settings("strict", RunConfig(top_k=9, grade_pass_threshold=0.8))
