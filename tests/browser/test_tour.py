@@ -24,7 +24,7 @@ def test_a_newcomer_is_offered_the_tour_and_comes_through_it_to_a_run(open_tab: 
     page.keyboard.press("Enter")
     expect(page.locator(f".st-key-live_run{POINTED}")).to_be_visible()
     page.keyboard.press("ArrowRight")
-    expect(card).to_contain_text("It will stand here")
+    expect(card).to_contain_text("The answer will be here")
     card.get_by_role("button", name="Open a recorded run").click()
     page.wait_for_url("**run=demo-rescue-en**")
     expect(card).to_contain_text("Each number in it leads to the passage")

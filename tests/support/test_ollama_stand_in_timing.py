@@ -31,7 +31,7 @@ def test_a_gate_lets_pieces_through_one_by_one(server: OllamaStandIn) -> None:
         stream = client.chat("llama3.2:3b", ASK, stream=True)
         gate.allow()
         assert next(stream).message.content == "one"
-        assert server.requests[0].pieces_sent == 1
+        server.wait_for(lambda seen: seen.requests[0].pieces_sent == 1)
         gate.allow()
         assert next(stream).message.content == " two"
         gate.open()
