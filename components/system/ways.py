@@ -49,7 +49,7 @@ def _card(way: Way, words: Words) -> Node:
     facts = node("div", "facts muted small", *(node("span", "", *with_code(text)) for text in way.facts))
     below = [command(item.text, words, item.label) for item in way.snippets] if way.on else []
     if not way.on and way.turn_on:
-        below.append(command(way.turn_on, words, words("Turn it on in `.env`, or for one start in the terminal")))
+        below.append(command(way.turn_on, words, words("Turn it on in .env, or for one start in the terminal")))
     wrong = [node("div", "why", *fault_nodes(way.fault, words))] if way.fault else []
     return node(
         "section",

@@ -164,7 +164,7 @@ def test_any_json_is_read_or_refused_with_a_remedy(value: Any) -> None:
     try:
         found = recognised([("x.json", json.dumps(value).encode())])
     except TracesUnusable as refused:
-        said = refused.remedy
+        said: object = refused.remedy
     else:
         said = found.traces or found.left_out
     assert said
