@@ -276,7 +276,7 @@ class JudgementsRequest(_Body):
 
 
 class TraceFile(_Body):
-    """One file of traces: in base64, or its JSON as it is."""
+    """One file of traces: in base64, as its text, or its JSON as it is."""
 
     name: StrictStr = Field(max_length=300)
     content_base64: StrictStr = ""

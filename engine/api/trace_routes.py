@@ -53,6 +53,8 @@ def _take(engine: Engine, body: TracesRequest) -> dict[str, Any]:
 
 
 def _content(item: TraceFile) -> bytes:
+    if isinstance(item.content, str) and not item.content_base64:
+        return item.content.encode(errors="replace")
     if not item.content_base64:
         return bytes(Json(item.content).body) if item.content is not None else b""
     try:

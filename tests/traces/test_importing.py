@@ -152,6 +152,8 @@ def test_the_api_looks_takes_and_judges(engine: Engine) -> None:
     ]
     taken = client.post("/traces", json={**body, "set_name": "plain"}).json()
     assert (taken["new"], taken["set_name"]) == (1, "plain")
+    lines = {"files": [{"name": "a.jsonl", "content": json.dumps(body["files"][0]["content"])}], "dry_run": True}
+    assert client.post("/traces", json=lines).json()["traces"][0]["known"]
     run = taken["traces"][0]["run"]
     assert client.post(f"/runs/{run}/verdicts", json={}).json() == {"run": run, "judged": 2}
     refused = client.post("/traces", json={"files": [{"name": "a", "content": {"x": 1}}]})
