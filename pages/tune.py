@@ -103,7 +103,7 @@ def page() -> None:
         apply_button(config)
     st.caption(evidence_note(shown, evaluation, gathering, panel))
     if not int(evaluation.known_n[AFTER]):
-        all_unknown(config, gathered)
+        all_unknown(config, gathering)
     so_far = drawn_so_far(shown, gathering)
     tune_figures(evaluation, words, key="tune_figures", so_far=so_far)
     if told := basis_text(evaluation, words):
@@ -230,7 +230,7 @@ def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, pa
         told = int((evaluation.right_by.recorded & ~evaluation.path_known)[:, AFTER].sum())
         if told:
             parts.append(words("of {n} of them another gathering has the answer: where it tells, they count", n=told))
-        if not gathering.config.grade_probe:
+        if not gathering.config.grade_probe and not gathering.imported:
             parts.append(words("gathered without grading the whole probe: gather again with it to know more"))
     if failed:
         parts.append(words("{n} failed, in no figure", n=failed))
@@ -242,23 +242,20 @@ def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, pa
     return " · ".join(parts)
 
 
-def all_unknown(config: RunConfig, gathered: RunConfig) -> None:
+def all_unknown(config: RunConfig, gathering: Gathering) -> None:
     """Why the settings lead nowhere that a run has been, and the way back."""
+    gathered = gathering.config
     names = [name for name in differing(config, gathered) if name not in COLUMNS and name != "grade_probe"]
     with st.container(border=True, key="tune_all_unknown"):
         st.markdown(f"**{words('No question can be told under these settings without calls')}**")
         listed = words(", ").join(setting_name(name, words) for name in names)
-        st.caption(
-            words(
-                "Changed since the evidence was gathered, and nothing recorded says what they do: {names}. Put them "
-                "back, or gather again with these settings.",
-                names=listed,
-            )
+        why = (
+            words("Not as the evidence was gathered, and nothing recorded says what they do: {names}.", names=listed)
             if names
-            else words(
-                "The runs never went where these settings lead. Move the sliders back, or gather again with these "
-                "settings."
-            )
+            else words("The runs never went where these settings lead.")
+        )
+        st.caption(
+            why if gathering.imported else f"{why} {words('Put them back, or gather again with these settings.')}"
         )
         if st.button(words("Put them back"), icon=":material/undo:", key="tune_unknown_back"):
             want_settings(replace(gathered, grade_probe=config.grade_probe))

@@ -290,6 +290,8 @@ def _calls(record: RunRecord, words: Words, most_calls: int | None, waiting: int
 
 
 def _time(record: RunRecord, words: Words) -> Figure:
+    if record.origin is not None:
+        return Figure(words("Time"), duration_text(record.duration_ms), words("in the other program"))
     budget = record.config.budget_s
     share = record.duration_ms / 1000.0 / budget
     return Figure(

@@ -27,6 +27,9 @@ _NOTES: Mapping[str, str | tuple[str, str]] = {
         "a generation."
     ),
     "context_order": N_("Its generator was given the same passages as the loop would give, in another order."),
+    "would_refuse": N_(
+        "No passage passed: under these settings the four-node loop would not have answered, and that program did."
+    ),
     "context_unknown": N_(
         "The trace does not say what its generator was given, so its answer stands for no other settings."
     ),

@@ -43,6 +43,8 @@ from engine.traces.foreign import ForeignTrace
 _TRIED = 40
 """Traces whose paths settings are compared with; more say the same."""
 _NO_LIMIT = 10**12
+_OF_DECISIONS = ("other_path", "context_order", "other_context", "would_refuse")
+"""Notes that other decisions change."""
 _STEPS = {"retrieve": "", "grade": "grader", "rewrite": "rewriter"}
 """The nodes of a round, and whose calls they make."""
 
@@ -76,14 +78,13 @@ def _candidates(records: Sequence[RunRecord], base: RunConfig) -> Iterator[RunCo
 
 
 def _likeness(record: RunRecord, config: RunConfig) -> int:
-    """How far the loop goes the way of a run: its rounds first, then what it gave to the generator."""
+    """How far the loop goes the way of a run: its rounds first, then what its generator was given, if it was asked."""
     found = what_if(with_rewrites(record, config), config)
     if not _same_way(found.decisions, record):
         return 0
     given = record.origin.given if record.origin else None
-    if given is None:
-        return 2 + int(bool(record.answer) == bool(found.passages))
-    return 2 + 2 * int({item.id for item in found.passages} == set(given))
+    same_passages = given is not None and {item.id for item in found.passages} == set(given)
+    return 2 + int(bool(record.answer) == bool(found.passages)) + 2 * int(same_passages)
 
 
 def _same_way(decisions: Sequence[Decision], record: RunRecord) -> bool:
@@ -97,7 +98,7 @@ def decided(record: RunRecord, config: RunConfig) -> RunRecord:
     draft = replace(with_rewrites(record, config), context=None, outcome="unanswered")
     found = what_if(draft, config)
     context, note = _context(found, draft)
-    notes = [item for item in record.origin.notes if item.code not in ("other_path", "context_order", "other_context")]
+    notes = [item for item in record.origin.notes if item.code not in _OF_DECISIONS]
     if found.decisions and not _same_way(found.decisions, record) and found.decisions[-1].route != "rewrite":
         notes.append(OriginNote("other_path", {"round": str(found.decisions[-1].round)}))
     notes += [OriginNote(note)] if note else []
@@ -122,7 +123,9 @@ def _context(found: WhatIf, record: RunRecord) -> tuple[Context | None, OriginNo
         order: OriginNoteCode | None = "context_order" if [i.id for i in found.passages] != list(origin.given) else None
         return Context(found.passages, verified=found.verified, token_budget=_NO_LIMIT), order
     # While a verdict is missing, nothing says what the loop would give.
-    other: OriginNoteCode | None = "other_context" if found.state != "needs_calls" else None
+    other: OriginNoteCode | None = None
+    if found.state != "needs_calls":
+        other = "other_context" if found.passages else "would_refuse"
     return Context(theirs, verified=False, token_budget=_NO_LIMIT), other
 
 

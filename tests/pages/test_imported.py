@@ -6,11 +6,14 @@ from concurrent.futures import Future
 
 import pytest
 
+from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.host.values import ModelDetails
 from engine.llm.discovery import OllamaStatus
-from tests.pages.driving import button, inline, opened
+from tests.pages.driving import button, inline, opened, visible
 from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
+
+EN = words_for("en")
 
 
 def test_an_imported_run_says_so_cannot_be_run_here_and_is_judged_on_request(engine: Engine) -> None:
@@ -59,3 +62,5 @@ def test_a_set_whose_documents_are_elsewhere_is_not_offered_to_be_run(engine: En
     app = opened("tune", query_set="sea")
     assert "The documents of imported runs are not here" in inline(app)
     assert not any(item.key == "tune_start" for item in app.button)
+    assert EN("The runs never went where these settings lead.") in visible(app) or "nothing recorded" in visible(app)
+    assert "gather again" not in visible(app)

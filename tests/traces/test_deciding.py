@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from hypothesis import given
@@ -172,3 +173,34 @@ def test_the_same_trace_is_the_same_run_from_any_file() -> None:
     among = recognised(file_of(tides("b").otlp(), tides().otlp("The moon."))).traces
     assert run_id_of(alone) in {run_id_of(trace) for trace in among}
     assert len({run_id_of(trace) for trace in among}) == 2
+
+
+def refused_by_its_grader(trace_id: str, answer: str) -> CragTrace:
+    made = CragTrace(trace_id, "What causes tides?").retrieve("tides", [("cats", CATS, 0.8), ("dogs", DOGS, 0.4)])
+    return made.grade(CATS, {"binary_score": "no"}).grade(DOGS, {"binary_score": "no"}).generate([CATS], answer)
+
+
+def test_a_program_that_answers_though_nothing_passed_is_followed_by_settings_that_do_so_too() -> None:
+    """TR-04: the map around its own settings shows the end that the run had."""
+    data = file_of(refused_by_its_grader("a1", "The moon.").otlp("The moon."))
+    [record] = imported(*recognised(data).traces)
+    assert (record.outcome, what_if(record, record.config).outcome) == ("answered_unverified", "answered_unverified")
+    assert "would_refuse" not in notes(record)
+
+
+def test_an_answer_that_the_loop_would_have_refused_is_said_to_be_one() -> None:
+    """TR-04: most traces of this import end without an answer where nothing passed."""
+    made = [refused_by_its_grader("b1", "The moon.").otlp("The moon.")]
+    for name in ("b2", "b3"):
+        silent = CragTrace(name, "What causes tides?").retrieve("tides", [("cats", CATS, 0.8), ("dogs", DOGS, 0.4)])
+        made.append(silent.grade(CATS, {"binary_score": "no"}).grade(DOGS, {"binary_score": "no"}).otlp(""))
+    lines = "\n".join(map(json.dumps, made)).encode()
+    answered, *others = imported(*recognised([("all.jsonl", lines)]).traces)
+    assert what_if(answered, answered.config).outcome == "abstained"
+    assert notes(answered) >= {"would_refuse"} and "other_context" not in notes(answered)
+    assert all("would_refuse" not in notes(other) for other in others)
+
+
+def notes(record: RunRecord) -> set[str]:
+    assert record.origin is not None
+    return {item.code for item in record.origin.notes}

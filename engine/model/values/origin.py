@@ -14,6 +14,7 @@ Scale = Literal["given", "unknown"]
 OriginNoteCode = Literal[
     "other_path",
     "other_context",
+    "would_refuse",
     "context_order",
     "context_unknown",
     "context_elsewhere",

@@ -24,7 +24,7 @@ from engine.evaluation.grader_bench import Pair, pairs
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
 from engine.evaluation.values import AnswerJudgement, Batch, BatchProgress
 from engine.model.config import RunConfig
-from engine.model.values import RunRecord
+from engine.model.values import IMPORTED, RunRecord
 from pages.parts.common.rights import seen_by
 
 _KEPT = 4
@@ -50,6 +50,11 @@ class Gathering:
     def config(self) -> RunConfig:
         """The settings that the evidence was gathered with."""
         return self.batch.config if self.batch else RunConfig(collection=self.query_set.collection)
+
+    @property
+    def imported(self) -> bool:
+        """Whether the evidence is traces of another program, which alone could gather more."""
+        return self.config.models.generator.model.startswith(f"{IMPORTED}:")
 
     @property
     def added(self) -> int:
