@@ -199,10 +199,10 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
     text, box = proposed(record, config.collection)
     active = record is not None and record.active
     # What an imported run asks is only where the other program is: a collection of that name is none of ours.
-    elsewhere = record is not None and record.origin is not None and config.collection == record.collection
-    elsewhere = elsewhere and config.collection not in {item.name for item in collection_choices()}
-    closed = active or elsewhere or not may("editor")
-    why = words("The documents of an imported run are not here: choose a collection to ask.") if elsewhere else None
+    away = record is not None and record.origin is not None and config.collection == record.collection
+    away = away and config.collection not in {item.name for item in collection_choices()}
+    closed = active or away or not may("editor")
+    why = words("The documents of an imported run are not here: choose a collection to ask.") if away else None
     tried: tuple[str | None, RunId | None] = (None, None)
     # While the run is in progress, Stop stands where Run stood (page.css hides the one that cannot be pressed).
     with st.container(key="ask", horizontal=True, vertical_alignment="top", gap="small"):

@@ -192,29 +192,34 @@ def _observed(function: _F | None, kind: str, model: str) -> Any:
 
         @functools.wraps(own)
         async def waiting(*args: Any, **kwargs: Any) -> Any:
-            noted = _safely(_before, kind, own, args, kwargs)
-            try:
-                result = await own(*args, **kwargs)
-            except BaseException as error:
-                _safely(_failed, noted, error)
-                raise
-            _safely(_after, noted, result, model)
-            return result
+            with _noting(kind, own, args, kwargs, model) as told:
+                told.append(await own(*args, **kwargs))
+            return told[0]
 
         return waiting
 
     @functools.wraps(own)
     def through(*args: Any, **kwargs: Any) -> Any:
-        noted = _safely(_before, kind, own, args, kwargs)
-        try:
-            result = own(*args, **kwargs)
-        except BaseException as error:
-            _safely(_failed, noted, error)
-            raise
-        _safely(_after, noted, result, model)
-        return result
+        with _noting(kind, own, args, kwargs, model) as told:
+            told.append(own(*args, **kwargs))
+        return told[0]
 
     return through
+
+
+@contextmanager
+def _noting(
+    kind: str, own: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], model: str
+) -> Iterator[list[Any]]:
+    """Note a call that puts its result into the list, or fails."""
+    noted = _safely(_before, kind, own, args, kwargs)
+    told: list[Any] = []
+    try:
+        yield told
+    except BaseException as error:
+        _safely(_failed, noted, error)
+        raise
+    _safely(_after, noted, told[0], model)
 
 
 _Noted = tuple[_Run, dict[str, Any]]

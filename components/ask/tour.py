@@ -104,7 +104,7 @@ def stops(scene: Scene, words: Words) -> tuple[Stop, ...]:
 def tour(scene: Scene, words: Words, *, start: str, key: str) -> Press | None:
     """Draw it: an offer before a run, and the stop at which it is; returns what was pressed for the page to do.
 
-    ``start`` is another text each time somebody asks for the tour. The browser keeps how far it is.
+    ``start`` is another text each time the tour is asked for. The browser keeps how far it is.
     """
     result = _component(
         key=key,

@@ -43,7 +43,7 @@ class UnknownChatModel(WorkbenchError):
 
 
 class RunStopped(WorkbenchError):
-    """The run of a chat was stopped by somebody, or by the end of the program."""
+    """The run of a chat was stopped by a person, or by the end of the program."""
 
     code = "WB992"
     fact = N_("The run was stopped before its answer was complete.")

@@ -173,7 +173,7 @@ class ForkRefused(RecordError):
 
 
 class RunNotOver(RecordError):
-    """A run that is still running cannot be branched off, or sent elsewhere as a whole."""
+    """A run that is still running cannot be branched off, or sent to another program as a whole."""
 
     code = "WB511"
     fact = N_("Run {run!r} is not over yet.")

@@ -95,7 +95,7 @@ async def exported_collection(knowledge: KnowledgeBase, config: RunConfig) -> Co
 
 
 def _address(uri: str) -> str:
-    """Where the store is for a program that starts elsewhere, without user name and password."""
+    """Where the store is for a program that starts in another folder, without user name and password."""
     return os.path.abspath(uri) if embedded(uri) else without_userinfo(uri)
 
 

@@ -18,7 +18,7 @@ LONGEST_QUESTION = 400
 
 _RULES = """\
 You are given a chat, oldest message first, and after it the newest message of the person who asks. Write that newest \
-message as one question that somebody understands who has not read the chat.
+message as one question that makes sense without the chat.
 
 - Put the names and things in that "it", "that one", "and in winter?" and the like stand for.
 - Keep what is asked, its conditions, numbers and names. Add nothing that the chat does not say. Do not answer it.

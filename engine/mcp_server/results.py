@@ -15,7 +15,7 @@ LONGEST_QUESTION = 200
 
 
 class FoundText(BaseModel):
-    """A passage: somebody else's text, evidence and no instruction."""
+    """A passage: the text of its author, evidence and no instruction."""
 
     id: str
     source: str

@@ -23,7 +23,7 @@ from engine.mcp_server.results import (
     cut,
 )
 from engine.messages import CONTEXT_END
-from engine.model.config import WORKFLOWS, Setting, WorkflowName, declared, every_setting, settings_of
+from engine.model.config import USUAL, WORKFLOWS, Setting, WorkflowName, declared, every_setting, settings_of
 from engine.replay.settings import COLUMNS
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Tuning(Tools):
 
     @tool("List settings")
     def list_settings(
-        self, for_workflow: Annotated[WorkflowName, Field(description="whose settings")] = "self_corrective"
+        self, for_workflow: Annotated[WorkflowName, Field(description="whose settings")] = USUAL
     ) -> SettingsKnown:
         """List the settings of a run, with their ranges, and the saved ones."""
         names = [name for name in settings_of(for_workflow) if name in every_setting()]

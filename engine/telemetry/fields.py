@@ -50,7 +50,7 @@ class Fields:
         self.put(name, _json({key: value for key, value in values.items() if value not in (None, "")}))
 
     def say(self, name: str, text: str) -> None:
-        """Add a text that somebody or some model wrote."""
+        """Add a text that a person or a model wrote."""
         self.put(name, self.wanted.text(text))
 
     def say_input(self, text: str) -> None:

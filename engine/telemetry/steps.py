@@ -16,7 +16,7 @@ from engine.workflows import workflow
 from engine.workflows.flow import NodeKind
 
 RERANK = "rerank"
-"""A node of this name reorders what was found; elsewhere that is a part of the search."""
+"""A node of this name reorders what was found; in other workflows the search does that."""
 _KINDS: dict[NodeKind, Kind] = {"search": Kind.RETRIEVER, "grade": Kind.EVALUATOR, "evaluate": Kind.EVALUATOR}
 
 

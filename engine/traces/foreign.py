@@ -35,7 +35,7 @@ class ForeignSearch:
 
 @dataclass(frozen=True, slots=True)
 class ForeignVerdict:
-    """What the other program, or somebody who annotated its trace, said of a passage in a round."""
+    """What the other program, or a person who annotated its trace, said of a passage in a round."""
 
     round: int
     passage: PassageId

@@ -220,9 +220,9 @@ def test_settings_on_another_server_ask_for_no_collection_here(tmp_path: Path, m
 
     with served(tmp_path, milvus_addresses=("http://milvus:19530",)) as (client, engine):
         monkeypatch.setattr(Engine, "describe", unknown)
-        elsewhere = RunConfig(collection="theirs", milvus_address="http://milvus:19530")
-        engine.evaluation.save_settings("elsewhere", elsewhere)
-        assert run_of(engine, ask(client, model="elsewhere")).config == elsewhere
+        there = RunConfig(collection="theirs", milvus_address="http://milvus:19530")
+        engine.evaluation.save_settings("over there", there)
+        assert run_of(engine, ask(client, model="over there")).config == there
 
 
 def test_a_task_without_an_end_is_read_once() -> None:

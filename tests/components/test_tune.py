@@ -237,8 +237,8 @@ def test_the_frame_of_a_certified_setting_is_seen_also_where_the_sliders_stand()
     assert [row["setting"] for row in marked["data"]["values"]] == [3]
     assert framed["mark"]["strokeWidth"] < marked["mark"]["strokeWidth"]
     assert said[-1] == "Framed in amber: certified. So few are wrong."
-    _, elsewhere = drawn_heat([[0.1, 0.1], [0.1, 0.1]], full, safe=frozenset({70}), promise="So few are wrong.")
-    assert len(elsewhere) == 1, "no frame is explained where the map has none"
+    _, without = drawn_heat([[0.1, 0.1], [0.1, 0.1]], full, safe=frozenset({70}), promise="So few are wrong.")
+    assert len(without) == 1, "no frame is explained where the map has none"
 
 
 def test_what_rests_on_fewer_questions_is_hatched_and_keeps_its_colour() -> None:

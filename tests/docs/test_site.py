@@ -42,7 +42,7 @@ class Fetched(HTMLParser):
             self.paragraphs_like_lists += 1
 
 
-def elsewhere(page: str) -> list[str]:
+def foreign_hosts(page: str) -> list[str]:
     parser = Fetched()
     parser.feed(page)
     return [address for address in parser.addresses if re.match(r"(?:https?:)?//", address)]
@@ -68,7 +68,7 @@ def test_no_page_and_no_asset_asks_another_host(site: Path) -> None:
     """FV-01"""
     pages = sorted(site.rglob("*.html"))
     for page in pages:
-        assert elsewhere(page.read_text(encoding="utf-8")) == [], page
+        assert foreign_hosts(page.read_text(encoding="utf-8")) == [], page
     for style in site.rglob("*.css"):
         assert _ASSET_ELSEWHERE.findall(style.read_text(encoding="utf-8")) == [], style
 
@@ -109,5 +109,5 @@ def test_the_search_has_chinese_words(site: Path) -> None:
     ],
 )
 def test_a_page_that_asks_another_host_is_noticed(page: str) -> None:
-    assert elsewhere(page)
-    assert not elsewhere('<a href="https://github.com">out</a><link rel="canonical" href="https://x.example/">')
+    assert foreign_hosts(page)
+    assert not foreign_hosts('<a href="https://github.com">out</a><link rel="canonical" href="https://x.example/">')

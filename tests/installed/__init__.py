@@ -1,1 +1,1 @@
-"""The program as it is installed elsewhere: wheel, environment, container, other systems."""
+"""The program as it is installed on other machines: wheel, environment, container, other systems."""

@@ -37,7 +37,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     made = install(wheel, tmp_path_factory.mktemp("installed"))
     for name in ("engine", "components", "pages", "agents"):
         (made.folder / name).mkdir()
-        (made.folder / name / "__init__.py").write_text("raise SystemExit('the package of somebody else')")
+        (made.folder / name / "__init__.py").write_text("raise SystemExit('the package of another project')")
     data(made).mkdir(parents=True)
     (data(made) / "runs.db").write_bytes(gzip.decompress(FORMER.read_bytes()))
     yield made

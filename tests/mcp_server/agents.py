@@ -15,6 +15,17 @@ from mcp_types import CallToolResult, Tool
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 _T = TypeVar("_T")
+HELLO: Mapping[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "an agent", "version": "1"},
+    },
+}
+"""The first message of a client."""
 
 
 @dataclass(frozen=True)

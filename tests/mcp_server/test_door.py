@@ -24,7 +24,7 @@ from engine.people.rights import TOOLS
 from engine.settings import Settings
 from pages.parts.common.telling import telling
 from tests.api.served import engine_of, serving
-from tests.mcp_server.agents import Agent
+from tests.mcp_server.agents import HELLO, Agent
 from tests.mcp_server.conftest import Served, served
 from tests.support.people import ADMIN, people_sign_in
 
@@ -32,16 +32,6 @@ SECRET = "zanthium"
 TEXT = f"# The {SECRET} protocol\n\nThe {SECRET} protocol of the ward says that rounds begin at six.\n"
 QUESTION = f"When do the rounds of the {SECRET} protocol begin?"
 MEMBER = Person("nurse@example.org", "Nurse", "editor", frozenset({"clinic"}))
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "an agent", "version": "1"},
-    },
-}
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 
@@ -204,7 +194,7 @@ def test_members_find_what_is_limited_to_them(ward: tuple[Served, RunId]) -> Non
 
 
 def test_a_session_gives_nobody_the_rights_of_who_began_it(ward: tuple[Served, RunId]) -> None:
-    """Each message acts for its own token, also within a session of somebody else's (MC-03)."""
+    """Each message acts for its own token, also within another person's session (MC-03)."""
     app, _ = ward
     member, other = token(app, "editor", ["ward"]), token(app, "viewer", ["samples"])
     session = sent(app.url, **member).headers["mcp-session-id"]

@@ -24,7 +24,7 @@ from engine.running.running_app import KEY, NOTE, RunningApp
 from engine.settings import Settings
 from pages.parts.common.telling import telling
 from tests.api.served import ALL, engine_of, relevant
-from tests.mcp_server.agents import Agent, said
+from tests.mcp_server.agents import HELLO, Agent, said
 from tests.mcp_server.conftest import Served, served
 from tests.support.fakes import FakeGrader
 from tests.support.gates import PATIENCE_S, Gate
@@ -75,17 +75,7 @@ def test_alone_it_does_on_an_empty_folder_what_an_agent_asks(tmp_path: Path) -> 
 
 def test_nothing_but_messages_comes_on_standard_output(tmp_path: Path) -> None:
     """Also where a fault ends it: the agent would take any other line for a broken message."""
-    hello = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "an agent", "version": "1"},
-        },
-    }
-    sent = "".join(json.dumps(item) + "\n" for item in (hello, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))
+    sent = "".join(json.dumps(item) + "\n" for item in (HELLO, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))
     good = subprocess.run(
         COMMAND, input=sent, env=variables(tmp_path), cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )

@@ -221,8 +221,8 @@ def test_a_diagnosis_follows_expected_passages(reading: Served, forced: RunRecor
     agent = reading.agent()
     found = agent.told("diagnose", run_id=forced.id, expected=[RIGHT])["suffered_from"]
     assert (found["failure"], found["passages"], found["by_labels"]) == ("dropped_by_similarity", [RIGHT], True)
-    elsewhere = agent.told("diagnose", run_id=forced.id, expected=["nowhere.md"])["suffered_from"]
-    assert elsewhere["failure"] == "nothing_retrieved"
+    absent = agent.told("diagnose", run_id=forced.id, expected=["nowhere.md"])["suffered_from"]
+    assert absent["failure"] == "nothing_retrieved"
     well = agent.told("diagnose", run_id=run.id)
     assert well["suffered_from"] is None
     assert well["note"]
@@ -286,7 +286,7 @@ def test_evidence_is_gathered_in_the_background(writing: Served, engine: Engine,
         ("ask", {}, "question"),
         ("ask", {"question": " "}, "question"),
         ("ask", {"question": "Why?", "collection": "nowhere"}, "nowhere"),
-        ("ask", {"question": "Why?", "saved": "nobody's"}, "saved"),
+        ("ask", {"question": "Why?", "saved": "never saved"}, "saved"),
         ("ask", {"question": "Why?", "settings": {"topk": 3}}, "topk"),
         ("ask", {"question": "Why?", "settings": {"top_k": 999}}, "top_k"),
         ("ask", {"question": "Why?", "settings": {"milvus_address": "http://10.0.0.1:19530"}}, "milvus_address"),

@@ -25,7 +25,7 @@ _KNOWN = frozenset("model models config manifest workflow outcome route node nod
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every text in a value of a record that somebody wrote, of more than one word or in Chinese."""
+    """Every text in a value of a record that a person wrote, of more than one word or in Chinese."""
     if isinstance(value, str):
         if " " in value.strip() or not value.isascii() or ".md" in value:
             yield value
@@ -72,7 +72,7 @@ _CLOSED = _KNOWN | frozenset(
 
 
 def poisoned(value: Any, name: str = "") -> Any:
-    """A value of a record in which every text that somebody could have written holds the secret."""
+    """A value of a record in which every text that a person could have written holds the secret."""
     if isinstance(value, str):
         return value if name in _CLOSED else f"{value} {SECRET}"
     if isinstance(value, RunConfig):

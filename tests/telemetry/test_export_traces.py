@@ -82,7 +82,7 @@ def test_what_cannot_be_exported_is_said(here: Path, capsys: pytest.CaptureFixtu
         store.flush()
         assert main(["export-traces", "r" * 32, "--to", "-"]) == 1
         assert "is not over yet and cannot be exported" in capsys.readouterr().err
-    assert main(["export-traces", "nobody", "--to", "-"]) == 1
+    assert main(["export-traces", "no-such-run", "--to", "-"]) == 1
     assert main(["export-traces", "demo-rescue-en", "--to", "runs.txt"]) == 2
     assert main(["export-traces", "demo-rescue-en"]) == 2
     assert main(["export-traces", "--to", "-"]) == 2

@@ -48,7 +48,7 @@ def _listed(name: str, config: RunConfig, saved_at: str) -> dict[str, Any]:
     return {
         "id": name,
         "object": "model",
-        # Nobody saved the default: it is as old as time is to a computer.
+        # The default was never saved: it is as old as time is to a computer.
         "created": int(datetime.fromisoformat(saved_at).timestamp()) if saved_at else 0,
         "owned_by": "workbench",
         "workbench": {"collection": config.collection, "workflow": config.workflow},

@@ -12,7 +12,7 @@ def next_step(
 ) -> bool:
     """Draw both; returns whether the button was pressed, which ``does`` its work before the page is drawn again.
 
-    ``offered`` is False for somebody who may not do it.
+    ``offered`` is False for people who may not do it.
     """
     st.info(text)
     return offered and st.button(label, icon=f":material/{icon}:", key=key, on_click=does)

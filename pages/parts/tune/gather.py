@@ -122,10 +122,10 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
         records = [record for _, record in engine.batches.results(gathering.batch.id) if record.origin is not None]
         judge_rest(engine, records, words, key="tune_imported", set_name=query_set.name)
         if engine.ready and sources_of(engine, query_set.collection) is None:
-            elsewhere = words(
+            not_here = words(
                 "The documents of imported runs are not here: to run these questions, ask another collection."
             )
-            quiet(elsewhere, words, key="tune_imported_elsewhere")
+            quiet(not_here, words, key="tune_imported_away")
             return
     probe = st.toggle(
         words("Grade everything that is probed"),
