@@ -213,11 +213,14 @@ function paintLine(life) {
   life.glance.hidden = !data.line;
   if (life.glance.hidden) return;
   const label = life.opened ? data.words.fold : data.words.unfold;
-  const sign = life.opened ? "▴" : "▾";
-  // On a phone the sign alone is there: the words would take the place of two nodes.
-  life.unfold.replaceChildren(el("span", { class: "words" }, [label]), el("span", { "aria-hidden": "true" }, [sign]));
-  life.unfold.setAttribute("aria-label", label);
-  life.unfold.setAttribute("aria-expanded", String(life.opened));
+  // The picture is painted again and again while it folds; a press on words that are replaced meanwhile is lost.
+  if (life.unfold.getAttribute("aria-label") !== label) {
+    const sign = life.opened ? "▴" : "▾";
+    // On a phone the sign alone is there: the words would take the place of two nodes.
+    life.unfold.replaceChildren(el("span", { class: "words" }, [label]), el("span", { "aria-hidden": "true" }, [sign]));
+    life.unfold.setAttribute("aria-label", label);
+    life.unfold.setAttribute("aria-expanded", String(life.opened));
+  }
   life.unfold.onclick = () => {
     setFolded(life, life.opened, { moving: true });
     paint(life);

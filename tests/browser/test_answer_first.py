@@ -99,3 +99,17 @@ def test_the_workflow_is_open_while_a_run_goes_on_and_folds_where_it_stands(
     expect(page.locator("svg g.node.passed").first).to_be_visible()
     page.get_by_role("button", name="Fold workflow").click()
     expect(picture).to_have_css("visibility", "hidden")
+
+
+def test_a_press_on_the_line_of_nodes_is_heard_while_the_picture_is_painted_again(open_tab: OpenTab) -> None:
+    """The picture is painted at each change of its size, so while it folds."""
+    tab = open_tab(width=1280, height=720)
+    page = tab.open("/?lang=en&run=demo-passes-en")
+    fold = page.get_by_role("button", name="Show workflow")
+    expect(fold).to_be_visible()
+    tab.settle()
+    words = fold.locator(".words").element_handle()
+    assert words is not None
+    page.set_viewport_size({"width": 1200, "height": 720})
+    tab.settle()
+    assert words.evaluate("words => words.isConnected"), "what was pressed is gone before it is released"
