@@ -18,6 +18,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from components.common.catalogue import Untranslated
 from tests.support import neo4j_server, phoenix_server, postgres_server, ray_cluster
+from tests.support.limits import pytest_configure, pytest_runtest_call, pytest_unconfigure  # noqa: F401 - hooks
 
 if TYPE_CHECKING:
     from engine.database.base import Database

@@ -69,7 +69,8 @@ class Ledger:
 
         def watch() -> None:
             began = time.monotonic()
-            while not condition(self) and time.monotonic() - began < PATIENCE_S:
+            while not condition(self):
+                assert time.monotonic() - began < PATIENCE_S, f"this did not come: {condition.__doc__ or condition}"
                 _LOOK.wait(_LOOK_S)
             then()
 
