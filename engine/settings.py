@@ -27,6 +27,7 @@ from engine.messages import N_
 from engine.model.config import BUILTIN, CROSS_ENCODER, RoleModel, RoleModels, RoleName
 from engine.model.header_list import headers_in
 from engine.model.logins import split_milvus_login, split_neo4j_login, without_login
+from engine.model.milvus_address import same_server, with_scheme
 from engine.model.origins import plain_origin
 from engine.model.version import DATA_FOLDER, HOME_FOLDER
 from engine.people.claims import RoleRules
@@ -497,9 +498,15 @@ class Settings(BaseSettings):
 
     @property
     def known_addresses(self) -> tuple[str, ...]:
-        """Every Milvus address that a request may name (SC-11), without user and password."""
-        further = (without_login(given)[0] for given in self.milvus_addresses)
+        """Every Milvus address that a request may name (SC-11), with scheme, without user and password."""
+        further = (without_login(with_scheme(given))[0] for given in self.milvus_addresses)
         return tuple(address for address in (self.milvus_uri, *further) if address)
+
+    def known_address(self, address: str) -> str:
+        """That of the ``known_addresses`` for the same server, of the same scheme where one has it; else empty."""
+        found = [known for known in self.known_addresses if same_server(known, address)]
+        scheme = address.strip().lower().partition("://")[0]
+        return next((known for known in found if known.startswith(f"{scheme}://")), found[0] if found else "")
 
     @property
     def secret_keys(self) -> tuple[str, ...]:
@@ -510,7 +517,7 @@ class Settings(BaseSettings):
         """The token of one of the ``known_addresses``; no other server may learn it, so empty for any other."""
         if address == self.milvus_uri:
             return self.milvus_token.get_secret_value() if address else ""
-        logins = (without_login(given) for given in self.milvus_addresses)
+        logins = (without_login(with_scheme(given)) for given in self.milvus_addresses)
         return next((login for known, login in logins if known == address), "")
 
     @classmethod

@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from engine.api import published
+from engine.api.addresses import listed, with_listed_address
 from engine.api.answer_routes import add_answers
 from engine.api.attaching import add_attachments, attached
 from engine.api.bodies import (
@@ -43,7 +44,7 @@ from engine.api.waiting import STREAM, event_stream, finished, view_stream, whil
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.engine import Engine
-from engine.errors import AddressNotListed, InvalidQuestion
+from engine.errors import InvalidQuestion
 from engine.host.noted_faults import NotedFault
 from engine.model.config import RunConfig, config_from_dict, models_from_dict
 from engine.model.traceparent import TRACEPARENT, called_by
@@ -161,7 +162,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
         engine = get_engine()
         config = RunConfig(
             collection=body.milvusConfig.collectionName,
-            milvus_address=_listed(engine, body.milvusConfig.address, "milvusConfig.address"),
+            milvus_address=listed(engine.settings, body.milvusConfig.address, "milvusConfig.address"),
             top_k=body.topK,
             similarity_threshold=body.similarityThreshold,
             max_rewrites=body.maxRewriteAttempts,
@@ -334,12 +335,7 @@ def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _config_of(engine: Engine, body: SettingsRequest) -> RunConfig:
     named = {"workflow": body.workflow} if body.workflow else {}
-    usual = engine.settings.models
-    config = config_from_dict({**body.config, **named}, usual)
-    if not config.milvus_address:
-        return config
-    known = _listed(engine, config.milvus_address, "milvus_address")
-    return config_from_dict({**body.config, **named, "milvus_address": known}, usual)
+    return with_listed_address(engine.settings, config_from_dict({**body.config, **named}, engine.settings.models))
 
 
 def _started(
@@ -374,23 +370,6 @@ def _seen(last_event_id: str | None, after: int) -> int:
     if last_event_id is None or not last_event_id.isdecimal() or len(last_event_id) > len(str(_LARGEST_SEQ)):
         return after
     return int(last_event_id)
-
-
-def _listed(engine: Engine, address: str, field: str) -> str:
-    """The settings' own spelling of an address, which a request may name without scheme, as the seed document does.
-
-    Empty stays empty. Raises ``AddressNotListed``: a request must not make the server connect wherever it says.
-    """
-    if not address:
-        return ""
-    for known in engine.settings.known_addresses:
-        if _plain(known) == _plain(address):
-            return known
-    raise AddressNotListed(field=field)
-
-
-def _plain(address: str) -> str:
-    return address.split("://", 1)[-1].rpartition("@")[2].rstrip("/").lower()
 
 
 def _noted(item: NotedFault) -> dict[str, str]:

@@ -36,6 +36,7 @@ from engine.llm.embedder import make_embedder
 from engine.memory.milvus_memory import MilvusMemory
 from engine.memory.weak_points import WeakPoints
 from engine.model.config import BUILTIN, SearchMethod
+from engine.model.milvus_address import with_scheme
 from engine.model.values import Fault, PassageId
 from engine.people import Person, acting
 from engine.records.data_folder import DataFolder
@@ -381,6 +382,7 @@ class KnowledgeBase:
         Whoever may not read it finds no such collection: all that is read of collections is read through here.
         """
         await self.foreign.refresh()
+        address = self._settings.known_address(address) or with_scheme(address)
         here = address in ("", self._settings.store_uri)
         connected = here and self.foreign.find(collection) is not None
         store = self.foreign.store(collection) if connected else await self._store(address)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.api.addresses import with_listed_address
 from engine.api.partial_config import config_over
 from engine.engine import Engine
-from engine.errors import AddressNotListed, InvalidConfig
+from engine.errors import InvalidConfig
 from engine.evaluation.settings_out import plain_settings
 from engine.model.config import USUAL, RunConfig, declared, for_workflow
 
@@ -24,14 +25,7 @@ def config_for(engine: Engine, saved: str, collection: str, settings: Mapping[st
             raise InvalidConfig.not_one_of(field="saved", allowed=tuple(known))
         base = known[saved]
     named = {"collection": collection} if collection else {}
-    return admissible(engine, config_over(base, {**settings, **named}))
-
-
-def admissible(engine: Engine, config: RunConfig) -> RunConfig:
-    """The config, unless it names a server that the settings do not: a request must not make the program connect."""
-    if config.milvus_address and config.milvus_address not in engine.settings.known_addresses:
-        raise AddressNotListed(field="milvus_address")
-    return config
+    return with_listed_address(engine.settings, config_over(base, {**settings, **named}))
 
 
 def differences(config: RunConfig, base: RunConfig | None = None) -> dict[str, Any]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import unquote
 
+from engine.model.milvus_address import with_scheme
+
 
 def split_milvus_login(values: dict[str, Any]) -> dict[str, Any]:
-    """Settings whose Milvus address has no login: that is the token, unless one is set."""
+    """Settings whose Milvus address has a scheme and no login: that is the token, unless one is set."""
     given = values.get("milvus_uri")
-    address, login = without_login(given) if isinstance(given, str) else ("", "")
-    if not login:
+    if not isinstance(given, str):
         return values
-    return {**values, "milvus_uri": address, "milvus_token": values.get("milvus_token") or login}
+    address, login = without_login(with_scheme(given))
+    token = {"milvus_token": values.get("milvus_token") or login} if login else {}
+    return {**values, "milvus_uri": address, **token}
 
 
 def split_neo4j_login(values: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,8 @@ class Given:
     @property
     def own_store(self) -> bool:
         """Whether the collection is one of the settings' own store: graphs and histories belong to those alone."""
-        return self.config.milvus_address in ("", self.settings.store_uri)
+        address = self.config.milvus_address
+        return not address or self.settings.known_address(address) == self.settings.store_uri
 
     @property
     def graphs(self) -> Callable[[], GraphStore] | None:

@@ -235,12 +235,16 @@ def test_an_address_that_the_settings_do_not_list_is_refused(tmp_path: Path, add
     assert address.strip() == "" or address not in response.text
 
 
-@pytest.mark.parametrize("address", ["milvus:19530", "http://MILVUS:19530/"])
-def test_a_listed_address_is_accepted_in_the_seeds_spelling_and_used_in_ours(tmp_path: Path, address: str) -> None:
-    with calling(tmp_path, milvus_addresses=("http://milvus:19530",)) as (client, engine):
+@pytest.mark.parametrize("listed", ["http://milvus:19530", "milvus:19530", "http://Milvus/", "root:secret@milvus"])
+@pytest.mark.parametrize("address", ["milvus:19530", "http://MILVUS:19530/", "milvus"])
+def test_a_listed_address_is_accepted_in_any_spelling_and_used_in_that_of_the_settings(
+    tmp_path: Path, address: str, listed: str
+) -> None:
+    """SC-11: on either side without scheme or usual port, as the seed document writes it."""
+    with calling(tmp_path, milvus_addresses=(listed,)) as (client, engine):
         response = client.post(PATH, json={"query": "first", "milvusConfig": {"address": address}})
         assert response.status_code == 200
-        assert engine.record(response.json()["runId"]).config.milvus_address == "http://milvus:19530"
+        assert engine.record(response.json()["runId"]).config.milvus_address == engine.settings.known_addresses[0]
 
 
 def test_a_rewritten_question_is_told_with_its_history(tmp_path: Path) -> None:

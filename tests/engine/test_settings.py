@@ -140,3 +140,39 @@ def test_every_further_address_is_known_without_its_login_and_no_server_learns_t
     assert settings.known_addresses == ("http://one:1", "http://two:2", "http://three:3")
     tokens = [settings.milvus_token_of(address) for address in (*settings.known_addresses, "http://four:4", "")]
     assert tokens == ["root:one", "root:two", "", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("listed", "asked"),
+    [
+        ("localhost:19530", "http://localhost:19530"),
+        ("http://localhost:19530", "localhost:19530"),
+        ("localhost:19530", "LocalHost"),
+        ("http://localhost:19530/", "http://localhost"),
+        ("https://milvus.example", "milvus.example:443"),
+        ("http://[::1]:19530", "[::1]"),
+    ],
+)
+def test_a_server_is_known_in_every_spelling_of_its_address(listed: str, asked: str) -> None:
+    settings = Settings(milvus_addresses=(listed,))
+    assert settings.known_address(asked) == settings.known_addresses[0]
+    assert Settings(milvus_uri=listed).known_address(asked) == settings.known_addresses[0]
+    assert settings.known_addresses[0].startswith("http")
+
+
+@pytest.mark.parametrize("asked", ["", " ", "localhost:19531", "localhost:x", "milvus:19530", "localhost:19530/other"])
+def test_another_server_is_not_known(asked: str) -> None:
+    assert Settings(milvus_addresses=("localhost:19530",)).known_address(asked) == ""
+
+
+def test_of_two_servers_at_one_place_the_scheme_tells_which_is_meant() -> None:
+    both = ("https://milvus:19530", "http://milvus:19530")
+    settings = Settings(milvus_addresses=both)
+    assert [settings.known_address(asked) for asked in (*both, "milvus")] == [*both, both[1]]
+    assert settings.known_address("milvus:19530") == both[0]
+
+
+def test_a_login_counts_in_an_address_without_a_scheme_too() -> None:
+    settings = Settings(milvus_uri="root:one@one:1", milvus_addresses=("root:two@two:2",))
+    assert settings.known_addresses == ("http://one:1", "http://two:2")
+    assert [settings.milvus_token_of(address) for address in settings.known_addresses] == ["root:one", "root:two"]

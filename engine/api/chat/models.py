@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from engine.api.addresses import with_listed_address
 from engine.engine import Engine
-from engine.errors import AddressNotListed, UnknownChatModel
+from engine.errors import UnknownChatModel
 from engine.model.config import RunConfig
 from engine.people import acting
 
@@ -32,10 +33,7 @@ def config_of(engine: Engine, name: str) -> RunConfig:
     config = _known(engine).get(name)
     if config is None:
         raise UnknownChatModel(model=name[:_SHOWN])
-    address = config.milvus_address
-    if address and address not in engine.settings.known_addresses:
-        raise AddressNotListed(field="model")
-    return config
+    return with_listed_address(engine.settings, config, field="model")
 
 
 def _known(engine: Engine) -> dict[str, RunConfig]:

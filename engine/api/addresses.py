@@ -1,0 +1,25 @@
+"""Which Milvus server a request may name: a request must not make the program connect wherever it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.errors import AddressNotListed
+from engine.model.config import RunConfig
+from engine.settings import Settings
+
+
+def listed(settings: Settings, address: str, field: str) -> str:
+    """The settings' own spelling of an address, which a request may name without scheme, as the seed document does.
+
+    Empty stays empty. Raises ``AddressNotListed``.
+    """
+    known = settings.known_address(address)
+    if address and not known:
+        raise AddressNotListed(field=field)
+    return known
+
+
+def with_listed_address(settings: Settings, config: RunConfig, field: str = "milvus_address") -> RunConfig:
+    """The config with its address in the settings' own spelling; raises ``AddressNotListed``."""
+    return replace(config, milvus_address=listed(settings, config.milvus_address, field))
