@@ -47,6 +47,7 @@ from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
 from engine.running.loop_thread import LoopThread
 from engine.running.measuring import heard_by, measured
+from engine.running.own_judge import own_judge_warnings
 from engine.running.quota import Quota
 from engine.running.resources import Resources
 from engine.running.traces import Traces
@@ -246,7 +247,7 @@ class Engine:
         Raises ``UnknownCollection`` and what else makes the run impossible.
         """
         found = self._loop.call(workflow(config.workflow).warnings_before(question, config, self.resources))
-        return tuple(Fault.of(item) for item in found)
+        return tuple(Fault.of(item) for item in (*found, *own_judge_warnings(config)))
 
     def run(
         self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()

@@ -17,6 +17,7 @@ from streamlit.errors import StreamlitAPIException
 
 from components.common.i18n import Words
 from components.common.own import Machine, own_of
+from components.common.phrases import fault_text
 from components.common.settings_of import ALL_ROLES, names_settings, option_names, roles_of
 from components.common.url_state import put_into_url, take_from_url
 from components.common.widgets import (
@@ -52,6 +53,8 @@ from engine.model.config import (
     number_of,
     settings_of,
 )
+from engine.model.values import Fault
+from engine.running.own_judge import own_judge_warnings
 
 FOUR_NODES: tuple[WorkflowName, ...] = (USUAL,)
 COLLECTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
@@ -194,17 +197,10 @@ def config_panel(
     config = RunConfig(workflow=workflow, collection=collection, models=RoleModels(**models), options=options, **values)
     with notes:
         own.before_run(words, config, surroundings.machine)
-    if "evaluator" in names and config.models.writes_and_judges is not None:
+    for item in own_judge_warnings(config):
         with shared.container():
-            _say_shared(words)
+            warning(words, words.joined(fault_text(Fault.of(item), words)), key="shared_model")
     return Chosen(config, look_again, below)
-
-
-def _say_shared(words: Words) -> None:
-    said = words(
-        "Evaluator and generator are the same model: it would judge its own answers, and find fewer faults in them."
-    )
-    warning(words, said, key="shared_model")
 
 
 def _model(role: str, name: str) -> RoleModel:

@@ -55,6 +55,7 @@ from engine.model.config import (
 from engine.model.values import Fault, RunRecord
 from engine.model.version import PROGRAM, __version__
 from engine.running.gate_reach import gate_warnings
+from engine.running.own_judge import own_judge_warnings
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
 
@@ -293,7 +294,7 @@ def _eval(options: argparse.Namespace) -> int:
     job = job_of(options)
     console = Console(stderr=True, soft_wrap=True)
     say_notes(job.plan, console)
-    for warning in gate_warnings(job.config):
+    for warning in (*gate_warnings(job.config), *own_judge_warnings(job.config)):
         _warn_before(warning.fact, warning.remedy)
     if job.judge is not None and job.judge.model == job.config.models.generator.model:
         _warn_before(f"{job.judge.model} judges its own answers.", "Another model as judge would tell more.")

@@ -53,6 +53,17 @@ def test_a_bar_out_of_reach_is_told_before_the_run_and_to_who_does_not_wait(tmp_
         assert client.post("/api/runs/check", json=elsewhere).status_code == 403
 
 
+def test_a_model_that_would_judge_its_own_answers_is_told_before_the_run(tmp_path: Path) -> None:
+    """AE-05"""
+    fakes = AnswerResources(evaluator=FakeEvaluator([]), knowledge=FakeCollections())
+    models = {"generator": "ollama:m", "evaluator": "ollama:m"}
+    asked = {"question": "first", "workflow": "answer_evaluation", "config": {"models": models}}
+    with calling(tmp_path, fakes) as (client, engine):
+        (warning,) = client.post("/api/runs/check", json=asked).json()["warnings"]
+        assert (warning["code"], warning["fact"]) == ("WB420", "ollama:m judges answers that it wrote itself.")
+        assert engine.runs() == []
+
+
 def test_the_answer_evaluation_loop_is_called_by_its_name_with_its_limit(tmp_path: Path) -> None:
     """AE-01, AE-03"""
     fakes = AnswerResources(evaluator=FakeEvaluator([FAILED] * 9), knowledge=FakeCollections())

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.decide import gated
 from engine.model.values import Context, Decision, Evaluation, Passage, PassageId, Round, Suggestion, Verdict
+from engine.running.own_judge import own_judge_warnings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
 from engine.workflows.answer_evaluation.policy import (
     EXCERPT_CHARS,
@@ -151,6 +152,17 @@ def test_only_a_chat_model_in_both_roles_is_shared() -> None:
     assert shared(replace(chat, temperature=1.0), chat) == "ollama:a", "settings do not make it another model"
     assert shared(chat, other) is None
     assert shared(RoleModel(), RoleModel()) is None
+
+
+@pytest.mark.parametrize(
+    ("workflow", "warned"), [("answer_evaluation", True), ("dual_loop", True), ("self_corrective", False)]
+)
+def test_a_shared_model_is_warned_of_where_answers_are_evaluated(workflow: WorkflowName, warned: bool) -> None:
+    """AE-05"""
+    chat = RoleModel("ollama:a")
+    found = own_judge_warnings(RunConfig(workflow=workflow, models=RoleModels(evaluator=chat, generator=chat)))
+    assert [item.code for item in found] == ["WB420"] * warned
+    assert own_judge_warnings(RunConfig(workflow=workflow, models=RoleModels(generator=chat))) == ()
 
 
 def test_a_config_of_another_workflow_has_no_limit_of_answers() -> None:

@@ -1,0 +1,12 @@
+"""Whether a model would judge its own answers, said before anything is run (AE-05)."""
+
+from __future__ import annotations
+
+from engine.errors import SharedModel
+from engine.model.config import RunConfig, declared
+
+
+def own_judge_warnings(config: RunConfig) -> tuple[SharedModel, ...]:
+    """What to say where one chat model writes and evaluates the answers of ``config``; nothing where none evaluates."""
+    model = config.models.writes_and_judges
+    return (SharedModel(model=model),) if model is not None and "evaluator" in declared(config.workflow).roles else ()
