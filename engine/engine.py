@@ -96,6 +96,7 @@ class Engine:
         self.resources = resources or Resources(settings, self.databases)
         self._archive = Archive(self._store)
         self.team = Team(PeopleRecords(self.databases.people))
+        self.resources.knowledge.limit_new = self.team.limit_new
         self._loop = LoopThread("engine-loop")
         self.grader_fits = GraderFits(self.databases.evaluation, self._loop, self.resources)
         self.ingestions = Ingestions(

@@ -34,6 +34,10 @@ class InvalidQuerySet(EvaluationError):
         N_("A query set that you may not see is called {name!r}."),
         N_("Choose another name."),
     )
+    settings_taken = Message(
+        N_("Settings that you may not see are called {name!r}."),
+        N_("Choose another name."),
+    )
     other_readers = Message(
         N_("The query set {name!r} would show what collection {collection!r} keeps from some people."),
         N_("Use a set that is asked of a collection limited to the same groups."),

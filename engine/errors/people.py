@@ -26,6 +26,14 @@ class NotAllowed(WorkbenchError):
         N_("This is for admins."),
         N_("Ask an admin to do it, or for the role of an admin."),
     )
+    new_collection = Message(
+        N_("The token is limited to some collections, and the new collection {name!r} would be open to others."),
+        N_("Ask an admin to make the collection and a token for it."),
+    )
+    judged_by_another = Message(
+        N_("Another person has judged this under the name {judge!r}."),
+        N_("Judge under a name of your own."),
+    )
 
 
 class TokenRefused(WorkbenchError):

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, delete, select
 from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, cause_of
 from engine.database.tables import GRADER_FITS
-from engine.errors import EvaluationError, InvalidConfig
+from engine.errors import EvaluationError, InvalidConfig, UnknownCollection
 from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import Fault
@@ -47,7 +47,12 @@ class GraderFits:
         self._opened = False
 
     def keep(self, fit: GraderFit) -> GraderFit:
-        """Keep a fit and return it with date and author; one of the same content stays as it is."""
+        """Keep a fit and return it with date and author; one of the same content stays as it is.
+
+        Raises ``UnknownCollection`` for one to a collection that is kept from who acts.
+        """
+        if not acting().may_read(fit.collection):
+            raise UnknownCollection(name=fit.collection)
         noted = replace(fit, made_at=datetime.now(UTC).isoformat(timespec="seconds"), author=acting().author)
         with self._translated(), self._database.writing() as connection:
             put(connection, GRADER_FITS, _row(noted), changes=())

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import Connection, Row, Table, delete, select
 
 from engine.database.base import among, clean, put
 from engine.database.tables import ANSWER_JUDGEMENTS, LABELS
+from engine.errors import NotAllowed
 from engine.evaluation.cases import Case
 from engine.evaluation.values import AnswerJudgement, Label
 from engine.model.values import Claim, PassageId, RunRecord
+from engine.people import acting
 from engine.roles import JudgeRequest
 
 Pair = tuple[str, str]
@@ -29,11 +31,23 @@ def pair_id(question: str, answer: str) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def _require_own(connection: Connection, table: Table, key: Mapping[str, str]) -> None:
+    """Raise ``NotAllowed`` where somebody else, signed in, has judged this under the same name."""
+    author = acting().author
+    if author:
+        said = (table.c[name] == value for name, value in key.items())
+        if connection.scalar(select(table.c.author).where(*said, table.c.author.not_in(("", clean(author))))):
+            raise NotAllowed.judged_by_another(judge=key["judge"])
+
+
 # -- passages ----------------------------------------------------------------------------------------------------
 
 
 def put_labels(connection: Connection, labels: Iterable[Label]) -> None:
     """Keep each label in the place of what the same judge said of the passage before."""
+    labels = list(labels)
+    for label in labels:
+        _require_own(connection, LABELS, _label_key(label))
     rows = [
         {
             **_label_key(label),
@@ -50,7 +64,9 @@ def put_labels(connection: Connection, labels: Iterable[Label]) -> None:
 
 def take_label(connection: Connection, label: Label) -> None:
     """Remove what the judge of a label said of its passage."""
-    connection.execute(delete(LABELS).where(*(LABELS.c[name] == value for name, value in _label_key(label).items())))
+    key = _label_key(label)
+    _require_own(connection, LABELS, key)
+    connection.execute(delete(LABELS).where(*(LABELS.c[name] == value for name, value in key.items())))
 
 
 def labels(connection: Connection, questions: Iterable[str]) -> tuple[Label, ...]:
@@ -93,7 +109,14 @@ def _label_key(label: Label) -> dict[str, str]:
 
 
 def put_answers(connection: Connection, judgements: Iterable[AnswerJudgement]) -> None:
-    """Keep each judgement in the place of what the same judge said of the answer before."""
+    """Keep each judgement in the place of what the same judge said of the answer before.
+
+    What a model says of what it is shown is the same whoever asks it.
+    """
+    judgements = list(judgements)
+    for said in judgements:
+        if said.by == "person":
+            _require_own(connection, ANSWER_JUDGEMENTS, _answer_key(said))
     rows = [
         {
             **_answer_key(judgement),
@@ -113,7 +136,9 @@ def put_answers(connection: Connection, judgements: Iterable[AnswerJudgement]) -
 
 def take_answer(connection: Connection, judgement: AnswerJudgement) -> None:
     """Remove what a judge said of an answer."""
-    this = (ANSWER_JUDGEMENTS.c[name] == value for name, value in _answer_key(judgement).items())
+    key = _answer_key(judgement)
+    _require_own(connection, ANSWER_JUDGEMENTS, key)
+    this = (ANSWER_JUDGEMENTS.c[name] == value for name, value in key.items())
     connection.execute(delete(ANSWER_JUDGEMENTS).where(*this))
 
 

@@ -25,7 +25,14 @@ from sqlalchemy import (
 
 from engine.database.base import among, clean, put
 from engine.database.tables import BATCH_CASES, BATCHES, CASES, GUIDELINES, QUERY_SETS, SAVED_SETTINGS
-from engine.errors import EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet, WorkbenchError
+from engine.errors import (
+    EvaluationError,
+    InvalidQuerySet,
+    UnknownBatch,
+    UnknownCollection,
+    UnknownQuerySet,
+    WorkbenchError,
+)
 from engine.evaluation import judgements
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
 from engine.evaluation.opened import OpenedStore, now
@@ -87,6 +94,7 @@ class EvaluationStore(OpenedStore):
             seen.add(case_id)
         rows = [_case_row(name, place, case) for place, case in enumerate(query_set.cases)]
         self._bound_to(name)
+        _require_readable(query_set.collection)
         with self._writing() as connection:
             # The set first: whoever else saves it waits here, and finds these cases.
             put(connection, QUERY_SETS, _set_row(name, query_set.collection, query_set.origin))
@@ -102,6 +110,7 @@ class EvaluationStore(OpenedStore):
         """
         usable = usable_set_name(name)
         bound = self._bound_to(usable)
+        _require_readable(collection)
         if bound is not None and not self._kept_alike(collection, bound):
             raise InvalidQuerySet.other_readers(name=name, collection=collection)
         with self._writing() as connection:
@@ -130,6 +139,7 @@ class EvaluationStore(OpenedStore):
         """
         if name != SAMPLE_SET:
             bound = self._bound_to(name)
+            _require_readable(collection)
             if bound is not None and not self._kept_alike(bound, collection):
                 raise InvalidQuerySet.other_readers(name=name, collection=bound)
         self._change_set(name, update(QUERY_SETS).values(collection=clean(collection)))
@@ -319,10 +329,12 @@ class EvaluationStore(OpenedStore):
     ) -> None:
         """Say whether a passage helps to answer a question; None takes back what this judge said.
 
-        Each ``judge``, a name that people give themselves, has a judgement of their own. For ``drawn`` see ``Label``.
+        Each ``judge``, a name that people give themselves, has a judgement of their own; who signed in and gives none
+        judges under their own. For ``drawn`` see ``Label``. Raises ``NotAllowed`` under the name of another person.
         """
+        author = acting().author
         label = Label(
-            question, PassageId(passage_id), bool(relevant), now(), acting().author, explanation, drawn, judge
+            *(question, PassageId(passage_id), bool(relevant), now(), author), explanation, drawn, judge or author
         )
         with self._writing() as connection:
             judgements.take_label(connection, label) if relevant is None else judgements.put_labels(connection, [label])
@@ -338,7 +350,8 @@ class EvaluationStore(OpenedStore):
     def judge_answer(self, judgement: AnswerJudgement) -> AnswerJudgement:
         """Keep what a person or a model says of an answer, in the place of what the same one said of it before.
 
-        Returns it with the present time, and the author where people sign in.
+        Returns it with the present time, and the author where people sign in. Raises ``NotAllowed`` under the name of
+        another person.
         """
         kept = replace(judgement, judged_at=now(), author=acting().author)
         with self._writing() as connection:
@@ -361,16 +374,26 @@ class EvaluationStore(OpenedStore):
             return judgements.answers(connection, answers, self._damaged_entry)
 
     def remove_answer_judgement(self, judgement: AnswerJudgement) -> None:
-        """Take back what one judge said of an answer; nothing happens where there is no such judgement."""
+        """Take back what one judge said of an answer; nothing happens where there is no such judgement.
+
+        Raises ``NotAllowed`` for one of another person.
+        """
         with self._writing() as connection:
             judgements.take_answer(connection, judgement)
 
     # -- saved settings -----------------------------------------------------------------------------------------
 
     def save_settings(self, name: str, config: RunConfig) -> None:
-        """Keep settings under a name; those of the same name are replaced. Raises ``InvalidQuerySet`` for the name."""
+        """Keep settings under a name; those of the same name are replaced.
+
+        Raises ``InvalidQuerySet`` for an unusable name, and for one of settings that are kept from who acts;
+        ``UnknownCollection`` for settings of such a collection.
+        """
+        _require_readable(config.collection)
         row = {"name": _visible(name), "config": _json(asdict(config)), "saved_at": now()}
         with self._writing() as connection:
+            if not self._may_change_settings(connection, row["name"]):
+                raise InvalidQuerySet.settings_taken(name=name)
             put(connection, SAVED_SETTINGS, row)
 
     def settings(self) -> dict[str, RunConfig]:
@@ -396,9 +419,21 @@ class EvaluationStore(OpenedStore):
         return {str(name): str(saved) for name, saved in rows if name in seen}
 
     def delete_settings(self, name: str) -> None:
-        """Delete saved settings; nothing happens where there are none of that name."""
+        """Delete saved settings; nothing happens where who acts may see none of that name."""
         with self._writing() as connection:
-            connection.execute(delete(SAVED_SETTINGS).where(SAVED_SETTINGS.c.name == clean(name)))
+            if self._may_change_settings(connection, name):
+                connection.execute(delete(SAVED_SETTINGS).where(SAVED_SETTINGS.c.name == clean(name)))
+
+    def _may_change_settings(self, connection: Connection, name: str) -> bool:
+        """Whether no settings of this name are kept from who acts; those that cannot be read here may be anybody's."""
+        person = acting()
+        if person.reads_all:
+            return True
+        found = connection.scalar(select(SAVED_SETTINGS.c.config).where(SAVED_SETTINGS.c.name == clean(name)))
+        try:
+            return found is None or person.may_read(self._read(found, config_from_stored).collection)
+        except EvaluationError:
+            return False
 
     # -- the database -------------------------------------------------------------------------------------------
 
@@ -446,6 +481,12 @@ class EvaluationStore(OpenedStore):
 
 def _this_case(batch_id: str, case_id: str) -> tuple[ColumnElement[bool], ...]:
     return (BATCH_CASES.c.batch_id == clean(batch_id), BATCH_CASES.c.case_id == clean(case_id))
+
+
+def _require_readable(collection: str) -> None:
+    """Raise ``UnknownCollection`` where who acts may not read it: nothing is left in it by those outside."""
+    if not acting().may_read(collection):
+        raise UnknownCollection(name=collection)
 
 
 def usable_set_name(name: str) -> str:

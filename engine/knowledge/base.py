@@ -68,6 +68,8 @@ class KnowledgeBase:
         databases = databases or Databases.of(settings)
         self.foreign = ForeignCollections(settings, databases)
         """Collections of other programs, connected under names of ours."""
+        self.limit_new: Callable[[str], None] = lambda _: None
+        """Told the name of a collection that is about to be made; where people sign in some may not make it."""
         self._embedders: dict[_EmbedderKey, Embedder] = {}
         self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
         self._builtin: Embedder | None = None
@@ -252,7 +254,8 @@ class KnowledgeBase:
 
         An empty ``embedding_model`` is the setting's; prefixes of None are those known for the model. Raises
         ``EmbeddingMismatch`` and ``InvalidConfig`` where an existing collection has another model or other prefixes,
-        ``ForeignCollection`` where it is only read here, ``InvalidCollectionName`` for a new one that cannot be made.
+        ``ForeignCollection`` where it is only read here, ``InvalidCollectionName`` for a new one that cannot be made,
+        ``NotAllowed`` where who acts may not make it.
         """
         self._refuse_connected(collection)
         store = await self._store()
@@ -261,6 +264,7 @@ class KnowledgeBase:
         except UnknownCollection:
             check_new_name(collection)
             embedder = self._new_embedder(query_prefix, passage_prefix, embedding_model)
+            await asyncio.to_thread(self.limit_new, collection)
         else:
             _require_readable(info, collection, acting())
             if info.read_only:

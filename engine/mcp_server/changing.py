@@ -12,6 +12,7 @@ from engine.knowledge.items import IngestItem
 from engine.mcp_server.configs import config_for
 from engine.mcp_server.declared import CollectionNamed, RunNamed, SettingsGiven, Tools, tool
 from engine.mcp_server.results import Done
+from engine.people import acting
 
 JUDGE = "agent"
 """The name under which an agent judges, so that people see whose judgement it is."""
@@ -53,7 +54,9 @@ class Changing(Tools):
         """
         engine = self._bench.engine
         question = engine.record(run_id).question
-        engine.evaluation.set_label(question, passage_id, relevant, explanation=explanation, judge=JUDGE)
+        # Where people sign in, each token is a judge of its own.
+        judge = f"{JUDGE} {acting().author}".strip()
+        engine.evaluation.set_label(question, passage_id, relevant, explanation=explanation, judge=judge)
         return Done(done="judged relevant" if relevant else "judged not relevant", id=passage_id)
 
     @tool("Put a text into a collection", "changes", "write", asks=True)

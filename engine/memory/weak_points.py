@@ -16,7 +16,7 @@ from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, original
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import SWITCHES, WEAK_POINTS
-from engine.errors import WeakPointsUnusable
+from engine.errors import UnknownCollection, WeakPointsUnusable
 from engine.model.language import normalised_query
 from engine.model.values import SAMPLE_COLLECTION, WEAK_POINT, Outcome, PassageId, RunRecord
 from engine.people import acting
@@ -90,8 +90,15 @@ class WeakPoints:
         self._database = SqliteFile(database, "weak_points", durable=True) if isinstance(database, Path) else database
 
     def note(self, point: WeakPoint) -> None:
-        """Add an entry, unless its collection is switched off; one of the same id is replaced."""
+        """Add an entry, unless its collection is switched off; one of the same id is replaced.
+
+        Raises ``UnknownCollection`` where its collection is kept from who acts, or that of the one to be replaced.
+        """
         with self._writing() as connection:
+            present = connection.scalar(select(WEAK_POINTS.c.collection).where(WEAK_POINTS.c.id == point.id))
+            for collection in (point.collection, present):
+                if collection is not None and not acting().may_read(collection):
+                    raise UnknownCollection(name=point.collection)
             if _is_on(connection, point.collection):
                 put(connection, WEAK_POINTS, asdict(point) | {"question": clean(point.question)})
 

@@ -192,7 +192,9 @@ _WEAK_POINTS: Operations = {
     "rename_collection": MANAGE,
 }
 _TEAM: Operations = {
-    **dict.fromkeys(("person_of_token", "admitted", "note", "note_sign_in", "limit_alike", "groups_of"), OWN),
+    **dict.fromkeys(
+        ("person_of_token", "admitted", "note", "note_sign_in", "limit_alike", "limit_new", "groups_of"), OWN
+    ),
     "limits": LOOK,
     **dict.fromkeys(("tokens", "entries"), MANAGE),
     "make_token": _manage(N_("Token made"), "name"),

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from engine.errors import SignInOff, TokenRefused
+from engine.errors import NotAllowed, SignInOff, TokenRefused
 from engine.people.acting import acting, signing_in
 from engine.people.audit import LONGEST_OBJECT, SIGNED_IN, Entry
 from engine.people.doors import Change, guarded
@@ -160,6 +160,21 @@ class Team:
         if groups := self._records.limits().get(collection):
             self._records.set_limit(new_name, groups)
             self._forget_limits()
+
+    def limit_new(self, collection: str) -> None:
+        """Limit a collection that a token of some collections is about to make to those who may read all of these.
+
+        Raises ``NotAllowed`` where they are limited to no group, or to none in common: no limit would be theirs.
+        """
+        only, limits = acting().collections, self._known_limits()
+        if only is None:
+            return
+        limited = [limits[name] for name in {*only, collection} if name in limits]
+        shared = frozenset.intersection(*limited) if limited else frozenset()
+        if not shared:
+            raise NotAllowed.new_collection(name=collection)
+        self._records.set_limit(collection, sorted(shared))
+        self._forget_limits()
 
     def _known_limits(self) -> Limits:
         with self._guard:

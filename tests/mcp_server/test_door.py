@@ -173,7 +173,10 @@ def test_what_is_limited_is_there_for_nobody_else(ward: tuple[Served, RunId]) ->
             other.refused("judge_passage", run_id=run, passage_id="protocol.md#1", relevant=True),
             other.refused("ask", question="Why?", saved="for the ward"),
             other.refused("ingest_text", name="a.md", text="# A\n\nB.", collection="ward"),
+            other.refused("save_settings", name="for the ward", settings={"top_k": 9}),
         ]
+        with acting_as(ADMIN):
+            assert app.engine.evaluation.settings()["for the ward"] == RunConfig(collection="ward")
         assert not [item for item in said if SECRET in item or "rounds begin" in item]
         listed = json.loads(said[0])["collections"]
         assert [item["name"] for item in listed] == ["samples"]

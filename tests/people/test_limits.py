@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 
@@ -369,6 +370,43 @@ def test_what_is_under_way_for_it_is_not_named(ward: Ward, monkeypatch: pytest.M
         assert "ward" not in str(busy.value)
     with ward.as_(MEMBER):
         ward.engine.host.stop_self_test()
+
+
+@pytest.mark.parametrize("way", ["at once", "in the background", "empty", "with vectors", "over HTTP"])
+def test_what_a_token_of_some_collections_makes_is_limited_as_these_are(ward: Ward, way: str) -> None:
+    engine, name, files = ward.engine, f"made {way}".replace(" ", "_"), [IngestItem("a.md", data=TEXT.encode())]
+
+    def made(only: list[str], name: str) -> bool:
+        token = Person("token t", "t", "editor", frozenset(), frozenset(only))
+        if way == "over HTTP":
+            body = {"name": "a.md", "content_base64": b64encode(TEXT.encode()).decode()}
+            path = f"/api/collections/{name}/sources"
+            return ward.client.post(path, json=body, headers=ward.token(collections=only)).status_code == 200
+        with ward.as_(token):
+            try:
+                if way == "at once":
+                    engine.ingest(files, name)
+                elif way == "in the background":
+                    job = engine.ingestions.start(files, name)
+                    with acting_as(ADMIN):
+                        engine.ingestions.wait(job)
+                elif way == "empty":
+                    engine.library.create(name)
+                else:
+                    engine.library.load_vectors([], name)
+            except NotAllowed:
+                return False
+        return True
+
+    assert made(["ward", "samples"], name)
+    assert not made(["samples"], f"{name}2") and not made([], f"{name}3")
+    with acting_as(ADMIN):
+        assert engine.team.limits()[name] == {"clinic"}
+        assert not {f"{name}2", f"{name}3"} & {info.name for info in engine.collections()}
+    with ward.as_(OUTSIDER):
+        assert name not in {info.name for info in engine.collections()}
+        with pytest.raises(UnknownCollection):
+            engine.describe(name)
 
 
 # -- the API ----------------------------------------------------------------------------------------------------------

@@ -10,9 +10,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
+from engine.database.tables import METADATA
+from engine.desk.queue import Item
 from engine.errors import (
     CollectionExists,
     InvalidQuerySet,
@@ -25,15 +28,19 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.evaluation.cases import Case, QuerySet
-from engine.evaluation.values import Batch
+from engine.evaluation.values import AnswerJudgement, Batch, Label
 from engine.knowledge.ingest import IngestItem
+from engine.memory.weak_points import WeakPoint
 from engine.model.config import RoleModel, RunConfig
-from engine.model.values import PassageId
+from engine.model.grader_fit import GraderFit
+from engine.model.values import PassageId, RunId
 from engine.people import Person
 from engine.people.rights import OPERATIONS, ROUTES
+from tests.people.dumping import everything
 from tests.people.requests import address, body_of, declared
 from tests.people.ward import DRAFT, MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
 from tests.support.crag_spans import file_of, tides
+from tests.support.people import VIEWER
 
 Call = Callable[[Ward, str], object]
 ELSEWHERE = Person("token t", "t", "editor", frozenset(), frozenset({"samples"}))
@@ -194,6 +201,30 @@ LISTS: dict[str, Callable[[Ward], object]] = {
 }
 """What lists things: those of the ward are left out for others."""
 
+ANSWER = AnswerJudgement(QUESTION, f"The {SECRET} protocol.", "no", judge=MEMBER.author)
+PASSAGE = Item("", "passage", "q", QUESTION, "", RunId("r"), PassageId("protocol.md#0"))
+OPEN_SET = "for all of the hall"
+SAME_NAME: dict[str, Callable[[Ward], object]] = {
+    "EvaluationStore.save_settings": lambda w: w.engine.evaluation.save_settings("for the ward", RunConfig(top_k=9)),
+    "EvaluationStore.delete_settings": lambda w: w.engine.evaluation.delete_settings("for the ward"),
+    "EvaluationStore.set_label": lambda w: [
+        w.engine.evaluation.set_label(QUESTION, "protocol.md#0", said, judge=judge)
+        for said in (False, None)
+        for judge in ("", MEMBER.author)
+    ],
+    "EvaluationStore.judge_answer": lambda w: w.engine.evaluation.judge_answer(ANSWER),
+    "EvaluationStore.remove_answer_judgement": lambda w: w.engine.evaluation.remove_answer_judgement(ANSWER),
+    "EvaluationStore.take_judgements": lambda w: w.engine.evaluation.take_judgements(
+        OPEN_SET, [Label(QUESTION, PassageId("protocol.md#0"), False, "", judge=MEMBER.author)], [ANSWER]
+    ),
+    "Judging.say": lambda w: w.engine.judging.say(PASSAGE, "no", MEMBER.author),
+    "Judging.take_back": lambda w: w.engine.judging.take_back(PASSAGE, MEMBER.author),
+    "Judging.named": lambda w: w.engine.judging.named(MEMBER.author),
+    "WeakPoints.note": lambda w: w.engine.weak_points.note(WeakPoint("w1", "samples", "Why?", "refused", "r", "2027")),
+    "GraderFits.keep": lambda w: w.engine.grader_fits.keep(GraderFit("examples", "ollama:m", "ward", {"examples": []})),
+}
+"""What is written under a name or an id that something of the ward has: that stays as it is."""
+
 NOTHING: dict[str, tuple[str, ...]] = {
     "only works with values that the caller has": (
         "Engine.what_if",
@@ -219,16 +250,9 @@ NOTHING: dict[str, tuple[str, ...]] = {
         *("Ingestions.check_graph", "WeakPoints.is_on"),
         *("BatchRunner.wait", "BatchRunner.wait_judging"),
     ),
-    "only adds": (
-        *("WeakPoints.note", "EvaluationStore.set_label", "EvaluationStore.judge_answer", "GraderFits.keep"),
-        *("EvaluationStore.save_settings", "EvaluationStore.take_judgements", "Judging.say", "Judging.named"),
-    ),
     "says what was judged of a question that the caller knows, by ids": ("EvaluationStore.labels",),
     "says what was judged of answers that the caller has": ("EvaluationStore.answer_judgements",),
-    "takes back what was said of an answer that the caller has": ("EvaluationStore.remove_answer_judgement",),
-    "takes back what who acts said of a pair that they have": ("Judging.take_back",),
     "names who has judged anything": ("Judging.judges",),
-    "takes away settings, which have no passages": ("EvaluationStore.delete_settings",),
 }
 """What brings nothing of a collection, and why."""
 
@@ -255,7 +279,7 @@ def test_every_operation_of_viewers_and_editors_is_in_a_table() -> None:
         for name, operation in operations.items()
         if operation is not None and operation.least != "admin"
     }
-    said = [*REFUSED, *LISTS, *(name for names in NOTHING.values() for name in names)]
+    said = [*REFUSED, *LISTS, *SAME_NAME, *(name for names in NOTHING.values() for name in names)]
     assert set(said) == open_to_all
     assert len(said) == len(set(said))
 
@@ -271,6 +295,21 @@ def test_for_others_it_is_not_there(ward: Ward, operation: str, name: str, perso
         ward.job,
         ward.batch,
     }
+
+
+@pytest.mark.parametrize("person", [OUTSIDER, ELSEWHERE, VIEWER], ids=["another group", "other collections", "viewer"])
+@pytest.mark.parametrize("operation", SAME_NAME)
+def test_nothing_of_it_is_changed_under_the_same_name(ward: Ward, operation: str, person: Person) -> None:
+    with ward.as_(MEMBER):
+        ward.engine.evaluation.judge_answer(replace(ANSWER, right="yes"))
+        before = everything(ward.engine)
+    with ward.as_(person), suppress(WorkbenchError):
+        SAME_NAME[operation](ward)
+    after = everything(ward.engine)
+    for table in (item.name for item in METADATA.sorted_tables):
+        lost = set(before.get(table, ())) - set(after.get(table, ()))
+        assert not {row for row in lost if person.id not in row}, lost
+    assert before["grader_fits"] == after["grader_fits"]
 
 
 @pytest.mark.parametrize("operation", ["wait", "record", "events", "aevents", "fork", "cancel", "tag_run", "untag_run"])

@@ -40,6 +40,7 @@ from engine.errors import WorkbenchError
 from engine.messages import N_
 from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
+from engine.people import acting
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
 from engine.workflows import workflow
@@ -283,8 +284,8 @@ def narrowed_note(node: str, record: RunRecord, words: Words) -> None:
 def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | None:
     """The reader's own judgements for this question; None where they cannot be kept."""
     try:
-        found = engine.evaluation.labels(record.question)
-        return {item.passage_id: item.relevant for item in found if not item.judge}
+        found, me = engine.evaluation.labels(record.question), acting().author
+        return {item.passage_id: item.relevant for item in found if item.judge in ("", me)}
     except WorkbenchError:
         return None
 
