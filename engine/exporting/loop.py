@@ -882,7 +882,8 @@ async def say(
     role: ChatModel, messages: Sequence[Message], schema: Mapping[str, Any] | None = None, *, warmer: bool = False
 ) -> Said:
     """One call of a chat model, warmer in a second try; every failure comes out as a ``ModelFault``."""
-    temperature = min(1.0, role.temperature + 0.5) if warmer else role.temperature
+    # At 0 a model says the same again; a temperature that was asked for stays.
+    temperature = role.temperature or (0.5 if warmer else 0.0)
     if USES_PROVIDERS:
         try:
             return await heard(role, messages, schema, temperature)

@@ -17,6 +17,7 @@ from engine.errors import (
     ModelNotRecorded,
     NotAllowed,
     UnknownCollection,
+    WeakPointsUnusable,
 )
 from engine.knowledge.ahead import Ahead
 from engine.knowledge.foreign import ForeignCollections
@@ -186,10 +187,23 @@ class KnowledgeBase:
         return self._graphs
 
     async def collections(self) -> list[CollectionInfo]:
-        """List the settings' own collections, then the connected ones, as last seen where they do not answer."""
-        own, connected = await asyncio.gather(self._own_collections(), self.foreign.infos())
+        """List the settings' own collections, then the connected ones, as last seen where they do not answer.
+
+        A history of weak points counts among the kinds of their sources.
+        """
+        own, connected, noted = await asyncio.gather(
+            self._own_collections(), self.foreign.infos(), asyncio.to_thread(self._with_history)
+        )
         person = acting()
-        return [info for info in (*own, *connected) if person.may_read(info.name)]
+        readable = [info for info in (*own, *connected) if person.may_read(info.name)]
+        return [info.of_kinds("temporal") if info.name in noted else info for info in readable]
+
+    def _with_history(self) -> frozenset[str]:
+        """Collections that have a history; none where it cannot be read, which the page of the history says."""
+        try:
+            return self.weak_points.collections()
+        except WeakPointsUnusable:
+            return frozenset()
 
     async def describe(self, collection: str) -> CollectionInfo:
         return await (await self._holding(collection)).describe(collection)

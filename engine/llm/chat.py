@@ -44,7 +44,7 @@ SHORTEST_REPLY = 64
 _LANGCHAIN_ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 _NO_SCHEMA_STATUS = (400, 422)
 _WARMER = 0.5
-"""What a second try is warmer than the first."""
+"""Temperature of a second try where 0 is asked for, at which a model says the same again."""
 _SAY_WHEN_DONE = ("ollama", OPENAI)
 """Providers whose last piece always says that it is the last."""
 
@@ -154,7 +154,7 @@ class ChatModel:
         """A reply of the given shape; None beside the reply itself where it cannot be read.
 
         One that was cut at its limit counts where what decides was complete. ``warmer`` is for a second try after a
-        reply that would not do: at the same temperature a model says the same again.
+        reply that would not do, where no temperature was asked for.
         """
 
         def read(text: str, cut: bool) -> ReplyT | None:
@@ -234,7 +234,8 @@ class ChatModel:
         hear: Callable[[str], None] | None = None,
         fault_of: Callable[[str], str] | None = None,
     ) -> tuple[ReplyT | None, Said]:
-        temperature = min(1.0, self.model.temperature + _WARMER) if warmer else self.model.temperature
+        # One that was asked for stays (QL-04).
+        temperature = self.model.temperature or (_WARMER if warmer else 0.0)
         client = await self._client(temperature)
         patience = _patience(self._address, self.name)
         limit_s = self._limit_s(patience, trace)
@@ -278,7 +279,7 @@ class ChatModel:
                     truncated=reception.truncated,
                     error=error,
                     thinking=said.thinking,
-                    temperature=temperature if warmer else None,
+                    temperature=temperature if temperature != self.model.temperature else None,
                 )
             )
 

@@ -47,8 +47,8 @@ class Taken(Generic[ValueT]):
 class ChatRole:
     """A chat model in the role that a subclass names.
 
-    A reply that cannot be used gets one more try, at a higher temperature and in a shorter form where the role has
-    one, and is then ``UnreadableReply``; a call that failed is repeated once where that may help.
+    A reply that cannot be used gets one more try, warmer where no temperature was asked for and in a shorter form
+    where the role has one, and is then ``UnreadableReply``; a call that failed is repeated once where that may help.
     """
 
     role: ClassVar[CallRole]

@@ -113,6 +113,14 @@ class WeakPoints:
             found = [WeakPoint(*row) for row in connection.execute(query)]
         return [item for item in found if acting().may_read(item.collection)]
 
+    def collections(self) -> frozenset[str]:
+        """Names of the collections that have entries."""
+        if not self._database.exists:
+            return frozenset()
+        with self._translated(), self._database.reading() as connection:
+            found = frozenset(connection.scalars(select(WEAK_POINTS.c.collection).distinct()))
+        return frozenset(name for name in found if acting().may_read(name))
+
     def delete(self, point_id: str) -> bool:
         """Remove one entry for good; whether there was one."""
         return self._deleted(WEAK_POINTS.c.id == clean(point_id)) > 0

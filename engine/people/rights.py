@@ -184,7 +184,7 @@ _GRADER_FITS: Operations = {
     "start_examples": WORK,
 }
 _WEAK_POINTS: Operations = {
-    **dict.fromkeys(("list", "is_on", "passages"), LOOK),
+    **dict.fromkeys(("list", "collections", "is_on", "passages"), LOOK),
     "note": WORK,
     "delete": _manage(N_("Weak point deleted")),
     "delete_all": _manage(N_("Weak points of a collection deleted")),

@@ -57,17 +57,21 @@ class SourceKinds:
         self._entries: list[StoredPassage] = []
 
     async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
-        """Return the kinds that a run of ``question`` would find something of, in the order of ``SOURCE_KINDS``.
+        """Return the kinds that a run of ``question``, or of any, finds something of, in the order of ``SOURCE_KINDS``.
 
         A graph that cannot be reached counts as there: the search then reports the fault.
         """
         await self._look()
-        if question and not self._entries and self._weak_points is not None:
-            self._entries = await self._weak_points(question)
+        entries = self._entries
+        if not entries and self._weak_points is not None:
+            entries = await self._weak_points(question)
+        if question:
+            # Those without the question itself: only they are searched.
+            self._entries = entries
         there = set(await self._retriever.kinds())
         if self._graph is not None:
             there.add("graph")
-        if self._entries:
+        if entries:
             there.add("temporal")
         return tuple(kind for kind in SOURCE_KINDS if kind in there)
 

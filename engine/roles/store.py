@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from engine.model.values import Fault, PassageId, SourceKind, kind_named
+from engine.model.values import SOURCE_KINDS, Fault, PassageId, SourceKind, kind_named
 from engine.roles.trace import Vector
 
 
@@ -79,6 +79,10 @@ class CollectionInfo:
     read_only: bool = False
     fault: Fault | None = None
     """Why a connected collection cannot be read at the moment; None where it can."""
+
+    def of_kinds(self, *more: SourceKind) -> CollectionInfo:
+        """The same with further kinds of sources."""
+        return replace(self, kinds=tuple(kind for kind in SOURCE_KINDS if kind in (*self.kinds, *more)))
 
     @classmethod
     def new(cls, name: str, embedder: Embedder, description: str = "") -> CollectionInfo:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from engine.cli.main import main
 from engine.engine import Engine
@@ -19,7 +20,7 @@ from engine.memory.weak_points import WeakPoint, WeakPoints, weak_point_of
 from engine.model.config import RunConfig
 from engine.model.values import WEAK_POINT
 from engine.settings import Settings
-from tests.api.served import app_of
+from tests.api.served import ADDRESS, app_of
 from tests.cli.test_handing_over import noted
 
 TREES = b"# Trees\n\nA tree is a connected graph without cycles. A tree with n vertices has n - 1 edges."
@@ -85,6 +86,21 @@ def test_the_history_is_searched_as_dated_and_no_answer_is_written_from_it(engin
     assert record.rounds[0].routing is not None and set(record.rounds[0].routing.shares) == {"vector", "temporal"}
     assert record.context is not None
     assert all(not item.id.startswith(WEAK_POINT) for item in record.context.passages)
+
+
+def test_a_collection_with_a_history_is_listed_with_dated_sources(engine: Engine) -> None:
+    """QL-03"""
+
+    def listed() -> list[str]:
+        with TestClient(app_of(engine), base_url=ADDRESS) as client:
+            (own,) = [item for item in client.get("/api/collections").json() if item["name"] == "own"]
+        return list(own["kinds"])
+
+    assert listed() == ["vector"]
+    assert engine.source_kinds("own") == ("vector",)
+    engine.weak_points.note(point("w1"))
+    assert listed() == ["vector", "temporal"]
+    assert engine.source_kinds("own") == ("vector", "temporal")
 
 
 def test_what_a_question_left_itself_does_not_raise_its_own_score(engine: Engine) -> None:

@@ -72,6 +72,14 @@ def test_the_temperature_is_the_role_s_own_and_warm_by_default(server: OllamaSta
     assert [request.options["temperature"] for request in server.requests] == [0.3, 0.9]
 
 
+@pytest.mark.parametrize(("asked", "again"), [(0.3, 0.3), (0.9, 0.9), (0.0, 0.5)])
+def test_a_second_try_is_made_at_the_temperature_asked_for(server: OllamaStandIn, asked: float, again: float) -> None:
+    """QL-04; at 0, where a model would say the same again, a second try is warmer."""
+    server.script("chat", Reply("I would search for graphs."), rewritten("图论 顶点"))
+    rewrite(server, replace(role_model(), temperature=asked))
+    assert [request.options["temperature"] for request in server.requests] == [asked, again]
+
+
 def test_a_small_cheap_model_of_any_provider_can_be_chosen() -> None:
     """QL-04"""
     models = RoleModels(rewriter=RoleModel("openai:gpt-3.5-turbo"))

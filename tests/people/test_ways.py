@@ -195,6 +195,7 @@ LISTS: dict[str, Callable[[Ward], object]] = {
     "EvaluationStore.saved_at": lambda w: w.engine.evaluation.saved_at(),
     "Drafting.list": lambda w: (w.engine.drafting.list(), w.engine.drafting.list("ward")),
     "WeakPoints.list": lambda w: w.engine.weak_points.list(),
+    "WeakPoints.collections": lambda w: w.engine.weak_points.collections(),
     "WeakPoints.passages": lambda w: w.engine.weak_points.passages("ward", "Another question?"),
     "GraderFits.of": lambda w: (w.engine.grader_fits.of("ward"), w.engine.grader_fits.of("station")),
     "Team.limits": lambda w: w.engine.team.limits(),
