@@ -34,6 +34,7 @@ GRAPH_LISTS = {
     "vector": N_("Vectors"),
     "local": N_("Entities"),
     "global": N_("Communities"),
+    "near": N_("Nearest"),
     "attachment": N_("Attachment"),
 }
 
@@ -67,6 +68,7 @@ LIST_NAMES = {
     "vector": N_("vectors"),
     "local": N_("neighbourhood"),
     "global": N_("communities"),
+    "near": N_("nearest"),
     "attachment": N_("attachment"),
 }
 

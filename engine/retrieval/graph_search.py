@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from engine.workflows.graph_hybrid.policy import (
     LINK_SCORES,
     GraphPassage,
     best_entities,
+    filling,
     graph_score,
     lead_to,
     most_important,
-    passages_of,
     spread,
 )
 
@@ -100,7 +100,10 @@ class GraphSearch:
         )
 
     async def communities(self, request: ModeRequest) -> GraphPart:
-        """List ``global``: passages of the communities whose summaries come nearest to the query."""
+        """List ``global``: passages of the communities whose summaries come nearest to the query.
+
+        Where the first ``max_communities`` leave places open, further ones follow, each below all before it (GH-08).
+        """
         store, embedder, _, _ = self._retriever.parts
         summarised = await self._looks.summarised(self._graphs, self._info, store, embedder)
         if not summarised.communities:
@@ -109,10 +112,13 @@ class GraphSearch:
         # By cosine, which still tells apart what is too far from the query to have a similarity.
         by_cosine = sorted(zip(summarised.communities, near, strict=True), key=lambda item: (-item[1][1], item[0].id))
         ranked = [FoundCommunity(item, similarity) for item, (similarity, _) in by_cosine]
-        chosen = tuple(ranked[: graph_options(request.config).max_communities])
-        found, retrieval = await self._passages(request.query, passages_of(chosen), request.config.fetch_k)
+        blocks = filling(ranked, graph_options(request.config).max_communities, request.config.fetch_k)
+        found, retrieval = await self._passages(request.query, [lead for _, leads in blocks for lead in leads], None)
+        places = {lead.id: place for place, (_, leads) in enumerate(blocks) for lead in leads}
+        looked_inside = tuple(item for communities, _ in blocks for item in communities)
         notes = () if found else (ModeNote("no_passages", "global"),)
-        return GraphPart(found=found, retrieval=retrieval, communities=chosen, notes=notes)
+        inside = descending(sorted(found, key=lambda item: places[item.passage.id]))[: request.config.fetch_k]
+        return GraphPart(found=inside, retrieval=retrieval, communities=looked_inside, notes=notes)
 
     async def _named(self, request: ModeRequest) -> list[_Seed]:
         names = await self._looks.names(self._graphs, self._info)
@@ -137,7 +143,7 @@ class GraphSearch:
         return [_Seed(item, "passage", _seeding(item.passages, best)) for item in met]
 
     async def _passages(
-        self, query: str, leads: Sequence[GraphPassage], limit: int
+        self, query: str, leads: Sequence[GraphPassage], limit: int | None
     ) -> tuple[tuple[Found, ...], Retrieval | None]:
         """The passages by graph score, best first."""
         wanted = {item.id: item for item in leads[:MOST_PASSAGES] if item.weight > 0}
@@ -150,6 +156,16 @@ class GraphSearch:
         ]
         found.sort(key=lambda item: (-(item.graph_score or 0.0), item.passage.id))
         return tuple(found[:limit]), retrieval
+
+
+def descending(found: Sequence[Found]) -> tuple[Found, ...]:
+    """The passages in their order, none with a higher score than one before it."""
+    lowest = 1.0
+    bounded = []
+    for item in found:
+        lowest = min(lowest, item.graph_score or 0.0)
+        bounded.append(replace(item, graph_score=lowest))
+    return tuple(bounded)
 
 
 def _seeding(passages: Sequence[PassageId], best: Mapping[PassageId, float]) -> float:

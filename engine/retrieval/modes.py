@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import GraphStoreError, StoreSlow, WorkbenchError
 from engine.model.config import Mode
@@ -90,13 +90,19 @@ class ModeSearch:
         return QueryLook(tuple(dict.fromkeys(item.text for item in named if item.text in query)), modes)
 
     async def search(self, request: ModeRequest, left_s: Callable[[], float]) -> ModeFound:
+        """Search the lists of the mode; vectors in their place where they find nothing, and behind what they find
+        where that leaves places open (GH-08)."""
         lists = lists_of_mode(request.mode, attached=bool(request.attached))
         parts = await self._searched(lists, request, left_s)
         fell_back_to: tuple[RetrievalList, ...] = ()
-        if "vector" not in lists and not any(part.found for part in parts if part.list != "attachment"):
-            instead = await self._vector(request, left_s)
-            parts = [instead, *parts]
-            fell_back_to = ("vector",)
+        found = {item.passage.id for part in parts if part.list != "attachment" for item in part.found}
+        if "vector" not in lists and len(found) < request.config.fetch_k:
+            by_vectors = await self._vector(request, left_s)
+            if found:
+                parts = [*parts, replace(by_vectors, list="near")]
+            else:
+                parts = [by_vectors, *parts]
+                fell_back_to = ("vector",)
         return _gathered(request, parts, fell_back_to)
 
     async def _searched(

@@ -54,7 +54,8 @@ def reranks(mode: Mode, config: RunConfig) -> bool:
 def order(lists: Lists, config: RunConfig) -> tuple[Candidate, ...]:
     """Every passage of the lists once, in the order before anything is reranked, gated; none is lost.
 
-    Of each list the first ``fetch_k`` count. A passage of two lists adds its weighted reciprocal ranks.
+    Of each list that was searched the first ``fetch_k`` count. A passage of two lists adds its weighted reciprocal
+    ranks.
     """
     return _placed(rank_results(fused(lists, config), config), "ranked", config)
 
@@ -64,7 +65,7 @@ def fused(lists: Lists, config: RunConfig) -> tuple[Candidate, ...]:
     weights = _weights(lists, config)
     places: dict[PassageId, dict[RetrievalList, tuple[int, Found]]] = {}
     for name in RETRIEVAL_LISTS:
-        for rank, item in enumerate(_unique(lists.get(name, ()), config), start=1):
+        for rank, item in enumerate(_unique(lists.get(name, ()), _depth(name, config)), start=1):
             places.setdefault(item.passage.id, {})[name] = (rank, item)
     merged = sorted((_merged(found, weights) for found in places.values()), key=_fused_order)
     return tuple(replace(item, rank=rank, places={"fused": rank}) for rank, item in enumerate(merged, start=1))
@@ -93,8 +94,11 @@ def rank_results(candidates: Sequence[Candidate], config: RunConfig) -> tuple[Ca
 
 
 def rerank_window(candidates: Sequence[Candidate], config: RunConfig) -> tuple[Candidate, ...]:
-    """The candidates that are worth a new score: the best ``rerank_k`` that repeat no better one, in their order."""
-    distinct = [item for item in candidates if item.duplicate_of is None]
+    """The candidates that are worth a new score: the best ``rerank_k`` that repeat no better one, in their order.
+
+    What is only there to fill places stays below all that the mode found.
+    """
+    distinct = [item for item in candidates if item.duplicate_of is None and item.found_in.keys() != {"near"}]
     return tuple(distinct[: graph_options(config).rerank_k])
 
 
@@ -135,17 +139,22 @@ def lists_of(candidates: Iterable[Candidate]) -> dict[RetrievalList, tuple[Found
 def _weights(lists: Lists, config: RunConfig) -> dict[RetrievalList, float]:
     """The graph's share counts against vectors; where only one of them found anything, it has all of the weight.
 
-    What came with the question counts as much as the stronger of the two.
+    What came with the question counts as much as the stronger of the two; what fills places stays below the others.
     """
     both = bool(lists.get("vector")) and any(lists.get(name) for name in _GRAPH_LISTS)
     share = graph_options(config).graph_weight
     vectors, graph = (1.0 - share, share) if both else (1.0, 1.0)
-    return {"vector": vectors, "local": graph, "global": graph, "attachment": max(vectors, graph)}
+    return {"vector": vectors, "local": graph, "global": graph, "near": 0.0, "attachment": max(vectors, graph)}
 
 
-def _unique(found: Sequence[Found], config: RunConfig) -> list[Found]:
+def _depth(name: RetrievalList, config: RunConfig) -> int | None:
+    """How many of a list count; None: all, for what was attached is always graded (GH-05)."""
+    return None if name == "attachment" else config.fetch_k
+
+
+def _unique(found: Sequence[Found], depth: int | None) -> list[Found]:
     first: dict[PassageId, Found] = {}
-    for item in found[: config.fetch_k]:
+    for item in found[:depth]:
         first.setdefault(item.passage.id, item)
     return list(first.values())
 

@@ -136,7 +136,7 @@ def _passages(lanes: Sequence[ModeLane]) -> tuple[RacedPassage, ...]:
             known.setdefault(candidate.passage.id, candidate.passage)
             if _GRAPH & set(candidate.found_in):
                 led.add(candidate.passage.id)
-            if lane is naive or "vector" in candidate.found_in:
+            if lane is naive or {"vector", "near"} & candidate.found_in.keys():
                 by_vectors.add(candidate.passage.id)
     dropped = _dropped_by(naive)
     kept_by = {name: tuple(lane.mode for lane in lanes if name in lane.kept) for lane in lanes for name in lane.kept}

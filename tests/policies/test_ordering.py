@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.model.config import Mode, RunConfig
 from engine.model.decide import gate_in
-from engine.model.values import Candidate, Passage, PassageId, RetrievalList
+from engine.model.values import RETRIEVAL_LISTS, Candidate, Passage, PassageId, RetrievalList
 from engine.retrieval.freshness import freshness_of
 from engine.retrieval.likeness import LEAST_SHARE, repeated_shares
 from engine.retrieval.ordering import Found, lists_of, order, rerank_window, reranks, rescored
@@ -199,7 +200,7 @@ def all_lists(draw: st.DrawFn) -> Lists:
     """Lists in which one passage is everywhere the same, as the engine makes them."""
     drawn: dict[RetrievalList, list[Found]] = {}
     similarity = {name: draw(_scores) for name in "abcdefghij"}
-    for kind in ("vector", "local", "global", "attachment"):
+    for kind in RETRIEVAL_LISTS:
         of_graph = kind in ("local", "global")
         drawn[kind] = [
             found(name, similarity[name], 0.5 if of_graph else None, _texts[name], _dates.get(name, ""))
@@ -242,8 +243,8 @@ def test_nothing_is_lost_and_every_stage_keeps_its_promise(
 ) -> None:
     """GH-04, GH-08"""
     before = order(lists, chosen)
-    depth = chosen.fetch_k
-    assert sorted(ids(before)) == sorted({item.passage.id for named in lists.values() for item in named[:depth]})
+    depths = {name: None if name == "attachment" else chosen.fetch_k for name in lists}
+    assert sorted(ids(before)) == sorted({item.passage.id for name in lists for item in lists[name][: depths[name]]})
     for candidates in (before, rescored(before, scores, chosen)):
         assert [item.rank for item in candidates] == list(range(1, len(candidates) + 1))
         assert all(item.gate == gate_in(item, chosen) for item in candidates)
@@ -262,4 +263,28 @@ def test_without_a_threshold_as_many_are_kept_as_were_asked_for_where_there_are_
     candidates = order(lists, config(top_k=top_k))
     scores = {item.passage.id: 0.0 for item in candidates}
     kept = [item for item in rescored(candidates, scores, config(top_k=top_k)) if item.gate == "kept"]
-    assert len(kept) == min(top_k, len(candidates))
+    attached = {item.passage.id for item in candidates if "attachment" in item.found_in}
+    assert len([item for item in kept if item.rank <= top_k]) == min(top_k, len(candidates))
+    assert {item.passage.id for item in kept if item.rank > top_k} <= attached <= {item.passage.id for item in kept}
+
+
+@given(all_lists(), configs(), st.dictionaries(st.sampled_from([PassageId(n) for n in "abcdefghij"]), _scores))
+def test_what_was_attached_is_kept_by_every_gate(
+    lists: Lists, chosen: RunConfig, scores: Mapping[PassageId, float]
+) -> None:
+    """GH-05"""
+    before = order(lists, chosen)
+    for candidates in (before, rescored(before, scores, chosen)):
+        kept = {item.passage.id for item in candidates if item.gate == "kept"}
+        assert {item.passage.id for item in lists["attachment"]} <= kept
+
+
+@given(all_lists(), configs())
+def test_what_fills_places_stays_below_what_the_mode_found(lists: Lists, chosen: RunConfig) -> None:
+    """GH-08"""
+    assert isinstance(chosen.options, GraphOptions)
+    candidates = order(lists, replace(chosen, options=replace(chosen.options, freshness_weight=0.0)))
+    distinct = [item for item in candidates if item.duplicate_of is None]
+    filling = [item.found_in.keys() == {"near"} for item in distinct]
+    assert filling == sorted(filling)
+    assert not any(item.found_in.keys() == {"near"} for item in rerank_window(candidates, chosen))

@@ -21,6 +21,7 @@ from engine.retrieval import modes
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.mode_values import ModeFound, ModeRequest
 from engine.retrieval.modes import ModeSearch
+from engine.retrieval.ordering import order
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage
@@ -104,10 +105,11 @@ def ids(found: ModeFound, name: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix"])
-def test_a_mode_searches_its_lists_and_no_other(town: Place, mode: Mode) -> None:
+def test_a_mode_searches_its_lists_and_fills_open_places_alone(town: Place, mode: Mode) -> None:
     """GH-02"""
     found = town.search(mode)
-    assert set(found.lists) == set(LISTS_OF_MODE[mode])
+    assert set(found.lists) - {"near"} == set(LISTS_OF_MODE[mode])
+    assert ("near" in found.lists) == (mode in ("local", "global", "hybrid"))
     assert all(found.lists.values())
     assert (found.evidence.mode, found.evidence.notes, found.evidence.fell_back_to) == (mode, (), ())
     assert found.floor == town.search("naive").floor
@@ -147,6 +149,21 @@ def test_global_looks_inside_the_communities_nearest_to_the_query(town: Place) -
     assert {name for item in found.lists["global"] for name in item.via} == {"c1"}
     (told,) = found.evidence.communities
     assert 0 <= told.similarity <= 1
+
+
+@pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix"])
+@pytest.mark.parametrize("top_k", [1, 5, 20])
+def test_without_thresholds_every_mode_keeps_as_many_as_top_k_and_fills_up_from_below(
+    town: Place, mode: Mode, top_k: int
+) -> None:
+    """GH-08: the graph leads to three passages of 29."""
+    settings: dict[str, Any] = {"top_k": top_k, "similarity_threshold": 0.0, "rerank_threshold": 0.0}
+    found = town.search(mode, **settings)
+    kept = [item for item in order(found.lists, graph_config(mode=mode, **settings)) if item.gate == "kept"]
+    assert len(kept) == top_k
+    if mode in ("local", "global"):
+        by_graph = [item.passage.id for item in found.lists[mode]][:top_k]
+        assert [item.passage.id for item in kept][: len(by_graph)] == by_graph
 
 
 def test_notes_on_entities_are_left_out_as_in_every_search(town: Place) -> None:
@@ -272,7 +289,7 @@ def test_a_passage_store_that_is_gone_is_a_fault_of_every_list(town: Place, monk
     assert found.evidence.notes == ()
 
 
-def test_global_looks_inside_as_many_communities_as_the_config_says_the_nearest_first(town: Place) -> None:
+def test_global_looks_inside_as_many_communities_as_the_config_says_and_goes_on_for_open_places(town: Place) -> None:
     """GH-02"""
     far = Community(
         "c2", "The harbour", "Which week the harbour was closed in.", ("aldous",), (PassageId("dates.md#1"),)
@@ -287,10 +304,15 @@ def test_global_looks_inside_as_many_communities_as_the_config_says_the_nearest_
 
     two: Any = Two()
     town = replace(town, looks=GraphLooks())
-    for most, expected in ((1, ["c1"]), (2, ["c1", "c2"])):
-        found = town.search("global", "Who owns the lighthouse?", graphs=lambda: two, max_communities=most)
+    for most, wanted, expected in ((1, 2, ["c1"]), (1, 3, ["c1", "c2"]), (2, 2, ["c1", "c2"])):
+        given: dict[str, Any] = {"max_communities": most, "top_k": wanted, "probe_k": 1}
+        found = town.search("global", "Who owns the lighthouse?", graphs=lambda: two, **given)
         assert [item.community.id for item in found.evidence.communities] == expected
-        assert ("dates.md#1" in ids(found, "global")) == (most == 2)
+        scores = [item.graph_score or 0.0 for item in found.lists["global"]]
+        assert scores == sorted(scores, reverse=True)
+    assert set(ids(found, "global")) < {TWO, THREE, "dates.md#1"}
+    further = town.search("global", "Who owns the lighthouse?", graphs=lambda: two, max_communities=1)
+    assert ids(further, "global")[2:] == ["dates.md#1"]
 
 
 def test_what_came_with_the_question_is_a_list_of_its_own(town: Place) -> None:

@@ -97,6 +97,9 @@ class FakeSearcher:
             return said  # type: ignore[no-any-return]
         wanted = (*lists_of_mode(request.mode, attached=bool(request.attached)), *self.fell_back_to)
         lists = {name: () if name in self.faults else tuple(self.lists.get(name, ())) for name in wanted}
+        own = {item.passage.id for name, items in lists.items() if name != "attachment" for item in items}
+        if "vector" not in wanted and own and len(own) < request.config.fetch_k:
+            lists["near"] = tuple(self.lists.get("vector", ()))
         of_graph = any(name in ("local", "global") and lists[name] for name in lists)
         evidence = GraphEvidence(
             mode=request.mode,

@@ -9,10 +9,10 @@ from typing import Literal
 from engine.model.config import Mode
 from engine.model.values.names import PassageId
 
-RetrievalList = Literal["vector", "local", "global", "attachment"]
-"""What found a passage: vectors, entities of the query and their neighbourhood, community summaries, or that it is
-part of what came with the question."""
-RETRIEVAL_LISTS: tuple[RetrievalList, ...] = ("vector", "local", "global", "attachment")
+RetrievalList = Literal["vector", "local", "global", "near", "attachment"]
+"""What found a passage: vectors, entities of the query and their neighbourhood, community summaries, being near the
+query where the lists of a mode leave places open (GH-08), or that it is part of what came with the question."""
+RETRIEVAL_LISTS: tuple[RetrievalList, ...] = ("vector", "local", "global", "near", "attachment")
 LISTS_OF_MODE: Mapping[Mode, tuple[RetrievalList, ...]] = {
     "naive": ("vector",),
     "local": ("local",),

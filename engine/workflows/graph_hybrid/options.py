@@ -51,7 +51,10 @@ class GraphOptions(Options):
     max_communities: int = number(
         (1, 10, 3, 1),
         NC_("setting", "Communities"),
-        N_("How many of the nearest community summaries a global search looks inside. Usual: 2–5."),
+        N_(
+            "How many of the nearest community summaries a global search looks inside first; further ones fill open "
+            "places. Usual: 2–5."
+        ),
         whole=True,
         usual=(2, 5),
         group=_GRAPH,
@@ -143,15 +146,14 @@ class GraphOptions(Options):
     def gate_of(self, item: Any, gate: str) -> str:
         """Each stage cuts by a threshold of its own (GH-04).
 
-        What the graph found is cut by ``graph_threshold`` and not by its similarity, for the second step of a chain is
-        seldom like the question; what came with the question is not cut by similarity either; what was reranked is cut
-        by ``rerank_threshold`` too.
+        What was attached is meant to be read, and is cut by nothing (GH-05). What the graph found is cut by
+        ``graph_threshold`` and not by its similarity, for the second step of a chain is seldom like the question; what
+        was reranked is cut by ``rerank_threshold`` too.
         """
+        if "attachment" in item.found_in:
+            return "kept"
         if gate == "beyond_top_k":
             return gate
-        if "attachment" in item.found_in:
-            # What was attached is meant to be read, however little a photographed page looks like the question.
-            gate = "kept"
         if item.graph_score is not None:
             gate = "kept" if item.graph_score >= self.graph_threshold else "below_graph"
         return "below_rerank" if gate == "kept" and self._below_rerank(item) else gate

@@ -195,6 +195,25 @@ def passages_of(communities: Sequence[FoundCommunity]) -> tuple[GraphPassage, ..
     return tuple(sorted(led, key=lambda item: (-item.weight, item.id)))
 
 
+def filling(
+    ranked: Sequence[FoundCommunity], nearest: int, wanted: int
+) -> tuple[tuple[tuple[FoundCommunity, ...], tuple[GraphPassage, ...]], ...]:
+    """Blocks of communities with the passages that each is the first to lead to.
+
+    The ``nearest`` are one block; every further one is a block of its own, until ``wanted`` passages are led to.
+    """
+    blocks = [(tuple(ranked[:nearest]), passages_of(ranked[:nearest]))]
+    met = {item.id for item in blocks[0][1]}
+    for further in ranked[nearest:]:
+        if len(met) >= wanted:
+            break
+        new = tuple(item for item in passages_of([further]) if item.id not in met)
+        if new:
+            blocks.append(((further,), new))
+            met |= {item.id for item in new}
+    return tuple(blocks)
+
+
 def graph_score(weight: float, similarity: float) -> float:
     """Score of a passage in [0, 1]: what leads to it, and in part how similar it is to the query."""
     bounded = min(1.0, max(0.0, weight))

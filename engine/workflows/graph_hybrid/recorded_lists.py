@@ -5,6 +5,7 @@ A run in mode ``mix`` has searched everything, so its record tells every other m
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import ModeFellBack
@@ -54,19 +55,21 @@ class RecordedLists:
             (self.same_mode or self._searched_all(evidence))
             and self._same_reach(evidence)
             and self._deep_enough(recorded, evidence)
+            and self._has_vectors(recorded)
             and (self.same_mode or self._same_scores(recorded))
         )
 
     def lists(self, recorded: Round) -> dict[RetrievalList, tuple[Found, ...]]:
-        """What would be made one; by vectors where the lists of the mode have nothing."""
+        """What would be made one; vectors where the lists of the mode have nothing, or leave places open."""
         found = lists_of(recorded.candidates)
         wanted = self.wanted()
         if self._seeded(recorded.graph) and "vector" not in wanted:
             # Its entities came from passages that this mode does not look for.
             found.pop("local", None)
         used = {name: found[name] for name in wanted if name in found}
-        if "vector" not in wanted and not any(used.get(name) for name in wanted if name != "attachment"):
-            used["vector"] = found.get("vector", ())
+        own = self._distinct(used)
+        if "vector" not in wanted and own < self.config.fetch_k:
+            used["near" if own else "vector"] = _by_vectors(found)
         return used
 
     def evidence(self, recorded: Round) -> GraphEvidence | None:
@@ -87,6 +90,12 @@ class RecordedLists:
             fell_back_to=("vector",) if "vector" in used and "vector" not in wanted else (),
         )
 
+    def _distinct(self, used: Mapping[RetrievalList, Sequence[Found]]) -> int:
+        """Passages that the mode's own lists bring."""
+        depth = self.config.fetch_k
+        own = (items[:depth] for name, items in used.items() if name not in ("near", "attachment"))
+        return len({item.passage.id for items in own for item in items})
+
     def wanted(self) -> tuple[RetrievalList, ...]:
         return lists_of_mode(self.mode, attached=bool(self.record.attachments))
 
@@ -102,6 +111,11 @@ class RecordedLists:
         if seeding and any(note.code == "no_entity" for note in evidence.notes):
             return False
         return not self._falls_back(evidence) or "vector" in in_mode or "vector" in evidence.fell_back_to
+
+    def _has_vectors(self, recorded: Round) -> bool:
+        """Whether what vectors find is recorded, where these settings need it for open places."""
+        used = self.lists(recorded)
+        return "near" not in used or any({"near", "vector"} & item.found_in.keys() for item in recorded.candidates)
 
     def _cut_off(self) -> bool:
         """Whether something kept a search from being made; that a mode found nothing of its own is no such thing."""
@@ -139,6 +153,10 @@ class RecordedLists:
 
     def _seeded(self, evidence: GraphEvidence | None) -> bool:
         return evidence is not None and any(item.linked_by == "passage" for item in evidence.entities)
+
+
+def _by_vectors(found: Mapping[RetrievalList, tuple[Found, ...]]) -> tuple[Found, ...]:
+    return found.get("vector") or found.get("near") or ()
 
 
 def _not_begun(evidence: GraphEvidence, name: RetrievalList) -> bool:

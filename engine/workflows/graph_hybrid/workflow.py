@@ -55,8 +55,8 @@ def ending(record: RunRecord) -> tuple[Outcome, str]:
 
 
 def _probed(config: RunConfig) -> int:
-    """Passages of a round at most: every list may bring others."""
-    return config.fetch_k * len(RETRIEVAL_LISTS)
+    """Passages of a round at most: every list may bring others, and ``near`` is searched in place of ``vector``."""
+    return config.fetch_k * (len(RETRIEVAL_LISTS) - 1)
 
 
 WORKFLOW = Workflow(

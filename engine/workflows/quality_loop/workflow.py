@@ -83,7 +83,8 @@ WORKFLOW = Workflow(
     summary=N_("Searches several kinds of sources, scores what came back, and rewrites while the score is low."),
     introduction=N_(
         "A router picks among knowledge base, entity notes and study log; the lists are merged, reranked and scored "
-        "on four dimensions. A low score sends a rewritten question back to the router."
+        "on four dimensions. A low score sends a rewritten question back to the router. The score measures how wide "
+        "a round searched, not whether it can answer: rewrites raise it for unanswerable questions too."
     ),
     unused=("gate", "grade_pass_threshold", "min_relevant", "needs_whole"),
     # QL-01, QL-05

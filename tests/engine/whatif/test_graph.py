@@ -62,7 +62,11 @@ def test_the_own_settings_give_the_run_itself() -> None:
 
 @pytest.mark.parametrize(
     ("mode", "found"),
-    [("naive", ["v1", "v2", "v3", "v4"]), ("local", ["g1", "g2"]), ("global", ["g1", "v1"])],
+    [
+        ("naive", ["v1", "v2", "v3", "v4"]),
+        ("local", ["g1", "g2", "v1", "v2", "v3", "v4"]),
+        ("global", ["g1", "v1", "v2", "v3", "v4"]),
+    ],
 )
 def test_a_run_in_mix_has_searched_the_lists_of_every_mode(mode: Mode, found: list[str]) -> None:
     """GH-02"""
@@ -217,7 +221,10 @@ def test_a_deeper_list_is_another_search_and_a_list_that_was_exhausted_is_none()
     resources = GraphResources(searcher=FakeSearcher(GRAPH, many))
     run = fold_all(events_of(resources, graph_config(max_rewrites=0)))
     assert asked(run, probe_k=40).gap == "retrieval"
-    assert asked(run, probe_k=40, mode="local").gap != "retrieval"
+    assert asked(run, probe_k=40, mode="local").gap == "retrieval"
+    full = {**many, "local": tuple(Found(passage(f"g{at}"), 1 - at / 50, ("a",)) for at in range(1, 21))}
+    told = fold_all(events_of(GraphResources(searcher=FakeSearcher(GRAPH, full)), graph_config(max_rewrites=0)))
+    assert ids(asked(told, mode="local")) == [f"g{at}" for at in range(1, 21)]
 
 
 def test_entities_of_the_nearest_passages_are_none_where_no_vectors_are_searched() -> None:
