@@ -71,7 +71,7 @@ def rows_of(found: list[Place | None], root: Path) -> dict[str, list[list[object
         for place, node in places.places_of(file, ast.parse(path.read_text(encoding="utf-8"))):
             if place in numbers:
                 position = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-                row = [*position, type(node).__name__, place.mutation, numbers[place]]
+                row: list[object] = [*position, type(node).__name__, place.mutation, numbers[place]]
                 rows.setdefault(os.path.realpath(path), []).append(row)
     return rows
 

@@ -36,7 +36,7 @@ class _Put(ast.NodeTransformer):
         self.rows = {tuple(row[:5]): row[6] for row in rows}
         self.mutated = mutated
 
-    def visit(self, node: ast.AST) -> Any:
+    def visit(self, node: Any) -> Any:
         place = tuple(getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
         number = self.rows.get((*place, type(node).__name__))
         self.generic_visit(node)
@@ -61,7 +61,7 @@ def _install(table: dict[str, list[list[Any]]]) -> None:
         tree = _Put(rows, mutated).visit(ast.parse(self.get_data(self.path)))
         return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
 
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    SourceFileLoader.get_code = get_code  # type: ignore[assignment,method-assign]
 
 
 if _TABLE:
