@@ -13,8 +13,8 @@ from engine.replay.decision_map import Cell, Coupling, DecisionMap
 from engine.replay.lines import numbers_of
 from engine.replay.settings import Column
 
-_WIDE, _NARROW = 0.14, 0.08
-"""Shares of the width that a whole range and its end alone take as a label."""
+_LETTER = 0.016
+"""Share of the width that a character of a label takes."""
 PAIRS: tuple[tuple[Column, Column], ...] = (
     ("grade_pass_threshold", "similarity_threshold"),
     ("grade_pass_threshold", "top_k"),
@@ -75,6 +75,8 @@ def look_of(cell: Cell) -> Look:
     """The meaning that colours a cell."""
     if cell.state == "needs_calls" or cell.outcome is None:
         return "unknown"
+    if cell.refused:
+        return "forced"
     match cell.outcome:
         case "answered":
             return "late" if cell.rewrites else "answered"
@@ -94,6 +96,8 @@ def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
         parts = [words(ENDS_AT_ROUND[str(cell.outcome)], round=cell.round)]
         if cell.rewrites:
             parts.append(words.count("{n} rewrite", "{n} rewrites", cell.rewrites))
+        if cell.refused:
+            parts.append(words("from passages that were refused"))
         if cell.state == "generation":
             parts.append(words("the answer to be generated"))
         end = words(", ").join(parts)
@@ -122,11 +126,9 @@ def coupling_text(found: Coupling, words: Words) -> str:
 
 
 def _column(name: Column, band: tuple[float, float], share: float, words: Words) -> Band:
-    if share >= _WIDE:
-        label = _range(name, band, words)
-    else:
-        label = value_text(name, _as_set(name, band[1]), words) if share >= _NARROW else ""
-    return Band(label, _steps(name, band))
+    """A column with its whole range as its label where that fits; its end alone would say something else."""
+    label = _range(name, band, words)
+    return Band(label if share >= _LETTER * len(label) else "", _steps(name, band))
 
 
 def _range(name: Column, band: tuple[float, float], words: Words) -> str:

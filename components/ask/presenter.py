@@ -12,9 +12,10 @@ from typing import Any
 
 import streamlit as st
 
+from components.ask.admitted import admits_text
 from components.ask.presenter_sentences import bar_text, sentence, what_if_sentence
 from components.common.i18n import Words
-from components.common.markup import nothing, script
+from components.common.markup import box, draw, nothing, script
 from components.common.phrases import section_text
 from components.labels.runs import DEMO_NAMES
 from components.picture.drawing import Paint, painted, shapes_of
@@ -167,6 +168,13 @@ def what_if_slider(record: RunRecord, words: Words, *, key: str) -> tuple[float,
     label = words("The bar: share of passages that must help")
     share = st.slider(label, 0, 100, own, key=key, format=words("{n} %", n="%d") + "%")
     return (config.grade_pass_threshold if share == own else share / 100), config.min_relevant
+
+
+def what_if_stage(given: WhatIf, record: RunRecord, words: Words, *, key: str) -> None:
+    """Draw what the slider's bar would have done, and below it what an answer would rest on that was held back."""
+    st.markdown(what_if_line(given, record, words))
+    if given.admits:
+        draw((box("warn", "!", admits_text(given.admits, words)),), words, key=key)
 
 
 def what_if_line(given: WhatIf, record: RunRecord, words: Words) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
+from components.ask.admitted import admits_text
 from components.ask.pinned import ALL_UNKNOWN
 from components.ask.smallest_changes import boundary_text
 from components.ask.what_if_text import rich
@@ -9,7 +13,9 @@ from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, draw, node
 from components.common.phrases import probability_text
 from engine.messages import N_, NC_
+from engine.model.values import PassageId
 from engine.model.wording import distinct_texts
+from engine.replay.admitted import needs_care
 from engine.replay.decision_boundaries import DecisionBoundary
 from engine.replay.diagnosis import Diagnosis
 from engine.replay.pinned import PinnedEffect
@@ -29,6 +35,7 @@ _FAILURE = {
     "budget_spent": N_("The budget was spent"),
     "no_such_knowledge": N_("No such knowledge in the collection"),
     "unsupported_answer": N_("The answer is not supported"),
+    "refused_let_in": N_("The answer rests on refused passages"),
 }
 
 _WHY = {
@@ -50,11 +57,24 @@ _WHY = {
     "no_such_knowledge": N_(
         "The most similar passage reaches {best}, and none of {judged} judged ones answers the question."
     ),
+    "refused_let_in": N_(
+        "Passages given to the generator that the grader judged not relevant: {refused} of {given}. A minimum "
+        "P(relevant) of {bar} let them in."
+    ),
     "unsupported_answer": N_("Citations: {citations}; markers that pointed nowhere: {removed}."),
 }
 
+_WITHOUT_CHANGE = {
+    "no_such_knowledge": N_("Add a source that answers it on the Knowledge page."),
+    "refused_let_in": N_("Raise P(relevant) again, or mark these passages as right if they are."),
+}
+"""What to do where no change of a setting is proposed."""
+
 _COUNTS = frozenset(
-    {"rounds", "rank", "top_k", "passed", "expected", "rewrites", "judged", "citations", "removed", "wanted"}
+    {
+        *("rounds", "rank", "top_k", "passed", "expected", "rewrites", "judged", "citations", "removed", "wanted"),
+        *("refused", "given"),
+    }
 )
 _BESIDE = (
     *(("p", "bar"), ("rate", "bar"), ("similarity", "threshold")),
@@ -70,9 +90,12 @@ def remedy_box(
     words: Words,
     *,
     key: str,
+    right: Collection[PassageId] = (),
     may_add: bool = False,
 ) -> str | None:
     """Draw label, evidence and change, with what the change does to pinned runs.
+
+    Amber where the change lets in what the run held back and nobody marked ``right``.
 
     Returns ``try`` when the change is to be tried, and ``add`` when files are to be put in where the collection lacks
     the answer, which is offered to who ``may_add`` some.
@@ -85,7 +108,10 @@ def remedy_box(
         actions = (button(words(NC_("remedy", "Try it")), "try", "button primary"),)
     elif found.failure == "no_such_knowledge" and may_add:
         actions = (button(words("Add files"), "add"),)
-    drawn = box("plain remedy", "!" if change is None else "✓", *said, beside=actions)
+    amber = change is not None and needs_care(change.admits, right)
+    drawn = box(
+        "warn remedy" if amber else "plain remedy", "!" if amber or change is None else "✓", *said, beside=actions
+    )
     return draw((drawn,), words, key=key)
 
 
@@ -168,16 +194,14 @@ def _mending(
     found: Diagnosis, change: DecisionBoundary | None, effect: PinnedEffect | None, words: Words
 ) -> list[Node]:
     if change is None:
-        said = words(
-            "Add a source that answers it on the Knowledge page."
-            if found.failure == "no_such_knowledge"
-            else "No single change of a setting is known to mend it."
-        )
+        said = words(_WITHOUT_CHANGE.get(found.failure, N_("No single change of a setting is known to mend it.")))
         return [node("p", "muted small", said)]
     said = words(
-        "The smallest change that the record confirms to help: **{change}**.", change=boundary_text(change, words)
+        "The smallest change that the record confirms to help: **{change}**.",
+        change=boundary_text(replace(change, admits=()), words),
     )
-    return [node("p", "change", *rich(said)), node("p", "muted small", effect_text(effect, words))]
+    admits = [node("p", "note", text)] if (text := admits_text(change.admits, words)) else []
+    return [node("p", "change", *rich(said)), *admits, node("p", "muted small", effect_text(effect, words))]
 
 
 def _figure(name: str, value: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from components.ask.admitted import lets_in
 from components.ask.what_if_text import REWRITES, saving_parts, value_text
 from components.common.i18n import Words
 from components.common.markup import Node, button, node
@@ -14,30 +15,30 @@ from engine.replay.decision_boundaries import DecisionBoundary
 _SHOWN = 3
 
 
-def smallest_change_nodes(boundaries: Sequence[DecisionBoundary], words: Words) -> list[Node]:
-    """Draw a line of buttons (``set:NAME:VALUE``), nearest first, or a sentence where no change is known to matter."""
+def smallest_change_nodes(
+    boundaries: Sequence[DecisionBoundary], words: Words, *, answerable: bool | None = None
+) -> list[Node]:
+    """Draw a line of buttons (``set:NAME:VALUE``), nearest first, or a sentence where no change is worth proposing."""
     if not boundaries:
-        return [node("p", "muted small flips", words("As far as is known, no single slider changes the end."))]
+        said = words(
+            "The question set says that this cannot be answered, so no change is proposed."
+            if answerable is False
+            else "No single setting is known to change the outcome."
+        )
+        return [node("p", "muted small flips", said)]
     chips = [
-        button(boundary_text(item, words), f"set:{item.name}:{item.value_to}", "chip link")
+        button(
+            boundary_text(item, words), f"set:{item.name}:{item.value_to}", f"chip {'warn' if item.admits else 'link'}"
+        )
         for item in boundaries[:_SHOWN]
     ]
     return [node("div", "chips flips", node("span", "muted small", words("Smallest change:")), *chips)]
 
 
 def boundary_text(boundary: DecisionBoundary, words: Words) -> str:
-    """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``."""
+    """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``, and what it lets in."""
     saved = saving_parts(((REWRITES, boundary.rewrites_saved),), words)
-    parts = [words(ENDS_AT_ROUND[boundary.outcome], round=boundary.round), saved]
-    if boundary.rejected:
-        parts.append(
-            words.count(
-                "{n} of the {given} passages given was judged not relevant",
-                "{n} of the {given} passages given were judged not relevant",
-                boundary.rejected,
-                given=boundary.given,
-            )
-        )
+    parts = [words(ENDS_AT_ROUND[boundary.outcome], round=boundary.round), saved, lets_in(boundary.admits, words)]
     return words(
         "{name} {old} → {new}: {end}",
         name=words(VARIED_SETTINGS[boundary.name]),

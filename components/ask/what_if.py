@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from components.ask.admitted import admits_count, admits_text
 from components.ask.what_if_text import (
     COMPLETE,
     changes_text,
@@ -92,6 +93,8 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
         ]
     head = node("div", "head", title, *badges(found, words))
     parts = [head, node("p", "say", *rich(said(found, record, words)))]
+    if admits := admits_text(found.admits, words):
+        parts.append(node("p", "note", admits))
     parts += _missing(found, record, words)
     return [*parts, _actions(found, record, words, moved)]
 
@@ -104,12 +107,15 @@ def said(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 
 def badges(found: WhatIf, words: Words) -> tuple[Node, ...]:
-    """The honest state: never *known* where only the path is, never *path known* where a route is open."""
+    """The honest state: never *known* where only the path is, never *path known* where a route is open, and never
+    green where the answer would rest on what the run held back."""
+    admits = admits_count(found.admits, words)
+    look, harm = ("grey", (chip("warn", words("! {what}", what=admits)),)) if admits else ("pass", ())
     if found.state == "known":
-        return (chip("pass", words("✓ known · 0 calls")),)
+        return (*harm, chip(look, words("✓ known · 0 calls")))
     if found.state == "generation":
-        return (chip("pass", words("✓ path known · 0 calls")), chip("grey", words("answer: one generation away")))
-    return (chip("warn", words("? {needs}", needs=needed_text(found, words))),)
+        return (*harm, chip(look, words("✓ path known · 0 calls")), chip("grey", words("answer: one generation away")))
+    return (*harm, chip("warn", words("? {needs}", needs=needed_text(found, words))))
 
 
 def ungraded_passages(found: WhatIf) -> tuple[Passage, ...]:

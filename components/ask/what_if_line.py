@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from components.ask.admitted import admits_count
 from components.ask.what_if_text import BUILT_IN_CALLS, differences_to, ending_text, needed_text, rich, saving_parts
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
@@ -15,7 +16,7 @@ _SIGNS = {"known": ("pass", "✓"), "generation": ("pass", "✓"), "needs_calls"
 
 def what_if_line(found: WhatIf, record: RunRecord, words: Words, *, key: str) -> None:
     """Draw the line for settings other than the run's own."""
-    look, sign = _SIGNS[found.state]
+    look, sign = ("warn", "!") if found.admits and found.path_known else _SIGNS[found.state]
     icon = node("span", f"sign {look}", sign, aria_hidden="true")
     said = words(" · ").join(line_parts(found, record, words))
     title = node("span", "muted", words("What if"))
@@ -28,13 +29,15 @@ def line_parts(found: WhatIf, record: RunRecord, words: Words) -> list[str]:
     if found.state == "needs_calls":
         return [f"**{words('Not known from this run')}**", needed_text(found, words)]
     known = found.state == "known"
+    admits = admits_count(found.admits, words)
     state = words("0 calls" if known else "answer: one generation away")
     if found.same_path:
-        return [f"**{words('Nothing would change' if known else 'The same decisions, from other passages')}**", state]
+        same = words("Nothing would change" if known else "The same decisions, from other passages")
+        return [part for part in (f"**{same}**", admits, state) if part]
     ending = ending_text(found, words, whole=False)
     counted = [(things, number) for things, number in differences_to(found, record) if things != BUILT_IN_CALLS]
     saved = saving_parts(counted, words, sides=(N_("{parts} fewer"), N_("{parts} more")))
-    return [part for part in (begun(ending), saved, state) if part]
+    return [part for part in (begun(ending), admits, saved, state) if part]
 
 
 def tune_hint(words: Words, *, key: str) -> None:

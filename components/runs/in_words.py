@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from components.ask.admitted import admits_text
 from components.ask.origin import explanation, note_texts, origin_text
 from components.ask.presenter_sentences import sentence
 from components.ask.remedy import title, why_text
@@ -47,7 +48,9 @@ class InWords:
         """What other settings would have done to a run."""
         words = words_for(language)
         said = changes_text(found.config, record.config, words) + consequence_text(found, record, words)
-        return said.replace("**", "")
+        ended = said if said.endswith((".", "。")) else said + words(".")
+        admits = admits_text(found.admits, words)
+        return words.joined(part for part in (ended.replace("**", ""), admits) if part)
 
     def diagnosis(self, found: Diagnosis, language: UiLanguage) -> str:
         """What a run suffered from, with the figures that say so."""

@@ -10,6 +10,7 @@ from components.common.i18n import Words
 from components.common.phrases import outcome_text
 from components.tune.figures import AFTER, BEFORE
 from components.tune.vega import ACCENT, GREY, LEGEND_BELOW, draw_chart, layer, number, text
+from components.tune.vega import count as counted
 from engine.evaluation.figures import Evaluation
 from engine.messages import N_
 from engine.model.values import Outcome
@@ -44,7 +45,7 @@ def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
     bars = layer(
         rows,
         _BAR,
-        x=number("count", words("questions")),
+        x=counted("count", words("questions")),
         y=text("side", sort=None, axis={"labelLimit": 160}),
         color=text("outcome", scale=scale, legend=LEGEND_BELOW),
         order=number("order"),
@@ -67,7 +68,7 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
         _BAR,
         x={**text("rate", words("pass rate")), "type": "ordinal", "axis": {"labelAngle": 0, "labelFlush": False}},
         xOffset=text("side", sort=None),
-        y=number("count", words("questions")),
+        y=counted("count", words("questions")),
         color=text("side", sort=None, scale={"range": [GREY, ACCENT]}, legend=LEGEND_BELOW),
         tooltip=[text("rate", words("pass rate")), number("count", words("questions"))],
     )

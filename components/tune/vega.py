@@ -19,6 +19,11 @@ def number(name: str, title: str = "", **more: Any) -> Spec:
     return {"field": name, "type": "quantitative", "title": title or None, **more}
 
 
+def count(name: str, title: str, **more: Any) -> Spec:
+    """A field of whole numbers: its axis has no halves."""
+    return number(name, title, axis={"tickMinStep": 1, "format": "d"}, **more)
+
+
 def share(name: str, title: str) -> Spec:
     """A field of numbers from 0 to 1, on an axis of that range."""
     return number(name, title, scale={"domain": [0, 1]})

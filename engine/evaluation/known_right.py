@@ -27,7 +27,7 @@ def known_right(engine: Judgements, record: RunRecord, expected: Sequence[str] =
     """Which expectations each passage meets, and whether the question can be answered; None where that is not known.
 
     ``expected`` are ids of passages, or names of sources; without any it goes by what people have judged, and else by
-    the sample question that was asked.
+    the sample question that was asked. Other query sets say only whether there is an answer.
     """
     if expected:
         named = tuple(Expectation("passage" if "#" in item else "source", item) for item in expected)
@@ -39,8 +39,19 @@ def known_right(engine: Judgements, record: RunRecord, expected: Sequence[str] =
     helpful: Met = {name: (0,) for name, relevant in own.items() if relevant}
     if helpful:
         return helpful, True
-    asked = record.question.strip()
-    case = next((item for item in sample_set().cases if item.question.strip() == asked), None)
-    if case is None or record.config.collection != sample_set().collection:
-        return None, None
-    return (met_map(case, record), True) if case.expected else (None, case.answerable)
+    if record.config.collection == sample_set().collection:
+        asked = record.question.strip()
+        case = next((case for case in sample_set().cases if case.question.strip() == asked), None)
+        if case is not None:
+            return (met_map(case, record), True) if case.expected else (None, case.answerable)
+    return None, _answerable(engine, record)
+
+
+def _answerable(engine: Judgements, record: RunRecord) -> bool | None:
+    """What the query sets that ask this question say, and the set that the run belongs to; None where they differ."""
+    try:
+        cases = engine.evaluation.cases_asking(record.question, record.config.collection, record.id)
+    except WorkbenchError:
+        return None
+    said = {True if case.expected else case.answerable for case in cases} - {None}
+    return said.pop() if len(said) == 1 else None

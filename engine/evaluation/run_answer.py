@@ -41,14 +41,7 @@ def case_for(store: EvaluationStore, record: RunRecord) -> Case:
 
     Of several sets one with gold answers is taken, else the first by name.
     """
-    asked = record.question.strip()
-    found = [
-        case
-        for name in store.query_sets()
-        if (query_set := store.query_set(name)).collection == record.config.collection
-        for case in query_set.cases
-        if case.question.strip() == asked
-    ]
+    found = store.cases_asking(record.question, record.config.collection)
     bare = Case(question_id(record.question), record.question, language=language_of(record.question))
     return next((case for case in found if case.gold_answers), found[0] if found else bare)
 

@@ -79,6 +79,25 @@ class EvaluationStore(OpenedStore):
         cases = tuple(self._case(data) for data in rows)
         return QuerySet(name, cases, str(found.collection), str(found.origin), str(found.author))
 
+    def cases_asking(self, question: str, collection: str, run_id: RunId | None = None) -> tuple[Case, ...]:
+        """Return the cases of a collection's sets that ask this question, by set, and the one that ``run_id`` answered.
+
+        White space around it aside; the samples are among them.
+        """
+        asked = clean(question.strip())
+        # A filter of the database's own first: a collection may have thousands of questions.
+        holds = CASES.c.data.contains(_json(asked)[1:-1], autoescape=True)
+        bound = QUERY_SETS.c.collection == clean(collection)
+        named = select(CASES.c.data).join(QUERY_SETS, QUERY_SETS.c.name == CASES.c.set_name).where(holds, bound)
+        rows = self._rows(named.order_by(CASES.c.set_name, CASES.c.place)) if acting().may_read(collection) else ()
+        found = [self._case(data) for (data,) in rows]
+        if run_id is not None:
+            own = select(BATCH_CASES.c.data).where(BATCH_CASES.c.run_id == run_id)
+            found += [self._case(data) for (data,) in self._rows(own)]
+        shipped = sample_set()
+        found = [*(shipped.cases if shipped.collection == collection else ()), *found]
+        return tuple(case for case in found if clean(case.question.strip()) == asked)
+
     def save_query_set(self, query_set: QuerySet) -> None:
         """Keep a set; one of the same name is replaced. Batches keep the cases they were begun with.
 

@@ -104,6 +104,17 @@ class RoundSaid(BaseModel):
     more: int = Field(0, description="how many were left off")
 
 
+class Admits(BaseModel):
+    """A passage that an answer would be written from although the run had held it back."""
+
+    id: str
+    held_by: str = Field(
+        description="refused, below_bar, unreadable, ungraded: no grader accepts it; else the gate that dropped it"
+    )
+    value: float | None = Field(None, description="P(relevant), similarity or rank, by what held it back")
+    limit: float | None = Field(None, description="what the run asked of that value")
+
+
 class Suffered(BaseModel):
     """What a run suffered from."""
 
@@ -113,6 +124,7 @@ class Suffered(BaseModel):
     passages: list[str] = []
     change: str = Field("", description="the smallest change of one setting that the record confirms to mend it")
     settings: dict[str, Any] = Field({}, description="that change, for what_if and ask")
+    admits: list[Admits] = Field([], description="what that change lets in although the run held it back: look first")
 
 
 class Explained(BaseModel):
@@ -153,6 +165,7 @@ class WouldHave(BaseModel):
     without_effect: list[str] = Field([], description="settings given that count for nothing beside the others")
     decisions: list[str]
     passages: list[str] = Field([], description="what the answer would be made from, as far as that is known")
+    admits: list[Admits] = Field([], description="those of them that the run had held back: look before you take it")
     answer: str = ""
     next_step: Price
     at_worst: Price

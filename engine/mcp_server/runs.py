@@ -17,6 +17,7 @@ from engine.mcp_server.results import (
     LONGEST_ANSWER,
     LONGEST_QUESTION,
     SEVERAL,
+    Admits,
     Diagnosed,
     Explained,
     Judged,
@@ -135,6 +136,7 @@ class LookingIntoRuns(Tools):
             without_effect=[name for name in settings if name in without_effect(found.config)],
             decisions=[telling.decision(item, record, language) for item in found.decisions],
             passages=[item.id for item in found.passages],
+            admits=[Admits(**item.to_dict()) for item in found.admits],
             answer=cut(found.answer, LONGEST_ANSWER),
             next_step=_price(found.calls_needed.next),
             at_worst=_price(found.calls_needed.worst),
@@ -170,11 +172,13 @@ def _suffered(
     found = diagnose(record, met, answerable)
     if found is None:
         return None, _NO_DIAGNOSIS.get(record.outcome, _WELL)
-    change = None if found.failure == "no_such_knowledge" else remedy(record, record.config, met)
+    missing = found.failure == "no_such_knowledge"
+    change = None if missing else remedy(record, record.config, met, answerable=answerable)
     return _said(found, telling, language).model_copy(
         update={
             "change": telling.change(change, language) if change else "",
             "settings": {change.name: change.value_to} if change else {},
+            "admits": [Admits(**item.to_dict()) for item in change.admits] if change else [],
         }
     ), ""
 

@@ -128,7 +128,7 @@ _HOST: Operations = {
 _EVALUATION: Operations = {
     **dict.fromkeys(("owner_of", "orphans"), OWN),
     **dict.fromkeys(("query_sets", "query_set", "batches", "batch", "batch_cases", "settings", "saved_at"), LOOK),
-    **dict.fromkeys(("labels", "answer_judgements"), LOOK),
+    **dict.fromkeys(("cases_asking", "labels", "answer_judgements"), LOOK),
     **dict.fromkeys(
         ("add_batch", "run_of", "begin_case", "end_case", "forget_cases", "claim_batch", "release_batch"), WORK
     ),

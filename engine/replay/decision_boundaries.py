@@ -10,11 +10,13 @@ import numpy as np
 
 from engine.model.config import GatePolicy, RunConfig
 from engine.model.values import Outcome
+from engine.replay import what_if
+from engine.replay.admitted import Admitted
 from engine.replay.grid import paths
 from engine.replay.lines import GATES, as_set, line, nearest, numbers_of, share_of
-from engine.replay.masks import IntArray, column, counted
+from engine.replay.masks import IntArray
 from engine.replay.settings import OUTCOMES, STATES, Column, Paths, SettingsGrid
-from engine.replay.table import RunTable
+from engine.replay.table import ANSWERED, RunTable
 from engine.replay.values import State
 
 _ROUNDS = 100
@@ -38,27 +40,31 @@ class DecisionBoundary:
     state: State
     share: float = 1.0
     """How far the setting moves, as a share of its range; another gate counts as its whole range."""
-    rejected: int = 0
-    """Passages that would be given to the generator although the grader called them not relevant."""
-    given: int = 0
-    """Passages that would be given in all; 0 where that is not known in full, and then none of them is rejected."""
+    admits: tuple[Admitted, ...] = ()
+    """Passages that the answer would be written from although the run had held them back."""
 
     @property
-    def place(self) -> tuple[bool, bool, float]:
-        """What is proposed first: what lets nothing rejected in, then all but the grader's bar, then the nearest."""
-        return self.rejected > 0, self.name == "min_confidence", self.share
+    def rejected(self) -> int:
+        """Passages that would be given to the generator although no grader called them relevant."""
+        return sum(item.unaccepted and item.held_by != "below_bar" for item in self.admits)
+
+    @property
+    def place(self) -> tuple[bool, bool, bool, float]:
+        """What is proposed first: what lets nothing refused in, then nothing at all, then all but the grader's bar,
+        then the nearest."""
+        return self.rejected > 0, bool(self.admits), self.name == "min_confidence", self.share
 
 
 def decision_boundaries(table: RunTable, config: RunConfig) -> tuple[DecisionBoundary, ...]:
     """Find by setting and direction the nearest value at which outcome or answering round change.
 
     They come in the order of :attr:`DecisionBoundary.place`, and only where the evidence confirms them: the path under
-    ``config``, the one at the new value and how many rejected passages that lets in are all known.
+    ``config`` and the one at the new value are known.
     """
     here = paths(table, SettingsGrid.of([config]))
     if _ends(here)[0] < 0:
         return ()
-    found: list[DecisionBoundary | None] = []
+    found: list[DecisionBoundary] = []
     for name in numbers_of(config.workflow):
         values, grid = line(table, config, name)
         tried = paths(table, grid)
@@ -73,7 +79,22 @@ def decision_boundaries(table: RunTable, config: RunConfig) -> tuple[DecisionBou
     # A workflow without a gate ends the same under both.
     if _other_ends(tried, here)[0] >= 0:
         found.append(boundary_at("gate", config, gate, table=table, here=here, tried=tried, place=0))
-    return tuple(sorted((boundary for boundary in found if boundary is not None), key=lambda boundary: boundary.place))
+    return tuple(sorted(found, key=lambda boundary: boundary.place))
+
+
+def smallest_changes(
+    table: RunTable, config: RunConfig, *, answerable: bool | None = None
+) -> tuple[DecisionBoundary, ...]:
+    """Choose from :func:`decision_boundaries` what is worth proposing: what ends the run in another way.
+
+    The same end for less is none, nor is an answer where ``answerable`` false says that there is none.
+    """
+    outcome = paths(table, SettingsGrid.of([config])).outcome[0]
+    return tuple(
+        item
+        for item in decision_boundaries(table, config)
+        if item.outcome != OUTCOMES[outcome] and not (answerable is False and item.outcome in ANSWERED)
+    )
 
 
 def other_gate(config: RunConfig) -> GatePolicy:
@@ -83,15 +104,9 @@ def other_gate(config: RunConfig) -> GatePolicy:
 
 def boundary_at(
     name: Column, config: RunConfig, value: Any, *, table: RunTable, here: Paths, tried: Paths, place: int
-) -> DecisionBoundary | None:
-    """Describe the change of one setting to what was tried at ``place``.
-
-    None where it is not known how many rejected passages it lets in.
-    """
+) -> DecisionBoundary:
+    """Describe the change of one setting to what was tried at ``place``."""
     changed: dict[str, Any] = {name: value}
-    let_in = _let_in(table, tried, place, replace(config, **changed).min_confidence)
-    if let_in is None:
-        return None
     old = getattr(config, name)
     return DecisionBoundary(
         name=name,
@@ -103,18 +118,8 @@ def boundary_at(
         steps_saved=int(here.steps[0] - tried.steps[place]),
         state=STATES[tried.state[place]],
         share=1.0 if name == "gate" else share_of(name, old, value),
-        rejected=let_in[0],
-        given=let_in[1],
+        admits=what_if(table.record, replace(config, **changed)).admits,
     )
-
-
-def _let_in(table: RunTable, tried: Paths, place: int, bar: float) -> tuple[int, int] | None:
-    """How many rejected passages the generator would be given, and how many in all; None where that is open."""
-    if tried.context_known[place]:
-        context = tried.context[:, [place]]
-        return int(counted(context & column(table.rejected))[0]), int(counted(context)[0])
-    passing = table.by_confidence[:, int(np.searchsorted(table.levels, bar))]
-    return None if (passing & table.rejected).any() else (0, 0)
 
 
 def _ends(tried: Paths) -> IntArray:

@@ -12,7 +12,7 @@ from engine.model.values import Outcome, Reason, RunRecord
 from engine.replay import what_if
 from engine.replay.grid import paths
 from engine.replay.lines import numbers_of, round_value
-from engine.replay.masks import IntArray
+from engine.replay.masks import BoolArray, IntArray, any_of, column
 from engine.replay.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
 from engine.replay.table import RunTable, run_table
 from engine.replay.values import State
@@ -41,6 +41,8 @@ class Cell:
     x_try: float
     """A round value inside, to set a slider to."""
     y_try: float
+    refused: bool = False
+    """Whether it would answer from passages that the grader refused, or that did not reach the run's own bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +87,15 @@ def decision_map(record: RunRecord, config: RunConfig, x: Column, y: Column) -> 
         raise ValueError(f"a decision map needs two different settings of {', '.join(usable)}")
     table = run_table(record)
     across, up = _axis(config, record.config, x), _axis(config, record.config, y)
-    tried = paths(table, SettingsGrid.product(config, {y: up, x: across}))
-    kinds = _kinds(tried).reshape(len(up), len(across))
+    grid = SettingsGrid.product(config, {y: up, x: across})
+    tried = paths(table, grid)
+    refused = from_refused(table, tried, grid)
+    kinds = _kinds(tried, refused).reshape(len(up), len(across))
     columns, rows = _stretches(kinds.T), _stretches(kinds)
     cells = tuple(
-        _cell(
-            tried, across[column[0] : column[1] + 1], up[row[0] : row[1] + 1], (x, y), row[0] * len(across) + column[0]
-        )
-        for row in rows
-        for column in columns
+        _cell(tried, refused, (across[left : right + 1], up[low : high + 1]), (x, y), low * len(across) + left)
+        for low, high in rows
+        for left, right in columns
     )
     return DecisionMap(
         x=x,
@@ -144,9 +146,22 @@ def _axis(config: RunConfig, run: RunConfig, name: Column) -> list[float]:
     return sorted(values | {float(getattr(config, name)), float(getattr(run, name))})
 
 
-def _kinds(tried: Paths) -> IntArray:
+def from_refused(table: RunTable, tried: Paths, grid: SettingsGrid) -> BoolArray:
+    """Mark the settings whose answer would be given a passage that the grader refused, or below the run's own bar.
+
+    Where it is open what else is given, those that pass are looked at.
+    """
+    accepted = table.by_confidence[:, int(np.searchsorted(table.levels, table.config.min_confidence))] & ~table.rejected
+    passing = np.take(table.by_confidence, np.searchsorted(table.levels, grid.min_confidence), axis=1)
+    given = np.where(tried.context_known, tried.context, passing)
+    answers = np.isin(tried.outcome, [OUTCOMES.index(name) for name in ("answered", "answered_forced")])
+    found: BoolArray = answers & any_of(given & ~column(accepted))
+    return found
+
+
+def _kinds(tried: Paths, refused: BoolArray) -> IntArray:
     """One number for all that a cell says."""
-    facts = (tried.state, tried.outcome, tried.reason, tried.round, tried.rewrites, tried.steps)
+    facts = (tried.state, tried.outcome, tried.reason, tried.round, tried.rewrites, tried.steps, refused.astype(int))
     number = np.zeros(len(tried), dtype=np.int64)
     for fact in facts:
         low = int(fact.min())
@@ -161,7 +176,14 @@ def _stretches(kinds: IntArray) -> list[tuple[int, int]]:
     return list(zip(firsts, lasts, strict=True))
 
 
-def _cell(tried: Paths, across: Sequence[float], up: Sequence[float], names: tuple[Column, Column], place: int) -> Cell:
+def _cell(
+    tried: Paths,
+    refused: BoolArray,
+    values: tuple[Sequence[float], Sequence[float]],
+    names: tuple[Column, Column],
+    place: int,
+) -> Cell:
+    across, up = values
     outcome, reason = int(tried.outcome[place]), int(tried.reason[place])
     return Cell(
         x0=across[0],
@@ -176,4 +198,5 @@ def _cell(tried: Paths, across: Sequence[float], up: Sequence[float], names: tup
         steps=int(tried.steps[place]),
         x_try=round_value(across, whole=PARAMETERS[names[0]].whole),
         y_try=round_value(up, whole=PARAMETERS[names[1]].whole),
+        refused=bool(refused[place]),
     )

@@ -23,6 +23,7 @@ Failure = Literal[
     "budget_spent",
     "no_such_knowledge",
     "unsupported_answer",
+    "refused_let_in",
 ]
 
 _NEAR_SIMILARITY = 0.1
@@ -66,7 +67,7 @@ def diagnose(
         found = _by_labels(record, met)
         return None if found is None else replace(found, labelled=True)
     if record.outcome == "answered":
-        return _unsupported(record)
+        return _unsupported(record) or _refused_let_in(record)
     return _by_what_it_shows(record)
 
 
@@ -175,6 +176,17 @@ def _spent(record: RunRecord) -> Diagnosis | None:
         rates = [decision.pass_rate for decision in record.decisions]
         figures |= {"rate": max(rates, default=0.0), "bar": record.config.grade_pass_threshold}
     return Diagnosis("budget_spent", figures, tuple(passage.id for passage in record.context.passages))
+
+
+def _refused_let_in(record: RunRecord) -> Diagnosis | None:
+    """The answer was given passages that the grader had refused: a low bar, or the rule of an earlier version."""
+    given = record.context.passages if record.context else ()
+    judged = _verdicts(record)
+    refused = tuple(item.id for item in given if item.id in judged and judged[item.id].relevant is False)
+    if not refused:
+        return None
+    figures: dict[str, float] = {"refused": len(refused), "given": len(given), "bar": record.config.min_confidence}
+    return Diagnosis("refused_let_in", figures, refused)
 
 
 def _unsupported(record: RunRecord) -> Diagnosis | None:

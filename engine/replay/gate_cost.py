@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.model.config import RoleName
-from engine.model.decide import Evidence, decide
+from engine.model.decide import Evidence, decide, passed_together
 from engine.model.values import RunRecord
+from engine.replay.admitted import admitted
 from engine.workflows import workflow
 
 _ANSWERING: frozenset[RoleName] = frozenset({"generator", "evaluator"})
@@ -29,7 +30,10 @@ class GateCost:
 
 
 def gate_cost(record: RunRecord) -> GateCost | None:
-    """Count what came after enough passages were verified; None where there was nothing to save."""
+    """Count what came after enough passages were verified; None where there was nothing to save.
+
+    A passage that a low bar let through although the grader refused it is not verified.
+    """
     own = workflow(record.workflow)
     flow = own.flow
     if not own.plain_gate or record.config.gate != "pass_rate" or len(record.rounds) < 2 or record.config.needs_whole:
@@ -39,6 +43,11 @@ def gate_cost(record: RunRecord) -> GateCost | None:
         decision = decide(Evidence(record.rounds[: end + 1]), other)
         if decision.reason != "passed":
             continue
+        early = record.rounds[: end + 1]
+        if any(
+            item.unaccepted for item in admitted(record, other, early, passed_together(early, other), verified=True)
+        ):
+            return None
         later = [
             call
             for call in record.model_calls

@@ -32,7 +32,10 @@ class PinnedChange:
 
     @property
     def direction(self) -> Direction:
+        """An answer from what the grader refused mends nothing."""
         old, new = _worth(self.before), _worth(self.after)
+        if new > old and any(item.unaccepted for item in self.after.admits):
+            return "worse"
         return "better" if new > old else "worse" if new < old else "other"
 
 

@@ -20,24 +20,29 @@ _ANSWERED = OUTCOMES.index("answered")
 
 
 def remedy(
-    record: RunRecord, config: RunConfig, met: Mapping[PassageId, tuple[int, ...]] | None = None
+    record: RunRecord,
+    config: RunConfig,
+    met: Mapping[PassageId, tuple[int, ...]] | None = None,
+    *,
+    answerable: bool | None = None,
 ) -> DecisionBoundary | None:
     """The change that moves one setting least, as a share of its range, and leads to an answer whose gate was met.
 
     With ``met``, expectations by passage, the generator must be given an expected passage besides; what also lets
-    rejected passages in is proposed last, and counts them. Without, it is not proposed at all: that would be an answer
-    and no remedy. None where the run ends well already under ``config`` or where no single change is known to help.
-    Another gate counts as its whole range, so that moving a slider is proposed first.
+    refused passages in is proposed last, and names them. Without, it is not proposed at all: that would be an answer
+    and no remedy. None where the run ends well already under ``config``, where no single change is known to help, and
+    where ``answerable`` false says that there is no answer. Another gate counts as its whole range, so that moving a
+    slider is proposed first.
     """
-    if not declared(record.workflow).on_grid:
-        # Ends well by other gates than the ones that are moved here.
+    if not declared(record.workflow).on_grid or answerable is False:
+        # Other loops end well by other gates than the ones that are moved here.
         return None
     expectations = 1 + max((place for places in (met or {}).values() for place in places), default=-1)
     table = run_table(record, met, expectations)
     here = paths(table, SettingsGrid.of([config]))
     if _well(here, labelled=bool(met))[0] >= 0:
         return None
-    found: list[DecisionBoundary | None] = []
+    found: list[DecisionBoundary] = []
     for name in NUMBERS:
         values, grid = line(table, config, name)
         tried = paths(table, grid)
@@ -50,7 +55,7 @@ def remedy(
     tried = paths(table, SettingsGrid.of([replace(config, gate=gate)]))
     if _well(tried, labelled=bool(met))[0] >= 0:
         found.append(boundary_at("gate", config, gate, table=table, here=here, tried=tried, place=0))
-    proposed = [boundary for boundary in found if boundary is not None and (met or not boundary.rejected)]
+    proposed = [boundary for boundary in found if met or not boundary.rejected]
     return min(proposed, key=lambda boundary: (*boundary.place, -boundary.steps_saved), default=None)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
-from engine.model.decide import gated
+from engine.model.decide import gated, passed_together
 from engine.model.events import ContextAssembled, Decided, Event, Retrieved
 from engine.model.values import Decision, Outcome, Reason, Round, RunRecord, Verdict
+from engine.replay.admitted import admitted
 from engine.replay.cost import unanswered
 from engine.replay.course import Course, Driver, End, Unrecorded, decisions_of, follow, picture_of
 from engine.replay.frozen import FrozenRounds
@@ -282,20 +283,25 @@ class Replay:
             given = prefix.context_is_new and not course.unknown
             given = given and (state == "generation" or missing is None or self.context_known(missing.gap))
         context = (course.given or picture.context) if given else None
+        verified = context.verified if context and context.passages else True
+        steps = prefix.steps(self.driver.flow.gate, ends)
+        rounds = [step.round for step in steps]
+        read = context.passages if context else passed_together(rounds, self.config) if outcome in ANSWERED else ()
         return WhatIf(
             config=self.config,
             state=state,
-            steps=prefix.steps(self.driver.flow.gate, ends),
+            steps=steps,
             gap=missing.gap if missing else None,
             outcome=outcome,
             reason=reason or (decisions[-1].reason if ended else ""),
             passages=context.passages if context else (),
-            verified=context.verified if context and context.passages else True,
+            verified=verified,
             answer=picture.answer if state == "known" and outcome != "failed" else "",
             calls_needed=needed.without_times() if unanswered(self.record, self.config) else needed,
             cost=course.cost,
             opening=prefix.opening(),
             answers=course.answers,
+            admits=admitted(self.record, self.config, rounds, read, verified=verified),
             same_path=state != "needs_calls" and same,
         )
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import Decision, Outcome, Passage, PassageId, Reason, Round
+from engine.replay.admitted import Admitted
 
 State = Literal["known", "generation", "needs_calls"]
 """``known``: path and generator's input equal the recording, so its answer stands. ``generation``: the path is known,
@@ -103,6 +104,8 @@ class WhatIf:
     """Decisions before the first round: whether to search, and on an answer without a search."""
     answers: int = 0
     """Answers written on the path as far as it is known; counted by workflows that evaluate them."""
+    admits: tuple[Admitted, ...] = ()
+    """Passages that the answer would be written from although the run had held them back."""
 
     @property
     def path_known(self) -> bool:
@@ -144,6 +147,7 @@ class WhatIf:
                 for step in self.steps
             ],
             "passages": [passage.id for passage in self.passages],
+            "admits": [item.to_dict() for item in self.admits],
             "verified": self.verified,
             "answers": self.answers,
             "answer": self.answer,

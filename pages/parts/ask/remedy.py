@@ -31,15 +31,18 @@ def remedy_panel(engine: Engine, record: RunRecord, words: Words) -> None:
 
     def mend() -> DecisionBoundary | None:
         # Nothing to mend where there is nothing to know.
-        return None if found.failure == "no_such_knowledge" else remedy(record, record.config, met)
+        if found.failure == "no_such_knowledge":
+            return None
+        return remedy(record, record.config, met, answerable=answerable)
 
-    asked = (record.id, record.last_seq, tuple(sorted((met or {}).items())))
+    asked = (record.id, record.last_seq, tuple(sorted((met or {}).items())), answerable)
     change = remembered("remedy", asked, mend)
     effect = None
     if change is not None:
         changes: dict[str, Any] = {change.name: change.value_to}
         effect = effect_on_pinned(engine, record.config, replace(record.config, **changes), name="remedy")
-    pressed = remedy_box(found, change, effect, words, key="remedy", may_add=may("editor"))
+    right = [name for name, places in (met or {}).items() if places]
+    pressed = remedy_box(found, change, effect, words, key="remedy", right=right, may_add=may("editor"))
     if pressed == "try" and change is not None:
         want_settings({change.name: change.value_to})
         st.rerun()

@@ -15,10 +15,11 @@ from components.common.i18n import Words
 from components.common.markup import Node
 from components.common.panel import want_settings
 from engine.engine import Engine
+from engine.evaluation.known_right import known_right
 from engine.model.config import PARAMETERS, SETTINGS, RoleModels, RunConfig, declared, for_workflow, settings_of
 from engine.model.values import PassageId, RunId, RunRecord
 from engine.replay import WhatIf
-from engine.replay.decision_boundaries import decision_boundaries, stable_ranges
+from engine.replay.decision_boundaries import smallest_changes, stable_ranges
 from engine.replay.grid import at_once
 from engine.replay.table import RunTable, run_table
 from engine.samples.demos import is_demo
@@ -128,7 +129,9 @@ def _below(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> li
     nodes: list[Node] = []
     table = table_of(record)
     if found.path_known and at_once(table, found.config):
-        nodes += smallest_change_nodes(decision_boundaries(table, found.config), words)
+        answerable = known_right(engine, record)[1]
+        changes = smallest_changes(table, found.config, answerable=answerable)
+        nodes += smallest_change_nodes(changes, words, answerable=answerable)
     effect = effect_on_pinned(engine, record.config, found.config, name="card")
     return nodes + (pinned_nodes(effect, words) if effect is not None else [])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from components.ask.answer import answer_card
-from components.ask.presenter import presenter, stage_style, what_if_line, what_if_slider
+from components.ask.presenter import presenter, stage_style, what_if_slider, what_if_stage
 from components.ask.what_if_text import collection_mark
 from components.common.faults import fault_box
 from components.common.i18n import Words
@@ -119,7 +119,7 @@ def what_if(engine: Engine, words: Words, record: RunRecord) -> None:
         st.markdown(f"**{words('What if the bar had been somewhere else?')}**")
         share, count = what_if_slider(record, words, key=f"bar_{record.id}")
         config = replace(record.config, grade_pass_threshold=share, min_relevant=count)
-        st.markdown(what_if_line(engine.what_if(record, config), record, words))
+        what_if_stage(engine.what_if(record, config), record, words, key="stage_admits")
 
 
 def _is_step(given: str) -> bool:

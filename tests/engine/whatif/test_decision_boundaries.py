@@ -62,10 +62,10 @@ def test_the_nearest_comes_first_another_gate_next_and_what_lets_rejected_passag
         "answered",
     )
     lowered = boundaries[-1]
-    assert (lowered.name, lowered.outcome, lowered.rejected, lowered.given) == ("min_confidence", "answered", 3, 5)
+    assert (lowered.name, lowered.outcome, lowered.rejected) == ("min_confidence", "answered", 3)
     assert not any(boundary.rejected for boundary in boundaries[:-1])
-    assert "3 of the 5 passages given were judged not relevant" in boundary_text(lowered, words_for("en"))
-    assert "5 个片段中有 3 个判为不相关" in boundary_text(lowered, words_for("zh"))
+    assert "lets in s.md (not relevant, P(relevant) 0.10); s.md (not" in boundary_text(lowered, words_for("en"))
+    assert "放入 s.md（评为不相关，相关概率 0.10）" in boundary_text(lowered, words_for("zh"))
 
 
 def test_nothing_is_said_of_flips_where_the_path_itself_is_not_known() -> None:

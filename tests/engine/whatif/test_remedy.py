@@ -67,11 +67,12 @@ def test_with_labels_the_answer_must_rest_on_an_expected_passage() -> None:
     assert found is not None
 
 
-def test_with_labels_a_remedy_that_lets_rejected_passages_in_says_how_many() -> None:
+def test_with_labels_a_remedy_that_lets_rejected_passages_in_names_them() -> None:
     found = ((0, 0.8), (1, 0.7), (2, 0.5), (3, 0.45))
     verdicts = (Verdict(True, 0.9, "yes"), *(Verdict(False, 0.6, "no"),) * 3)
     config = RunConfig(max_rewrites=0)
     record = run_in(World((found,) * 4, verdicts, ("new",) * 4), config)
     change = remedy(record, config, {PassageId("p03"): (0,)})
     assert change is not None
-    assert (change.name, change.rejected, change.given) == ("min_confidence", 3, 4)
+    assert (change.name, change.rejected) == ("min_confidence", 3)
+    assert [item.passage.id for item in change.admits] == ["p01", "p02", "p03"]
