@@ -17,8 +17,7 @@ from hypothesis import settings as hypothesis_settings
 from streamlit.components.v2 import manifest_scanner
 
 from components.common.catalogue import Untranslated
-from tests.support import neo4j_server, phoenix_server, postgres_server, ray_cluster
-from tests.support.limits import pytest_configure, pytest_runtest_call, pytest_unconfigure  # noqa: F401 - hooks
+from tests.support import limits, neo4j_server, phoenix_server, postgres_server, processor_time, ray_cluster
 
 if TYPE_CHECKING:
     from engine.database.base import Database
@@ -98,6 +97,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             super()._assign_work_unit(node)
 
     return ByFile(config, log)
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    for plugin in (limits, processor_time):
+        pluginmanager.register(plugin)
 
 
 def pytest_collection_finish() -> None:
