@@ -148,6 +148,7 @@ def settings(record: RunRecord | None) -> Chosen:
         address=ollama.address,
         version=ollama.version,
         models=tuple(item.name for item in ollama.models if item.chats),
+        looking=ollama.looking,
     )
     if "gate_wanted" in st.session_state:
         st.session_state["gate"] = st.session_state.pop("gate_wanted")

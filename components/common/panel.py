@@ -87,6 +87,8 @@ class OllamaNote:
     address: str
     version: str = ""
     models: tuple[str, ...] = ()
+    looking: bool = False
+    """Nothing is known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +337,8 @@ def _ollama_line(words: Words, ollama: OllamaNote, *, needed: bool) -> bool:
                 version=ollama.version,
             )
         )
+    elif ollama.looking:
+        note.caption(words("Looking for Ollama at {address} …", address=f"`{ollama.address}`"))
     else:
         said = words(
             "No Ollama at {address}, and a model chosen here needs it."

@@ -219,6 +219,8 @@ async def _embedder(resources: Resources) -> list[PartHealth]:
 
 async def _served_embedder(resources: Resources, model: str) -> PartHealth:
     status = await resources.ollama(patience_s=LIMIT_S * 0.9)
+    if status.looking:
+        return [PartHealth("embedder", "warning", {"model": model}, _no_answer_yet("embedder"))]
     fault = status.fault
     if status.reachable and not status.digest(model.removeprefix(_OLLAMA)):
         fault = Fault.of(not_pulled(model.removeprefix(_OLLAMA)))
@@ -243,10 +245,17 @@ async def _ollama(resources: Resources, looking: asyncio.Task[list[CollectionInf
             "embedding": str(sum(model.embeds for model in status.models)),
         }
         return [PartHealth("ollama", "ok", facts)]
+    if status.looking:
+        return [PartHealth("ollama", "warning", facts, _no_answer_yet("ollama"))]
     needed = await _needed_by(resources.settings, looking)
     if needed:
         return [PartHealth("ollama", "down", {**facts, "needed_by": needed}, status.fault)]
     return [PartHealth("ollama", "off", facts, status.fault)]
+
+
+def _no_answer_yet(part: PartName) -> Fault:
+    """On a busy machine an answer may come later: that is no sign that nothing is there."""
+    return Fault.of(PartSlow(part=part, seconds=LIMIT_S))
 
 
 async def _needed_by(settings: Settings, looking: asyncio.Task[list[CollectionInfo]]) -> str:
@@ -297,6 +306,8 @@ async def _web_search(address: str) -> list[PartHealth]:
         options = await asyncio.to_thread(http_options, shown, timeout_s=LIMIT_S * 0.9)
         async with httpx.AsyncClient(**options) as client:
             status = (await client.get(f"{address}/search", params={"q": "", "format": "json"})).status_code
+    except httpx.TimeoutException:
+        return [PartHealth("web_search", "warning", facts, _no_answer_yet("web_search"))]
     except (httpx.HTTPError, OSError):
         return [PartHealth("web_search", "down", facts, Fault.of(WebSearchUnreachable(address=shown)))]
     if status in _SEARCHABLE:

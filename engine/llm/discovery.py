@@ -15,9 +15,10 @@ from engine.settings import Settings
 
 Capability = Literal["chat", "embedding", "thinking", "vision"]
 
-_CONNECT_S = 1.5
-_ANSWER_S = 3.0
-_DETAILS_S = 2.0
+_CONNECT_S = 5.0
+_ANSWER_S = 10.0
+_DETAILS_S = 5.0
+"""Seconds even for what an idle machine does at once: on a busy one, silence is no sign that nothing is there."""
 _AT_ONCE = 8
 _CAPABILITIES: dict[str, Capability] = {
     "completion": "chat",
@@ -34,6 +35,8 @@ class OllamaStatus:
 
     reachable: bool
     address: str
+    looking: bool = False
+    """The first look is not over: nothing is known yet."""
     version: str = ""
     models: tuple[ModelDetails, ...] = ()
     fault: Fault | None = None
@@ -50,7 +53,7 @@ class OllamaStatus:
 
 
 async def ollama_status(settings: Settings) -> OllamaStatus:
-    """Look at Ollama: version and installed models with digests; waits 1.5 s for a connection, and never raises."""
+    """Look at Ollama: version and installed models with digests; waits 5 s for a connection, and never raises."""
     address = shown_address(settings)
     try:
         async with asking_ollama(settings, "ollama:", timeout_s=_ANSWER_S, connect_s=_CONNECT_S) as client:

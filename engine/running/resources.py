@@ -192,7 +192,7 @@ class Resources:
         """What Ollama offers here, looked up at most every half minute unless ``fresh``.
 
         With ``patience_s`` a page is not held up by an address that swallows packets: after that many seconds it gets
-        what was known before, or that no one answers, while it is still looking.
+        what was known before, or ``looking``, and the look goes on.
         """
         if fresh or self._status is None or time.monotonic() - self._status_at > _STATUS_KEPT_S:
             if self._looking is None or self._looking.done():
@@ -200,7 +200,7 @@ class Resources:
             with suppress(TimeoutError):
                 # Shielded: others may be waiting for the same look.
                 await asyncio.wait_for(asyncio.shield(self._looking), patience_s)
-        return self._status or OllamaStatus(reachable=False, address=shown_address(self.settings))
+        return self._status or OllamaStatus(reachable=False, address=shown_address(self.settings), looking=True)
 
     async def _look(self) -> None:
         self._status = await ollama_status(self.settings)

@@ -151,5 +151,6 @@ def test_a_page_is_not_held_up_by_an_address_that_never_answers(tmp_path: Path) 
         with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=url)) as engine:
             # It takes connections and says nothing: a look takes seconds, and what is known so far comes at once.
             status = engine.ollama()
-            assert (status.reachable, status.fault) == (False, None)
-            assert engine.ollama(fresh=True).fault is not None
+            assert (status.looking, status.reachable, status.fault) == (True, False, None)
+            looked = engine.ollama(fresh=True)
+            assert not looked.looking and looked.fault is not None

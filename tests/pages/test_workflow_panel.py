@@ -181,6 +181,19 @@ def test_a_grade_that_can_never_be_reached_is_said_before_the_run(engine: Engine
     )
 
 
+def test_while_ollama_is_looked_for_the_panel_does_not_say_that_it_is_not_there() -> None:
+    def page() -> None:
+        from components.common.i18n import words_for
+        from components.common.panel import OllamaNote, config_panel
+
+        config_panel(words_for("en"), (), OllamaNote("http://nowhere", looking=True))
+
+    app = AppTest.from_function(page, default_timeout=60).run()
+    said = [item.value for item in app.caption]
+    assert EN("Looking for Ollama at {address} …", address="`http://nowhere`") in said
+    assert not any("No Ollama" in text for text in said)
+
+
 @pytest.mark.parametrize(("top_k", "kinds", "score"), [(5, ("vector", "graph"), "0.46"), (5, ("vector",), "0.39")])
 def test_the_ceiling_names_the_score_and_the_kinds_that_are_missing(
     top_k: int, kinds: tuple[str, ...], score: str
