@@ -9,7 +9,8 @@ from engine.errors import WorkbenchError
 
 def main() -> int:
     """Start the app where nothing else is asked for; else do what the subcommand says. Returns the exit code."""
-    if sys.argv[1:] not in ([], ["serve"]):
+    command, *rest = sys.argv[1:] or ["serve"]
+    if command != "serve" and not command.startswith(("--host", "--port")):
         from engine.cli.main import main as run
 
         return run()
@@ -17,7 +18,7 @@ def main() -> int:
     from engine.cli.serve import serve
 
     try:
-        return serve()
+        return serve(rest if command == "serve" else [command, *rest])
     except WorkbenchError as error:
         print(f"{error.fact}\n{error.remedy}", file=sys.stderr)
         return 2

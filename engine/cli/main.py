@@ -34,7 +34,7 @@ from engine.cli.judgements import add_judgements
 from engine.cli.load import add_load
 from engine.cli.move_data import add_move_data
 from engine.cli.record_printing import print_record
-from engine.cli.serve import serve
+from engine.cli.serve import add_options
 from engine.errors import AppRefused, ModelError, WorkbenchError
 from engine.messages import CONTEXT_END
 from engine.model.config import (
@@ -124,8 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     add_agents(commands)
     add_move_data(commands)
 
-    serve = commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API.")
-    serve.set_defaults(command=_serve)
+    add_options(commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API."))
     return parser
 
 
@@ -372,7 +371,3 @@ def _said(
                 except ModelError as error:
                     fault = Fault.of(error)
         return store.answer_judgements(*((case.question, record.answer) for case, record in results)), fault
-
-
-def _serve(_: argparse.Namespace) -> int:
-    return serve()

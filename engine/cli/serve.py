@@ -2,28 +2,52 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import hmac
 import os
 import runpy
+import shlex
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 
-from engine.model.version import INSTALLED, ROOT
+from engine.cli.ports import next_free, require_free
+from engine.errors import AlreadyServed
+from engine.model.version import INSTALLED, PROGRAM, ROOT
 from engine.records.data_folder import require_writable
+from engine.running.running_app import RunningApp
 from engine.settings import Settings
 
 
-def serve() -> int:
-    """Be the app, pages and HTTP API, on the host and port of the settings, until it is ended.
+def serve(arguments: Sequence[str] = ()) -> int:
+    """Be the app, pages and HTTP API, on the host and port named or those of the settings, until it is ended.
 
-    Raises ``InvalidSettings`` and ``DataFolderUnwritable``.
+    Raises ``InvalidSettings``, ``DataFolderUnwritable``, ``PortTaken`` and ``AlreadyServed``.
     """
+    parser = argparse.ArgumentParser(prog=f"{PROGRAM} serve", description="Serve pages and HTTP API.")
+    add_options(parser)
+    return _serve(parser.parse_args(arguments))
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Where to listen; what is left out is as the settings have it."""
+    parser.add_argument("--host", help="address to listen on; default: WORKBENCH_HOST, else 127.0.0.1")
+    parser.add_argument("--port", help="port to listen on; default: WORKBENCH_PORT, else 8501")
+    parser.set_defaults(command=_serve)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    # As variables: the pages load the settings again, in this process.
+    named = {"WORKBENCH_HOST": options.host, "WORKBENCH_PORT": options.port}
+    os.environ |= {name: value for name, value in named.items() if value is not None}
     if not INSTALLED:
         # A checkout has its settings, its secrets and its data in its own folder.
         os.chdir(ROOT)
     settings = Settings.load()
     require_writable(settings.data_dir)
+    _require_unserved(settings)
+    require_free(settings.host, settings.port)
     print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)
     print(f"Data: {settings.data_dir.resolve()}", flush=True)
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
@@ -37,6 +61,17 @@ def serve() -> int:
     sys.argv = ["streamlit", "run", str(ROOT / "app.py")]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
+
+
+def _require_unserved(settings: Settings) -> None:
+    """Raise ``AlreadyServed`` where an app that answers has the embedded store of the data folder open."""
+    folder = settings.data_dir
+    app = None if settings.milvus_uri else RunningApp.find(folder)
+    if app is not None:
+        other = shlex.quote(f"{folder}-2")
+        raise AlreadyServed(
+            path=str(folder), url=app.url, other=other, port=next_free(settings.host, settings.port - 1)
+        )
 
 
 def cookie_secret(settings: Settings) -> str:

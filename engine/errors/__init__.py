@@ -6,6 +6,7 @@ another language (:func:`message_of`).
 
 · WorkbenchError
   · AddressNotListed
+  · AlreadyServed
   · AppRefused
   · AppUnreachable
   · AttachmentError
@@ -127,6 +128,7 @@ another language (:func:`message_of`).
   · NothingToJudge
   · NothingToRead
   · PeopleUnusable
+  · PortTaken
   · PostgresDriverMissing
   · QualityLow
   · RecordError

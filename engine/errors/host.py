@@ -25,6 +25,29 @@ class DataFolderUnwritable(WorkbenchError):
     remedy = N_("Make the folder writable, free some space, or point WORKBENCH_DATA_DIR at another folder.")
 
 
+class AlreadyServed(WorkbenchError):
+    """Another process serves this data folder; one process alone can have the embedded store open."""
+
+    code = "WB530"
+    fact = N_("A workbench has the data folder {path!r} open already, at {url}.")
+    remedy = N_(
+        "Open {url}, or end that one first. A second one needs a folder of its own: "
+        "`WORKBENCH_DATA_DIR={other} {program} serve --port {port}`."
+    )
+
+
+class PortTaken(WorkbenchError):
+    """The app cannot listen there."""
+
+    code = "WB531"
+    fact = N_("Port {port} is in use.")
+    remedy = N_("Free it, or take the next free one: `{program} serve --port {free}`.")
+    by = Message(
+        N_("Port {port} is in use by process {pid} ({holder})."),
+        N_("End that process, or take the next free one: `{program} serve --port {free}`."),
+    )
+
+
 class HostError(WorkbenchError):
     """Something about this machine."""
 

