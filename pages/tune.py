@@ -211,7 +211,7 @@ def apply_button(config: RunConfig) -> None:
 
 
 def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, panel: RunConfig) -> str:
-    """What the figures rest on, and what is in none of them: one line."""
+    """What the figures rest on, and what is unknown in them: one line."""
     total, unknown, failed = len(shown), int(evaluation.unknown_n[AFTER]), len(shown.evidence.failed)
     parts = [
         words.count(
@@ -227,14 +227,19 @@ def evidence_note(shown: Shown, evaluation: Evaluation, gathering: Gathering, pa
             )
         ]
     if unknown:
-        parts.append(words("{n} would need calls to tell under these settings: left out, never guessed", n=unknown))
+        parts.append(
+            words(
+                "{n} need calls to be known under these settings: each figure says the worst and the best they allow",
+                n=unknown,
+            )
+        )
         told = int((evaluation.right_by.recorded & ~evaluation.path_known)[:, AFTER].sum())
         if told:
             parts.append(words("of {n} of them another gathering has the answer: where it tells, they count", n=told))
         if not gathering.config.grade_probe and not gathering.imported:
             parts.append(words("gathered without grading the whole probe: gather again with it to know more"))
     if failed:
-        parts.append(words("{n} failed, in no figure", n=failed))
+        parts.append(words("{n} failed: unknown in every figure", n=failed))
     parts += [words(_EVIDENCE[note], n=n) for note, n in sorted(shown.evidence.notes.items())]
     if relabelled := gathering.relabelled(shown.cases):
         parts.append(words("{n} labelled otherwise by now: gather again to count by it", n=relabelled))
@@ -290,9 +295,7 @@ def map_card(shown: Shown, config: RunConfig) -> bool:
     if heat is None:
         heat = map_of(shown, config, (x, y), measure, names)
     promise = promise_text(found, words) if found is not None else ""
-    heat_map(heat, config, words, key="tune_map", tried=try_settings, total=len(shown), safe=safe, promise=promise)
-    if int(heat.known_n.min()) < len(shown):
-        st.caption(words("Hatched cells count fewer questions, empty ones none: the others would need calls to tell."))
+    heat_map(heat, config, words, key="tune_map", tried=try_settings, safe=safe, promise=promise)
     return swept is None and {x, y} <= set(names)
 
 
@@ -350,7 +353,7 @@ def changes_tab(changes: QuestionChanges, config: RunConfig) -> None:
 
 
 def failures(shown: Shown, gathering: Gathering) -> list[tuple[str, str]]:
-    """Question and what happened, of those that are in no figure."""
+    """Question and what happened, of those without a usable run."""
     return [(shown.cases[name].question, gathering.why(name, words)) for name in shown.evidence.failed]
 
 

@@ -12,9 +12,9 @@ import streamlit as st
 from components.common.i18n import Words
 from components.labels.settings import name_of
 from components.labels.tuning import MEASURE_NAMES
-from components.tune.figures import value_text
+from components.tune.figures import figure_text, known_text, value_text
 from components.tune.vega import ACCENT, AMBER, GREY, LEGEND_BELOW, TEAL, Spec, layer, number, text
-from engine.evaluation.figures import LOWER_IS_BETTER, Measure
+from engine.evaluation.figures import LOWER_IS_BETTER, Figure, Measure
 from engine.evaluation.sweep import Axis, AxisValue, HeatMap
 from engine.messages import N_
 from engine.model.config import RunConfig
@@ -30,7 +30,6 @@ Tried = Callable[[Mapping[str, AxisValue]], None]
 """Told the settings of a cell or a point that was clicked, before the page is drawn again."""
 
 _PALEST = 0.12
-_MOST_KNOWN, _HALF = 0.9, 0.5
 _UNBOUNDED: frozenset[Measure] = frozenset({"steps", "calls", "built_in_calls", "rewrites", "seconds"})
 """Measures that are no share."""
 _CLICKED = "clicked"
@@ -54,6 +53,8 @@ _SIZES: Mapping[Kind, int] = {"others": 26, "front": 60, "current": 190, "recomm
 _SEQUENCE = ("#e3f4f1", "#8fd6cc", "#2fa699", "#0f766e", "#0a4f4b")
 _SEQUENCE_DARK = ("#16302f", "#1b5650", "#23857a", "#3bb5a5", "#8debdc")
 """Teal away from the background: read alike by the colour-blind, and what stands out is always better."""
+_UNKNOWN, _UNKNOWN_DARK = "#d5d9e2", "#3b4252"
+"""Of cells of which too much is unknown to be told from others by a colour."""
 _MARK, _MARK_DARK = "#1f2937", "#f3f4f6"
 """Outline of the cell that the sliders stand on."""
 
@@ -65,22 +66,22 @@ def heat_map(
     *,
     key: str,
     tried: Tried,
-    total: int,
     safe: frozenset[int] = frozenset(),
     promise: str = "",
     top: float | None = None,
 ) -> None:
-    """One cell a setting, the stronger the better; cells of fewer than ``total`` questions are hatched.
+    """One cell a setting, coloured by the worse end of its figure: the stronger the better.
 
-    ``safe`` are settings that get a frame; where the map has any, it says so, and ``promise`` with it. Colours end at
-    ``top``, without one where the measure does.
+    A cell with an unknown question is hatched, one with more than a tenth of them grey as well; where no round can meet
+    the gate there is none. ``safe`` are settings that get a frame; where the map has any, it says so, and ``promise``
+    with it. Colours end at ``top``, without one where the measure does.
     """
-    rows = _cells(heat, current, words, total)
+    rows = _cells(heat, current, words)
     if not rows:
         st.caption(words("no question can tell"))
         return
     dark = st.context.theme.type == "dark"
-    values = [row["value"] for row in rows]
+    values = [row["value"] for row in rows if not row["grey"]] or [0.0]
     domain = scale_of(heat.measure, max(values)) if top is None else (0.0, top)
     st.caption(_colours_text(heat.measure, (min(values), max(values)), domain, words, dark=dark))
     ends = {"x": _ordinal("x", heat.x, words), "y": _ordinal("y", heat.y, words, downwards=True)}
@@ -89,7 +90,10 @@ def heat_map(
     cells = layer(
         rows,
         {"type": "rect", "cornerRadius": 3, "cursor": "pointer"},
-        color=number("value", scale={"domain": list(domain), "range": list(colours), "clamp": True}, legend=None),
+        color={
+            "condition": {"test": "datum.grey", "value": _UNKNOWN_DARK if dark else _UNKNOWN},
+            **number("value", scale={"domain": list(domain), "range": list(colours), "clamp": True}, legend=None),
+        },
         tooltip=[
             *(text(f"{end}_name", ends[end]["title"]) for end in ends),
             text("text", words(MEASURE_NAMES[heat.measure])),
@@ -98,7 +102,7 @@ def heat_map(
         **ends,
     )
     stroke = _MARK_DARK if dark else _MARK
-    # The number of questions behind a cell is drawn apart from its colour, which shows the measure alone.
+    # How much is unknown is drawn apart from the colour, which shows the worse end of the measure alone.
     lines = {"type": "text", "color": stroke, "opacity": 0.45, "fontSize": 13, "tooltip": None}
     hatched = layer((row for row in rows if row["hatching"]), lines, text=text("hatching"), **ends)
     frame = {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": stroke, "strokeWidth": 5 if safe else 2.5}
@@ -112,6 +116,8 @@ def heat_map(
         key,
         lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
     )
+    if notes := _cells_text(heat, words):
+        st.caption(notes)
     if framed:
         st.caption(words.joined([words("Framed in amber: certified."), promise]))
 
@@ -129,6 +135,24 @@ def _colours_text(
     return words(note, measure=words(MEASURE_NAMES[measure]), low=low, high=high, floor=floor, top=top)
 
 
+def _cells_text(heat: HeatMap, words: Words) -> str:
+    """What hatching, grey and empty cells mean, as far as the map has any."""
+    figures = heat.figures
+    shown = heat.possible & (figures.n > 0)
+    said = []
+    if (shown & (figures.known_n < figures.n)).any():
+        said.append(
+            words("Hatched: some questions are unknown and count as the longest run they can be.")
+            if heat.measure in _UNBOUNDED
+            else words("Hatched: some questions are unknown and count as the worst they can be.")
+        )
+    if (shown & ~figures.mostly_known).any():
+        said.append(words("Grey: more than one in ten is unknown."))
+    if not heat.possible.all():
+        said.append(words("Empty: more passages must pass than can be kept."))
+    return words.joined(said)
+
+
 def _ordinal(end: str, axis: Axis, words: Words, *, downwards: bool = False) -> Spec:
     names = [_name(value) for value in axis.values][:: -1 if downwards else 1]
     return {
@@ -141,25 +165,33 @@ def _ordinal(end: str, axis: Axis, words: Words, *, downwards: bool = False) -> 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One setting in the chart of quality against cost; NaN where no question can tell."""
+    """One setting in the chart of quality against cost, both at their worse ends."""
 
-    quality: float
-    cost: float
+    quality: Figure
+    cost: Figure
     text: str
     """What tells the setting from the others."""
-    known: int
-    """Questions whose path is known."""
     settings: Mapping[str, AxisValue] = field(default_factory=dict)
     """What a click moves the sliders to; nothing where there is nothing to move."""
     on_front: bool = False
     kind: Kind = "others"
 
+    @property
+    def place(self) -> tuple[float, float] | None:
+        """Cost and quality; None where nothing limits the cost, or no question can tell."""
+        if self.quality.lower is None or self.cost.upper is None:
+            return None
+        return self.cost.upper, self.quality.lower
 
-def quality_against_cost(
-    points: Sequence[Point], cost: Measure, words: Words, *, key: str, tried: Tried, total: int
-) -> None:
-    """Every setting as a point; a line through those that none beats in both quality and cost."""
-    shown = [item for item in points if not (np.isnan(item.quality) or np.isnan(item.cost))]
+    @property
+    def known(self) -> float:
+        """The share of the questions that both figures are known for."""
+        return min(item.known_n / item.n for item in (self.quality, self.cost))
+
+
+def quality_against_cost(points: Sequence[Point], cost: Measure, words: Words, *, key: str, tried: Tried) -> None:
+    """Every setting as a point at its worse ends; a line through those that none beats in both quality and cost."""
+    shown = [item for item in points if item.place is not None]
     # The later a row, the higher it lies: what is recommended is never under other points.
     shown.sort(key=lambda item: _KINDS.index(item.kind))
     if not shown:
@@ -168,14 +200,15 @@ def quality_against_cost(
     rows = [
         {
             "place": place,
-            "cost": item.cost,
-            "quality": item.quality,
+            "cost": item.cost.upper,
+            "quality": item.quality.lower,
             "kind": words(_FRONT[item.kind]),
             "size": _SIZES[item.kind],
-            "opacity": _strength(item.known, total),
+            "opacity": max(_PALEST, item.known**2),
             "text": item.text,
-            "cost_text": value_text(cost, item.cost),
-            "known_text": words("known for {known} of {n}", known=item.known, n=total),
+            "quality_text": figure_text("quality", item.quality, words),
+            "cost_text": figure_text(cost, item.cost, words),
+            "known_text": known_text(item.quality, words),
         }
         for place, item in enumerate(shown)
     ]
@@ -205,7 +238,7 @@ def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, 
         opacity=number("opacity", scale=None, legend=None),
         tooltip=[
             text("text", words("Settings under test")),
-            number("quality", words(MEASURE_NAMES["quality"]), format=".2f"),
+            text("quality_text", words(MEASURE_NAMES["quality"])),
             text("cost_text", words(MEASURE_NAMES[cost])),
             text("known_text", words("Evidence")),
         ],
@@ -219,25 +252,28 @@ def settings_text(settings: Mapping[str, AxisValue], words: Words) -> str:
     return " · ".join(f"{words(name_of(name))} {_name(value)}" for name, value in settings.items())
 
 
-def _cells(heat: HeatMap, current: RunConfig, words: Words, total: int) -> list[dict[str, Any]]:
+def _cells(heat: HeatMap, current: RunConfig, words: Words) -> list[dict[str, Any]]:
     rows = []
+    worse, mostly_known = heat.figures.worse, heat.figures.mostly_known
     for y_place, y in enumerate(heat.y.values):
         for x_place, x in enumerate(heat.x.values):
-            value = float(heat.values[y_place, x_place])
-            if np.isnan(value):
+            at = y_place, x_place
+            figure = heat.figures.at(at)
+            if figure.lower is None or not heat.possible[at]:
                 continue
-            known = int(heat.known_n[y_place, x_place])
+            grey = not bool(mostly_known[at]) or not np.isfinite(worse[at])
             rows.append(
                 {
                     "x": x,
                     "y": y,
                     "x_name": _name(x),
                     "y_name": _name(y),
-                    "setting": int(heat.settings[y_place, x_place]),
-                    "value": value,
-                    "text": value_text(heat.measure, value),
-                    "hatching": _hatching(known, total),
-                    "known_text": words("known for {known} of {n}", known=known, n=total),
+                    "setting": int(heat.settings[at]),
+                    "value": float(worse[at]) if np.isfinite(worse[at]) else None,
+                    "text": figure_text(heat.measure, figure, words),
+                    "grey": grey,
+                    "hatching": "" if not figure.unknown_n else "╱╱╱" if grey else "╱",
+                    "known_text": known_text(figure, words),
                     "current": _near(getattr(current, heat.x.name), x, heat.x.values)
                     and _near(getattr(current, heat.y.name), y, heat.y.values),
                 }
@@ -256,19 +292,6 @@ def _near(value: Any, cell: AxisValue, values: Sequence[AxisValue]) -> bool:
 def scale_of(measure: Measure, most: float) -> tuple[float, float]:
     """Both ends of the colours: those of the measure itself, so that a poor best never looks good."""
     return (0.0, most or 1.0) if measure in _UNBOUNDED else (0.0, 1.0)
-
-
-def _hatching(known: int, total: int) -> str:
-    """The more lines, the fewer questions are behind a cell; none where all are."""
-    if known >= total:
-        return ""
-    share = known / total
-    return "╱" if share >= _MOST_KNOWN else "╱╱" if share >= _HALF else "╱╱╱"
-
-
-def _strength(known: int, total: int) -> float:
-    """Opacity of a mark that is based on so many questions."""
-    return max(_PALEST, (known / total) ** 2) if total else _PALEST
 
 
 def _name(value: AxisValue) -> str:

@@ -16,7 +16,7 @@ from components.common.phrases import duration_text
 from components.labels.tuning import MEASURE_NAMES
 from engine.evaluation.answers import BASES, Basis
 from engine.evaluation.anytime import Drawn, anytime_of
-from engine.evaluation.figures import MEASURES, Evaluation, Measure
+from engine.evaluation.figures import MEASURES, Evaluation, Figure, Measure
 from engine.evaluation.statistics import Interval, PairedTest
 from engine.messages import N_, NC_
 
@@ -122,10 +122,10 @@ def cards_of(evaluation: Evaluation, words: Words, so_far: Drawn | None = None) 
     What ends right is told by the answers where there are gold answers, else by the passages given, and without labels
     by whether there was an answer.
     """
-    read = evaluation.n("containment")[AFTER] > 0
-    labelled = evaluation.n("context_hit")[AFTER] > 0
-    refusals = max(evaluation.n("refused_unanswerable")) > 0
-    calls = bool(evaluation.value("calls")[AFTER] > 0)
+    read, labelled, refusals = (
+        evaluation.figure(measure, AFTER).n > 0 for measure in ("containment", "context_hit", "refused_unanswerable")
+    )
+    calls = evaluation.figure("calls", AFTER).upper != 0
     chosen: tuple[Measure, ...] = (
         "answered_right" if read else "context_hit" if labelled else "quality",
         "wrong_given" if read else "false_rewrites" if labelled else "rewrites",
@@ -164,7 +164,7 @@ def test_of(evaluation: Evaluation, measure: Measure) -> PairedTest:
 
 
 def value_text(measure: Measure, value: float | None) -> str:
-    """A figure in the unit of its measure; a dash where no question can tell."""
+    """A number in the unit of its measure; a dash where there is none."""
     if value is None or math.isnan(value):
         return "–"
     if measure == "seconds":
@@ -174,13 +174,36 @@ def value_text(measure: Measure, value: float | None) -> str:
     return f"{value:.2f}"
 
 
+def figure_text(measure: Measure, figure: Figure, words: Words) -> str:
+    """The value, or its bounds while questions are unknown, such as ``0.08–1.00``; a dash where none is due."""
+    if figure.lower is None:
+        return "–"
+    lower = value_text(measure, figure.lower)
+    if not figure.unknown_n:
+        return lower
+    if figure.upper is None:
+        return words("{lower} or more", lower=lower)
+    upper = value_text(measure, figure.upper)
+    return lower if lower == upper else f"{lower}–{upper}"
+
+
+def known_text(figure: Figure, words: Words) -> str:
+    """On how many questions of its population a figure rests."""
+    return words("known for {known} of {n}", known=figure.known_n, n=figure.n)
+
+
+def sampling_text(measure: Measure, low: float, high: float) -> str:
+    """The interval of sampling error: other questions of the same kind might have said as much."""
+    return f"95 %: {value_text(measure, low)}–{value_text(measure, high)}"
+
+
 def p_text(p: float) -> str:
     """``p = 0.031``; below a thousandth that it is below."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
 
 
 def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Drawn | None = None) -> None:
-    """Every measure before and after, with its interval and how many questions it is based on.
+    """Every measure before and after, with its sampling error and how many questions it is known for.
 
     While a batch is running, the interval is where the figure will end, and changes are not told yet.
     """
@@ -193,20 +216,20 @@ def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Dr
         )
     rows = []
     for measure in MEASURES:
-        after = evaluation.figure(measure, AFTER)
-        if after.value is None and evaluation.figure(measure, BEFORE).value is None:
+        before, after = (evaluation.figure(measure, side) for side in (BEFORE, AFTER))
+        if before.n == after.n == 0:
             continue
         interval = _interval(evaluation, measure, so_far)
         rows.append(
             {
                 words(NC_("tuning", "Measure")): words(MEASURE_NAMES[measure]),
-                words("Before"): value_text(measure, evaluation.figure(measure, BEFORE).value),
-                words("After"): value_text(measure, after.value),
+                words("Before"): figure_text(measure, before, words),
+                words("After"): figure_text(measure, after, words),
                 words("Change"): "" if so_far is not None else _change(evaluation, measure, words)[0],
-                words("95 % interval"): ""
+                words("Sampling error"): ""
                 if interval is None
-                else f"{value_text(measure, interval.low)} – {value_text(measure, interval.high)}",
-                words("Questions"): after.n,
+                else sampling_text(measure, interval.low, interval.high),
+                words("Known"): known_text(after, words),
                 words("What it is"): words(_MEASURE_HELP[measure]),
             }
         )
@@ -232,15 +255,15 @@ def _card(evaluation: Evaluation, measure: Measure, words: Words, so_far: Drawn 
     label = words(_CARD[measure])
     help_text = words(_MEASURE_HELP[measure])
     figure = evaluation.figure(measure, AFTER)
-    if figure.value is None:
-        rewrites = evaluation.figure("rewrites", AFTER)
-        none = measure == "false_rewrites" and rewrites.value == 0
+    if figure.lower is None:
+        none = measure == "false_rewrites" and evaluation.figure("rewrites", AFTER).value == 0
         return Card(label, "–", words("no rewrites at all" if none else "no question can tell"), help=help_text)
-    value = value_text(measure, figure.value)
+    value = figure_text(measure, figure, words)
     if measure == "refused_unanswerable":
-        value = f"{round(figure.value * figure.n)} / {figure.n}"
+        ends = [round((end or 0.0) * figure.n) for end in (figure.lower, figure.upper)]
+        value = f"{'–'.join(map(str, dict.fromkeys(ends)))} / {figure.n}"
     elif measure == "seconds":
-        value = value_text(measure, evaluation.quantile(measure, 0.5, AFTER))
+        value = figure_text(measure, evaluation.quantile(measure, 0.5, AFTER), words)
     if so_far is not None:
         # A test of the change would mislead whoever looks at it again and again.
         return Card(label, value, _at_the_end(evaluation, measure, so_far, words), help=help_text)
@@ -248,28 +271,40 @@ def _card(evaluation: Evaluation, measure: Measure, words: Words, so_far: Drawn 
     if measure == "seconds" and note.startswith(("▲", "▼")):
         # The value beside it is a median.
         note = words("{change} on average", change=note)
+    if interval := evaluation.interval(measure, AFTER):
+        help_text = f"{help_text} {sampling_text(measure, interval.low, interval.high)}"
     return Card(label, value, note, look, help_text)
 
 
 def _change(evaluation: Evaluation, measure: Measure, words: Words) -> tuple[str, str]:
+    """What changed on the questions known on both sides, then how many are not."""
     test = test_of(evaluation, measure)
+    said, look = _paired(evaluation, measure, test, words)
+    if not test.unknown:
+        return said, look
+    return " · ".join(part for part in (said, words("{n} unknown", n=test.unknown)) if part), look
+
+
+def _paired(evaluation: Evaluation, measure: Measure, test: PairedTest, words: Words) -> tuple[str, str]:
     if test.n == 0 or test.difference is None:
-        return words("n = {n}", n=evaluation.figure(measure, AFTER).n), "muted"
+        # Nothing is known on both sides: how many are unknown says it all.
+        return ("" if test.unknown else words("n = {n}", n=evaluation.figure(measure, AFTER).n)), "muted"
     change = test.difference.value
     if test.gained == test.lost == 0:
-        # Questions that are not known on both sides are not compared, and the figure itself may rest on others.
+        if test.unknown:
+            return words.count("Same on 1 question", "Same on {n} questions", test.n), "muted"
+        # A share of what only some questions have can move although those that have it on both sides are the same.
         sides = [evaluation.figure(measure, side) for side in (BEFORE, AFTER)]
-        before, after = (value_text(measure, side.value) for side in sides)
-        if before != after:
-            counts = {"before_n": sides[BEFORE].n, "after_n": sides[AFTER].n}
-            return words(
-                "{before} as compared (n = {before_n}, now {after_n}); alike on the {n} of both",
-                before=before,
-                n=test.n,
-                **counts,
-            ), "muted"
-        everyone = test.n == max(evaluation.n(measure)[BEFORE], evaluation.n(measure)[AFTER])
-        return words("= as compared") if everyone else words("= as compared (n = {n})", n=test.n), "muted"
+        before, after = (figure_text(measure, side, words) for side in sides)
+        if before == after:
+            return words("= as compared"), "muted"
+        return words(
+            "{before} as compared (n = {before_n}, now {after_n}); the same on the {n} of both",
+            before=before,
+            before_n=sides[BEFORE].n,
+            after_n=sides[AFTER].n,
+            n=test.n,
+        ), "muted"
     if test.verdict == "not_distinguishable":
         return words("not distinguishable (n = {n})", n=test.n), "muted"
     half = (test.difference.high - test.difference.low) / 2

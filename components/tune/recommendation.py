@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from components.common.i18n import Words
 from components.common.markup import button, chip, draw, node
 from components.labels.tuning import MEASURE_NAMES, VERDICTS
-from components.tune.figures import p_text, value_text
-from engine.evaluation.figures import Measure
+from components.tune.figures import figure_text, p_text, sampling_text, value_text
+from engine.evaluation.figures import Figure, Measure
 from engine.evaluation.recommend import QUALITY_FLOOR, Recommendation
-from engine.evaluation.statistics import Interval
 from engine.messages import N_, NC_
 
 _COST = {
@@ -36,15 +35,19 @@ def recommendation_card(
 ) -> bool:
     """Draw the card; true when the reader wants to try it.
 
-    ``changed`` names what differs from the baseline, ``promised`` says what the setting is certified to keep.
+    Only what is measurably better is called recommended; else it is at most the cheapest of equal settings. ``changed``
+    names what differs from the baseline, ``promised`` says what the setting is certified to keep.
     """
-    head = [node("strong", "heading", words("Recommended"))]
-    head.append(chip(_LOOKS[found.verdict], words(VERDICTS[found.verdict])))
-    head.append(chip(_LOOKS[found.cost_verdict], words("cost: {verdict}", verdict=words(_COST[found.cost_verdict]))))
     if found.choice == "too_poor":
         none = (node("strong", "heading", words("No recommendation")), node("p", "", _poor(found, words)))
         draw((node("section", "card", *none),), words, key=key)
         return False
+    head = [node("strong", "heading", _heading(found, words))]
+    if found.better:
+        head.append(chip(_LOOKS[found.verdict], words(VERDICTS[found.verdict])))
+    if found.cost_verdict != "not_distinguishable":
+        cost = words("cost: {verdict}", verdict=words(_COST[found.cost_verdict]))
+        head.append(chip(_LOOKS[found.cost_verdict], cost))
     stays = _stays(found, changed)
     parts = [
         node("div", "head", *head),
@@ -58,7 +61,8 @@ def recommendation_card(
     if found.rejected:
         parts.append(node("p", "note small", "! ", _lets_in(found, words)))
     if not stays:
-        parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", "button primary")))
+        look = "button primary" if found.better else "button"
+        parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", look)))
     return draw((node("section", "card", *parts),), words, key=key) == "try"
 
 
@@ -68,8 +72,19 @@ def recommendation_text(found: Recommendation, changed: Sequence[str], words: Wo
         return [_poor(found, words)]
     verdict = f"{words(VERDICTS[found.verdict])} · {words('cost: {verdict}', verdict=words(_COST[found.cost_verdict]))}"
     chosen = words(_CHOICE[found.choice], tied=found.tied, tried=found.tried)
-    said = [_what(found, changed, words), verdict, chosen, _figures(found, words), _doubt(found, words)]
+    said = [
+        _heading(found, words),
+        _what(found, changed, words),
+        verdict,
+        chosen,
+        _figures(found, words),
+        _doubt(found, words),
+    ]
     return [*said, _lets_in(found, words)] if found.rejected else said
+
+
+def _heading(found: Recommendation, words: Words) -> str:
+    return words("Recommended") if found.better else words("No setting is measurably better")
 
 
 def _stays(found: Recommendation, changed: Sequence[str]) -> bool:
@@ -78,8 +93,13 @@ def _stays(found: Recommendation, changed: Sequence[str]) -> bool:
 
 def _what(found: Recommendation, changed: Sequence[str], words: Words) -> str:
     if _stays(found, changed):
-        return words("Keep the settings compared: nothing tried is better.")
-    return " · ".join(changed)
+        return words("Keep the settings compared.")
+    settings = " · ".join(changed)
+    if found.better:
+        return settings
+    if found.cost_verdict == "better":
+        return words("The cheapest equal one: {settings}", settings=settings)
+    return words("The one with the most right, too close to tell: {settings}", settings=settings)
 
 
 def _poor(found: Recommendation, words: Words) -> str:
@@ -105,28 +125,22 @@ def _lets_in(found: Recommendation, words: Words) -> str:
 
 
 def _figures(found: Recommendation, words: Words) -> str:
-    rows: tuple[tuple[Measure, Interval | None], ...] = (
+    rows: tuple[tuple[Measure, Figure], ...] = (
         (found.aim, found.quality),
         ("steps", found.steps),
         ("seconds", found.seconds),
     )
-    said = [
-        words(
-            "{name} {value} ({low} – {high})",
-            name=words(MEASURE_NAMES[measure]),
-            value=value_text(measure, interval.value),
-            low=value_text(measure, interval.low),
-            high=value_text(measure, interval.high),
-        )
-        for measure, interval in rows
-        if interval is not None
-    ]
-    return " · ".join(said)
+    return " · ".join(
+        words("{name} {value}", name=words(MEASURE_NAMES[measure]), value=figure_text(measure, figure, words))
+        for measure, figure in rows
+        if figure.lower is not None
+    )
 
 
 def _doubt(found: Recommendation, words: Words) -> str:
-    p = max(found.quality_test.p, found.p_corrected)
-    parts = [
+    p, sampled = max(found.quality_test.p, found.p_corrected), found.quality_interval
+    parts = [sampling_text(found.aim, sampled.low, sampled.high)] if sampled is not None else []
+    parts += [
         words("n = {n}, {p}, corrected for having tried {tried} settings.", n=found.n, p=p_text(p), tried=found.tried)
     ]
     if found.expected_on_new is not None:

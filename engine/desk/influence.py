@@ -40,7 +40,7 @@ def influences(evidence: Evidence, records: dict[str, RunRecord], base: RunConfi
         return {}
     configs = lattice(base)
     evaluation = evaluate(evidence, configs)
-    scores = evaluation.value("answered_right" if kind == "answer" else "quality")
+    scores = evaluation.figures("answered_right" if kind == "answer" else "quality").worse
     n = len(evidence)
     if kind == "answer":
         answer = replay_all(evidence, configs).answer

@@ -62,10 +62,10 @@ def next_item(
 def influence_of(mask: BoolArray, scores: FloatArray, n: int) -> float:
     """How much the judgement of one pair could change which setting is best, from 0 (nothing) to 1.
 
-    ``mask`` [S]: settings under which the pair counts, ``scores`` [S] their share of right answers over ``n``
-    questions, NaN where it is not known. A judgement moves the score of every setting of the mask by at most 1 / n: it
-    tells something only where the mask parts the settings, and the more, the closer the best of one side is to the
-    best of the other. The value is 1 / (1 + n * gap).
+    ``mask`` [S]: settings under which the pair counts, ``scores`` [S] the share of right answers that each proves over
+    ``n`` questions, NaN where none is to be right. A judgement moves the score of every setting of the mask by at most
+    1 / n: it tells something only where the mask parts the settings, and the more, the closer the best of one side is
+    to the best of the other. The value is 1 / (1 + n * gap).
     """
     known = ~np.isnan(scores)
     inside, outside = scores[mask & known], scores[~mask & known]

@@ -24,7 +24,7 @@ class Scores:
     at: str
     """When the gathering was begun: ISO 8601, UTC."""
     figures: Mapping[str, tuple[float, int]]
-    """By measure: the value, and the questions it was told by."""
+    """By measure: the value, at its worse end where a question was unknown, and how many questions it is about."""
     note: str = ""
     """What somebody wrote about it, e.g. "new chunking"."""
     noted_at: str = ""

@@ -1,6 +1,7 @@
 """The figures of a gathered query set under any settings: decisions by what-if, then arrays over all questions at once.
 
-A path that is not known is in no figure, and neither is a question that fails under the setting.
+A question is unknown in a figure that it belongs to where its path is, where it fails under the setting, and where it
+has no usable run: a failure must not improve a figure.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.evaluation.answers import BASES, Basis, basis_of
-from engine.evaluation.cases import firsts
+from engine.evaluation.cases import Case, firsts
 from engine.evaluation.evidence import Evidence, Gathered, Told
-from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Measure, Measured, RightBy, ratio
+from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Lost, Measure, Measured, RightBy, ratio
 from engine.evaluation.kept import Kept, kept_under
+from engine.evaluation.limits import limits_of
 from engine.evaluation.scores import MAX_CUTOFF
 from engine.model.config import RoleModel, RunConfig
 from engine.replay.grid import paths
@@ -132,9 +134,7 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
         raise ValueError(f"cutoff must be from 1 to {MAX_CUTOFF}")
     replayed = replay_all(evidence, configs)
     reached = np.where(replayed.path_known, replayed.round, -1)
-    measures = _Measures(
-        evidence, replayed, kept_under(evidence, configs, reached, cutoff), _same_grader(evidence, configs)
-    )
+    measures = _Measures(evidence, configs, replayed, kept_under(evidence, configs, reached, cutoff))
     return Evaluation(
         configs=tuple(configs),
         case_ids=tuple(item.case.id for item in evidence.gathered),
@@ -147,18 +147,45 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
     )
 
 
-class _Measures:
-    """Sums and weights of every measure; each method is one family of them."""
+class _Population:
+    """Which questions a measure is about; columns [N, 1], or [F, 1] of the questions without a usable run."""
 
-    def __init__(self, evidence: Evidence, replayed: Outcomes, kept: Kept, same_grader: BoolArray) -> None:
-        cases = evidence.cases
-        self.evidence = evidence
-        self.replayed = replayed
-        self.same_grader = same_grader
-        self.kept = kept
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.all = _column((True for _ in cases), bool)
         self.labelled = _column((bool(case.expected) for case in cases), bool)
         self.answerable = _column((case.answerable is True for case in cases), bool)
         self.unanswerable = _column((case.answerable is False for case in cases), bool)
+        self.gold = _column((bool(case.gold_answers) for case in cases), bool)
+        self.told = _column((basis_of(case) is not None for case in cases), bool)
+        """Something tells whether the question ended right."""
+
+    @property
+    def graded(self) -> BoolArray:
+        """It is known which passages are to pass."""
+        return np.asarray(self.labelled | self.unanswerable, np.bool_)
+
+
+Part = Literal["all", "labelled", "answerable", "unanswerable", "gold", "told", "graded"]
+
+
+class _Measures:
+    """Sums and weights of every measure; each method is one family of them."""
+
+    def __init__(self, evidence: Evidence, configs: Sequence[RunConfig], replayed: Outcomes, kept: Kept) -> None:
+        cases = evidence.cases
+        self.evidence = evidence
+        self.replayed = replayed
+        self.same_grader = _same_grader(evidence, configs)
+        self.kept = kept
+        self.limits = limits_of(evidence, configs)
+        self.kept_most = np.array([config.top_k for config in configs]) * self.limits.rounds
+        """Passages that all rounds of a run can keep [S]."""
+        self.of, self.of_lost = _Population(cases), _Population(evidence.lost)
+        self.labelled, self.answerable, self.unanswerable = (
+            self.of.labelled,
+            self.of.answerable,
+            self.of.unanswerable,
+        )
         self.ended = replayed.outcome >= 0
         self.counted = replayed.path_known & (replayed.outcome != OUTCOMES.index("failed"))
         self.answered = np.isin(replayed.outcome, _ANSWERED)
@@ -178,6 +205,43 @@ class _Measures:
             **self._grader(),
         }
 
+    # -- what is not known ----------------------------------------------------------------------------------------
+
+    def _mean(self, values: NDArray[np.generic], tells: BoolArray, part: Part) -> Measured:
+        """A mean of values from 0 to 1 over a part of the questions, of which those tell that are known."""
+        return self._partial(values, tells, getattr(self.of, part) & ~tells, part)
+
+    def _partial(self, values: NDArray[np.generic], tells: BoolArray, open_: BoolArray, part: Part) -> Measured:
+        """The same, where not every question of the part counts: those of ``open_`` may."""
+        total = np.where(tells, values, 0).astype(np.float64)
+        return Measured(total, tells.astype(np.float64), open_, lost=self._lost(part, np.ones(tells.shape[1])))
+
+    def _weighed(
+        self, total: FloatArray, weight: FloatArray, open_: BoolArray, most: FloatArray, part: Part
+    ) -> Measured:
+        """A ratio of counts, to whose weight every unknown question adds up to ``most`` [S]."""
+        added = np.where(open_, most, 0.0)
+        return Measured(total, weight, added, lost=self._lost(part, most))
+
+    def _cost(self, values: NDArray[np.generic], tells: BoolArray, most: FloatArray) -> Measured:
+        """A mean over all questions: of an unknown one at least what is known so far, and at most ``most``."""
+        known = np.nan_to_num(values.astype(np.float64))
+        return Measured(
+            np.where(tells, known, 0.0),
+            tells.astype(np.float64),
+            ~tells,
+            np.where(tells, 0.0, known),
+            np.where(tells, 0.0, np.maximum(most, known)),
+            # Of a question without a run, no time is known either.
+            self._lost("all", np.ones(tells.shape[1]), most if most.ndim == 1 else np.full(tells.shape[1], np.inf)),
+        )
+
+    def _lost(self, part: Part, weight: FloatArray, most: FloatArray | None = None) -> Lost | None:
+        n = int(getattr(self.of_lost, part).sum())
+        return Lost(n, n * weight, n * (weight if most is None else most)) if n else None
+
+    # -- the measures -----------------------------------------------------------------------------------------------
+
     def _right_by(self) -> RightBy:
         replayed, cases = self.replayed, self.evidence.cases
         refused = np.where(replayed.answer >= 0, replayed.told_outcome == _ABSTAINED, self.refused)
@@ -190,14 +254,14 @@ class _Measures:
             basis=basis,
             recorded=self.read | (self.counted & self.refused),
             given=given,
-            otherwise=_column((basis_of(case) is not None for case in cases), bool) & np.ones_like(given),
+            otherwise=self.of.told & np.ones_like(given),
             at_random=judged & (self._by_answer(lambda told: told.judged is not None and told.judged.at_random) > 0),
             first=_column(firsts(cases), bool) & np.ones_like(given),
         )
 
     def _answers(self) -> dict[Measure, Measured]:
         by, given = self.right_by, self.right_by.given
-        gold = _column((bool(case.gold_answers) for case in self.evidence.cases), bool)
+        gold = self.of.gold
         exact, f1, contained = (self._by_answer(_figure("match", name)) for name in ("exact", "f1", "contained"))
         judged_right = self._by_answer(lambda told: told.judged is not None and told.judged.right) > 0
         ways: dict[Basis, BoolArray] = {
@@ -209,13 +273,20 @@ class _Measures:
         says_right = np.select([by.basis == BASES.index(basis) for basis in ways], list(ways.values()), default=False)
         right = np.where(given, says_right, self.unanswerable)
         ended, tells = by.recorded, by.tells
+        # Who judged an answer of a question wants to know whether it ends right, under every setting.
+        told = self.of.told | self._any_told(lambda told: told.judged is not None)
+        unjudged = told & (~ended | (given & ~tells))
         return {
-            "answered_right": _mean(right, tells),
-            "wrong_given": _mean(~right, tells & given),
-            "exact_match": _mean(given * exact, ended & gold),
-            "f1": _mean(given * f1, ended & gold),
-            "containment": _mean(given * contained, ended & gold),
+            "answered_right": self._partial(right, tells, told & ~tells, "told"),
+            "wrong_given": self._partial(~right, tells & given, unjudged, "told"),
+            "exact_match": self._mean(given * exact, ended & gold, "gold"),
+            "f1": self._mean(given * f1, ended & gold, "gold"),
+            "containment": self._mean(given * contained, ended & gold, "gold"),
         }
+
+    def _any_told(self, said: Callable[[Told], bool]) -> BoolArray:
+        """[N, 1]: it holds of any run of the question."""
+        return _column((any(map(said, (item.own, *item.others))) for item in self.evidence.gathered), bool)
 
     def _citations(self) -> dict[Measure, Measured]:
         tells = self.read & (self.replayed.told_outcome != _ABSTAINED)
@@ -223,16 +294,24 @@ class _Measures:
             np.where(tells, self._by_answer(_figure("cited", name)), 0.0)
             for name in ("pairs", "held", "claims", "borne_out")
         )
+        # How much an answer would say and cite that nobody has read is not limited.
+        unread, endless = ~self.right_by.recorded, np.full(tells.shape[1], np.inf)
         return {
-            "citation_precision": Measured(held, pairs),
-            "citation_recall": Measured(borne_out, claims),
-            **{name: self._judged(name, tells) for name in ("claim_recall", "faithfulness")},
+            "citation_precision": self._weighed(held, pairs, unread, endless, "all"),
+            "citation_recall": self._weighed(borne_out, claims, unread, endless, "all"),
+            "claim_recall": self._judged("claim_recall", tells, "gold"),
+            "faithfulness": self._judged("faithfulness", tells, "all"),
         }
 
-    def _judged(self, name: Literal["claim_recall", "faithfulness"], tells: BoolArray) -> Measured:
-        """What the judge of answers says of those that it has judged."""
+    def _judged(self, name: Literal["claim_recall", "faithfulness"], tells: BoolArray, part: Part) -> Measured:
+        """What the judge of answers says; where one judges, answers without a readable verdict are unknown."""
         values = self._by_answer(lambda told: np.nan if getattr(told, name) is None else getattr(told, name))
-        return _mean(np.nan_to_num(values), tells & ~np.isnan(values))
+        known = tells & ~np.isnan(values)
+        if not self._any_told(lambda told: told.verdict is not None).any():
+            return Measured(np.zeros(tells.shape), np.zeros(tells.shape))
+        unjudged = tells & ~(self._by_answer(lambda told: told.verdict is not None) > 0)
+        open_ = getattr(self.of, part) & (~self.right_by.recorded | unjudged)
+        return self._partial(np.nan_to_num(values), known, open_, part)
 
     def _by_answer(self, figure: Callable[[Told], float]) -> FloatArray:
         """A figure of the answer that stands, [N, S]; that of the question's own run where none does."""
@@ -251,55 +330,66 @@ class _Measures:
         tells = ended & (~should_hit | ~self.answered | replayed.context_known)
         in_context = self.counted & self.labelled & replayed.context_known
         return {
-            "quality": _mean(good, tells),
-            "context_hit": _mean(replayed.given_any, in_context),
-            "context_hit_all": _mean(replayed.given_all, in_context),
-            "refused_unanswerable": _mean(self.refused, ended & self.unanswerable),
-            "answered_answerable": _mean(self.answered, ended & self.answerable),
-            "refused_answerable": _mean(self.refused, ended & self.answerable),
+            "quality": self._mean(good, tells, "all"),
+            "context_hit": self._mean(replayed.given_any, in_context, "labelled"),
+            "context_hit_all": self._mean(replayed.given_all, in_context, "labelled"),
+            "refused_unanswerable": self._mean(self.refused, ended & self.unanswerable, "unanswerable"),
+            "answered_answerable": self._mean(self.answered, ended & self.answerable, "answerable"),
+            "refused_answerable": self._mean(self.refused, ended & self.answerable, "answerable"),
         }
 
     def _retrieval(self) -> dict[Measure, Measured]:
         tells = self.counted & self.labelled & self.kept.seen_whole
         return {
-            "recall": _mean(self.kept.recall, tells),
-            "rr": _mean(self.kept.rr, tells),
-            "ndcg": _mean(self.kept.ndcg, tells),
+            "recall": self._mean(self.kept.recall, tells, "labelled"),
+            "rr": self._mean(self.kept.rr, tells, "labelled"),
+            "ndcg": self._mean(self.kept.ndcg, tells, "labelled"),
         }
 
     def _costs(self) -> dict[Measure, Measured]:
-        replayed = self.replayed
-        timed = ~np.isnan(replayed.seconds)
+        replayed, most = self.replayed, self.limits
+        passed = ratio(replayed.passed, replayed.kept, otherwise=0.0)
+        timed = self.counted & ~np.isnan(replayed.seconds)
         return {
-            "pass_rate": _mean(
-                ratio(replayed.passed, replayed.kept, otherwise=0.0), self.counted & replayed.all_judged
+            "pass_rate": self._mean(passed, self.counted & replayed.all_judged, "all"),
+            "rewrites": self._cost(np.maximum(replayed.round, 0), self.counted, most.rounds - 1),
+            "calls": self._cost(replayed.calls, self.counted, most.calls),
+            "built_in_calls": self._cost(replayed.built_in_calls, self.counted, most.built_in_calls),
+            "steps": self._cost(
+                replayed.calls + replayed.built_in_calls, self.counted, most.calls + most.built_in_calls
             ),
-            "rewrites": _mean(replayed.round, self.counted),
-            "calls": _mean(replayed.calls, self.counted),
-            "built_in_calls": _mean(replayed.built_in_calls, self.counted),
-            "steps": _mean(replayed.calls + replayed.built_in_calls, self.counted),
-            "seconds": _mean(np.nan_to_num(replayed.seconds), self.counted & timed),
+            "seconds": self._cost(replayed.seconds, timed, most.seconds),
         }
 
     def _rewrites(self) -> dict[Measure, Measured]:
         labelled = self.counted & self.labelled
         by_the_gate = labelled & (self.replayed.outcome == OUTCOMES.index("answered"))
+        seen = self.replayed.found_any | self.kept.seen_whole
         missed = ~self.replayed.found_any & self.kept.seen_whole
+        elsewhere = labelled & self.ended & ~by_the_gate
         return {
-            "false_rewrites": Measured(
+            "false_rewrites": self._weighed(
                 np.where(labelled, self.kept.false_rewrites, 0.0),
                 np.where(labelled, self.replayed.round, 0).astype(float),
+                self.labelled & ~labelled,
+                self.limits.rounds - 1,
+                "labelled",
             ),
-            "missed_rewrites": _mean(missed, by_the_gate & (self.replayed.found_any | self.kept.seen_whole)),
+            "missed_rewrites": self._partial(
+                missed, by_the_gate & seen, self.labelled & ~elsewhere & ~(by_the_gate & seen), "labelled"
+            ),
         }
 
     def _grader(self) -> dict[Measure, Measured]:
         # The recorded verdicts say nothing of another grader.
-        tells = self.counted & self.same_grader & (self.labelled | self.unanswerable)
+        graded = self.of.graded
+        tells = self.counted & self.same_grader & graded
         right = np.where(tells, self.kept.right, 0.0)
+        passed, expected = (np.where(tells, weight, 0.0) for weight in (self.kept.passed, self.kept.expected))
+        unknown = graded & ~tells
         return {
-            "grader_precision": Measured(right, np.where(tells, self.kept.passed, 0.0)),
-            "grader_recall": Measured(right, np.where(tells, self.kept.expected, 0.0)),
+            "grader_precision": self._weighed(right, passed, unknown, self.kept_most, "graded"),
+            "grader_recall": self._weighed(right, expected, unknown, self.kept_most, "graded"),
         }
 
 
@@ -323,7 +413,3 @@ def _figure(part: Literal["match", "cited"], name: str) -> Callable[[Told], floa
 def _column(values: Iterable[float], kind: type = float) -> NDArray[Any]:
     """One value a question as a column [N, 1], to stand beside arrays [N, S]."""
     return np.fromiter(values, dtype=kind).reshape(-1, 1)
-
-
-def _mean(values: NDArray[np.generic], counted: BoolArray) -> Measured:
-    return Measured(np.where(counted, values, 0).astype(np.float64), counted.astype(np.float64))

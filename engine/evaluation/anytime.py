@@ -67,16 +67,28 @@ def drawn(batch_id: str, case_ids: Sequence[str], ended: Collection[str]) -> Dra
 def anytime_of(evaluation: Evaluation, measure: Measure, setting: int, so_far: Drawn) -> Interval | None:
     """What a measure will be over all questions of the batch; None for one that is no mean of values from 0 to 1.
 
-    How many of the questions to come can tell is not known, so as many as possible are assumed: the interval of a
-    larger number contains that of a smaller one.
+    How many of the questions to come are in the population is not known, so as many as possible are assumed: the
+    interval of a larger number contains that of a smaller one. The lower end counts every question that has run and is
+    unknown as 0, the upper one as 1; also those that ended without a usable run.
     """
     if measure not in BOUNDED:
         return None
-    own = dict(zip(evaluation.case_ids, evaluation.measures[measure].of(setting), strict=True))
+    measured = evaluation.measures[measure]
+    own = dict(zip(evaluation.case_ids, measured.of(setting), strict=True))
+    unknown = {
+        case_id for case_id, is_so in zip(evaluation.case_ids, measured.unknown[:, setting], strict=True) if is_so
+    }
+    unknown |= set(evaluation.failed) if measured.lost_n else set()
     looked = so_far.unbroken
-    values = np.array([own.get(case_id, np.nan) for case_id in looked], dtype=np.float64)
-    known = values[~np.isnan(values)]
-    return anytime_interval(known, len(so_far.order) - (len(looked) - len(known)))
+    ends = []
+    for worst in (0.0, 1.0):
+        values = np.array([worst if case in unknown else own.get(case, np.nan) for case in looked], dtype=np.float64)
+        counted = values[~np.isnan(values)]
+        ends.append(anytime_interval(counted, len(so_far.order) - (len(looked) - len(counted))))
+    low, high = ends
+    if low is None or high is None:
+        return None
+    return Interval(low.value, low.low, high.high, low.n, "anytime")
 
 
 def anytime_interval(values: FloatArray, population: int, alpha: float = ALPHA) -> Interval | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.errors import InvalidConfig, UnknownMeasure
 from engine.evaluation.cases import Case
-from engine.evaluation.figures import ANSWERED, Measure
+from engine.evaluation.figures import ANSWERED, Figure, Measure
 from engine.evaluation.matching import met_by
 from engine.model.values import RunRecord
 
@@ -94,11 +94,28 @@ class Value:
     """One measured figure."""
 
     measure: MeasureName
-    value: float | None
-    """None where no question can tell."""
-    n: int
-    """Questions behind it."""
+    figure: Figure
     interval: Interval | None = None
+    """Sampling error of the value; None while a question is unknown."""
+
+    @property
+    def value(self) -> float | None:
+        return self.figure.value
+
+    def end_for(self, bar: Bar) -> float | None:
+        """What a bar judges: the lower end where at least so much is asked for, the upper where at most."""
+        return self.figure.lower if bar.relation == ">=" else self.figure.upper
+
+    def clears(self, bar: Bar) -> bool:
+        return bar.cleared_by(self.end_for(bar))
+
+    def only_unknown_misses(self, bar: Bar) -> bool:
+        """Whether a bar is missed although it would be cleared, did every unknown question end well."""
+        figure = self.figure
+        best = figure.upper if bar.relation == ">=" else figure.lower
+        # Where nothing limits the upper end, every bar might be cleared.
+        reachable = bar.cleared_by(best) or (figure.unknown_n > 0 and figure.lower is not None and best is None)
+        return figure.unknown_n > 0 and not self.clears(bar) and reachable
 
 
 def measure_of(written: str) -> MeasureName:
@@ -134,7 +151,7 @@ def values_of(
     said: Sequence[AnswerJudgement] = (),
     judge: str = "",
 ) -> dict[MeasureName, Value]:
-    """Figures of cases that were run under one config, by case id; runs that failed are in none but ``failed``.
+    """Figures of cases that were run under one config, by case id; runs that failed are unknown in all but ``failed``.
 
     ``said`` is what people and models said of the answers; of the models only ``judge`` counts.
     """
@@ -153,16 +170,17 @@ def values_of(
     found: dict[MeasureName, Value] = {}
     for item in measures:
         if item.name == "failed":
-            found[item] = Value(item, float(len(evidence.failed)), len(cases))
+            failed, n = float(len(evidence.failed)), len(cases)
+            found[item] = Value(item, Figure(failed, failed, failed, n, n))
         elif item.name in _OF_RUNS:
-            found[item] = _mean(item, _figures(item.name, usable))
+            lost = sum(bool(case.expected) or item.name != "context_recall" for case in evidence.lost)
+            found[item] = _mean(item, _figures(item.name, usable), lost)
         elif not usable:
-            found[item] = Value(item, None, 0)
+            found[item] = Value(item, Figure(None, None, None, 0, len(cases)))
         else:
             evaluation = evaluations[item.cutoff or _USUAL_CUTOFF]
             measure = _OF_EVALUATION[item.name]
-            figure = evaluation.figure(measure)
-            found[item] = Value(item, figure.value, figure.n, _usable(item, evaluation.interval(measure)))
+            found[item] = Value(item, evaluation.figure(measure), _usable(item, evaluation.interval(measure)))
     return found
 
 
@@ -204,12 +222,18 @@ def _context_recall(case: Case, record: RunRecord) -> float:
     return len({place for passage in given for place in met_by(case, passage)}) / len(case.expected)
 
 
-def _mean(measure: MeasureName, figures: list[float]) -> Value:
+def _mean(measure: MeasureName, figures: list[float], lost: int) -> Value:
+    """The mean of what the runs say; ``lost`` are questions without a usable run."""
     from engine.evaluation.statistics import interval
 
-    values = np.array(figures, dtype=np.float64)
-    value = float(values.mean()) if figures else None
-    return Value(measure, value, len(figures), _usable(measure, interval(values)))
+    n = len(figures) + lost
+    if not n:
+        return Value(measure, Figure(None, None, None, 0, 0))
+    total = sum(figures)
+    most = None if lost and measure.name in _COUNTS else (total + lost) / n
+    value = None if lost else total / n
+    sampled = None if lost else _usable(measure, interval(np.array(figures, dtype=np.float64)))
+    return Value(measure, Figure(value, total / n, most, len(figures), n), sampled)
 
 
 def _usable(measure: MeasureName, found: Interval | None) -> Interval | None:

@@ -4,7 +4,8 @@ Learn then test (Angelopoulos, Bates, Candès, Jordan and Lei, 2021): each setti
 the bound*, with the exact binomial p-value of its wrong answers. Settings are tested one after the other, from the
 strictest to the laxest, and the first that fails ends it: so the chance that any certified setting breaks the bound is
 at most one minus the confidence, no matter how many are tried. The order comes from the settings alone, never from
-what is known of the answers. A question that stands in the set twice counts once.
+what is known of the answers. A question that stands in the set twice counts once. One without a usable run counts as
+a failure under every setting.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Certificates:
     """[S]: chance of so few failures, were the risk at the bound; 1 without trials."""
     certified: BoolArray
     """[S]"""
+    lost: int = 0
+    """Questions with a label that have no usable run: among the trials and the failures."""
 
     def more(self, setting: int) -> int | None:
         """How many further ones without a failure would bring the p-value under its level; None where too many would.
@@ -91,10 +94,12 @@ def certify(
     counted, unrecorded = _population(by)
     if risk == "refused_answerable":
         counted = np.ones_like(counted)
+        unrecorded = np.asarray((measured.unknown & by.first).sum(axis=0), np.int64)
     # The same question again is no further trial.
     counted = counted & by.first
-    trials = (measured.weight * counted).sum(axis=0).astype(np.int64)
-    failures = (measured.total * counted).sum(axis=0).astype(np.int64)
+    lost = measured.lost_n
+    trials = (measured.weight * counted).sum(axis=0).astype(np.int64) + lost
+    failures = (measured.total * counted).sum(axis=0).astype(np.int64) + lost
     pairs = zip(failures.tolist(), trials.tolist(), strict=True)
     p = np.array([p_value(k, n, bound) for k, n in pairs], dtype=np.float64)
     certified = np.zeros(len(p), dtype=np.bool_)
@@ -105,7 +110,7 @@ def certify(
         if p[place] > 1 - confidence:
             break
         certified[place] = True
-    return Certificates(risk, bound, confidence, trials, failures, unrecorded, p, certified)
+    return Certificates(risk, bound, confidence, trials, failures, unrecorded, p, certified, lost)
 
 
 def _population(by: RightBy) -> tuple[BoolArray, IntArray]:

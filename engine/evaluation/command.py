@@ -82,7 +82,7 @@ class Report:
     @property
     def missed(self) -> tuple[Bar, ...]:
         """Bars that were not cleared."""
-        return tuple(bar for bar in self.job.bars if not bar.cleared_by(self.values[bar.measure].value))
+        return tuple(bar for bar in self.job.bars if not self.values[bar.measure].clears(bar))
 
     @property
     def passed(self) -> bool:
@@ -105,7 +105,9 @@ class Report:
                     "relation": bar.relation,
                     "bound": bar.bound,
                     "value": self.values[bar.measure].value,
+                    "end": self.values[bar.measure].end_for(bar),
                     "cleared": bar not in self.missed,
+                    "missed_by_unknown": self.values[bar.measure].only_unknown_misses(bar),
                 }
                 for bar in self.job.bars
             ],
@@ -218,10 +220,29 @@ def say(report: Report) -> None:
         stopped = f"{report.judge_fault.fact} {report.judge_fault.remedy}"
         console.print(f"[red]the judge stopped:[/] {escape(stopped)} The same command judges the rest.")
     for bar in report.missed:
-        value = report.values[bar.measure].value
-        measured = "could not be measured" if value is None else f"is {value:.4g}"
-        console.print(f"[red]below the bar:[/] {bar} is asked for, and {bar.measure} {measured}")
+        console.print(f"[red]below the bar:[/] {_missed(bar, report)}")
     _write_json(report)
+
+
+def _missed(bar: Bar, report: Report) -> str:
+    """Why a bar is not cleared, and where an unknown question is the reason, what would make it known."""
+    found = report.values[bar.measure]
+    figure = found.figure
+    if figure.lower is None:
+        return f"{bar} is asked for, and {bar.measure} could not be measured"
+    if not figure.unknown_n:
+        return f"{bar} is asked for, and {bar.measure} is {figure.lower:.4g}"
+    bounds = f"{figure.lower:.4g} … {'?' if figure.upper is None else f'{figure.upper:.4g}'}"
+    said = f"{bar} is asked for, and {bar.measure} is {bounds}, known for {figure.known_n} of {figure.n} questions"
+    if not found.only_unknown_misses(bar):
+        return said
+    if bar.measure.name in JUDGED and figure.unknown_n > len(report.failures):
+        remedy = "Judge the answers without a readable verdict: the same command asks for them once more."
+    elif report.failures:
+        remedy = "The failed runs listed above are what is unknown: run them again once their cause is gone."
+    else:
+        remedy = "Label what these questions expect, or judge their answers."
+    return f"{said}: it is missed only because an unknown question counts at its worse end. {remedy}"
 
 
 def say_notes(plan: ImportPlan, console: Console) -> None:
@@ -253,7 +274,7 @@ def _table(report: Report) -> Table:
     heading = f"{report.job.plan.set.name} · {len(report.cases)} questions · collection {report.job.config.collection}"
     table = Table(title=escape(heading), title_justify="left")
     table.add_column("measure")
-    for name in ("value", "95 % interval", "questions", "bar"):
+    for name in ("value", "95 % interval", "known", "bar"):
         table.add_column(name, justify="right")
     for measure, value in report.values.items():
         bars = [bar for bar in report.job.bars if bar.measure == measure]
@@ -262,20 +283,28 @@ def _table(report: Report) -> Table:
         )
         interval = value.interval
         between = f"{interval.low:.3f} … {interval.high:.3f}" if interval else ""
-        table.add_row(str(measure), _number(value), between, str(value.n), marks)
+        known = f"{value.figure.known_n} of {value.figure.n}" if value.figure.unknown_n else str(value.figure.n)
+        table.add_row(str(measure), _number(value), between, known, marks)
     return table
 
 
 def _number(value: Value) -> str:
-    if value.value is None:
+    """The value, or the bounds that it keeps to while a question is unknown."""
+    figure = value.figure
+    if figure.lower is None:
         return "–"
-    return f"{value.value:.0f}" if value.measure.name == "failed" else f"{value.value:.3f}"
+    digits = 0 if value.measure.name == "failed" else 3
+    if not figure.unknown_n:
+        return f"{figure.lower:.{digits}f}"
+    return f"{figure.lower:.{digits}f} … {'?' if figure.upper is None else f'{figure.upper:.{digits}f}'}"
 
 
 def _value(value: Value) -> dict[str, Any]:
-    interval = value.interval
-    bounds = {"low": interval.low, "high": interval.high} if interval else {}
-    return {"value": value.value, "n": value.n, **bounds}
+    """``low`` and ``high`` are sampling error, ``lower`` and ``upper`` what unknown questions leave open."""
+    interval, figure = value.interval, value.figure
+    sampled = {"low": interval.low, "high": interval.high} if interval else {}
+    bounds = {"lower": figure.lower, "upper": figure.upper, "known_n": figure.known_n}
+    return {"value": figure.value, "n": figure.n, **bounds, **sampled}
 
 
 def _write_json(report: Report) -> None:

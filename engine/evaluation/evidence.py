@@ -97,10 +97,12 @@ class Evidence:
 
     gathered: tuple[Gathered, ...]
     failed: tuple[str, ...]
-    """Ids of cases without a usable run: failed, cancelled, cut off, or never made. They are in no figure."""
+    """Ids of cases without a usable run: failed, cancelled, cut off, or never made; unknown in every figure."""
     places: Places
     notes: Mapping[AnswerNote, int] = field(default_factory=dict)
     """Answers gathered that say they cannot tell, and that name no source; both count as answered in every figure."""
+    lost: tuple[Case, ...] = ()
+    """The cases of ``failed``."""
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -124,17 +126,18 @@ def gather(
     ``verdicts`` what one judge, a model, did (:func:`judgements.verdicts_of`).
     """
     gathered: list[Gathered] = []
-    failed: list[str] = []
+    lost: list[Case] = []
     notes: Counter[AnswerNote] = Counter()
     for case in cases:
         record = records.get(case.id)
         if not _usable(record):
-            failed.append(case.id)
+            lost.append(case)
         else:
             more = (_told(case, found, judged, verdicts) for other in others if _usable(found := other.get(case.id)))
             gathered.append(Gathered(case, _told(case, record, judged, verdicts), tuple(more)))
             notes.update([record.answer_note] if record.answer_note else [])
-    return Evidence(tuple(gathered), tuple(failed), _places([item.table for item in gathered]), notes)
+    failed = tuple(case.id for case in lost)
+    return Evidence(tuple(gathered), failed, _places([item.table for item in gathered]), notes, tuple(lost))
 
 
 def _usable(record: RunRecord | None) -> TypeGuard[RunRecord]:

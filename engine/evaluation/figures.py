@@ -1,8 +1,13 @@
-"""What an evaluation says: figures of a batch for every setting of a grid, and how many questions each is based on."""
+"""What an evaluation says: figures of a batch for every setting of a grid, each with the bounds that it surely keeps.
+
+A figure is over a population of questions: all that it is about, not those that happen to be known. Where each of them
+is known it is a value. Else it is bounds: every unknown question counted worst, and every one counted best. The worse
+end of the two is what settings are compared by, so that none looks good by what is not known of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -47,9 +52,10 @@ Measure = Literal[
     "answered_answerable",
     "refused_answerable",
 ]
-"""Each over the questions whose path is known and that can tell; all but costs and rewrites lie in [0, 1].
+"""Each over the questions that it is about; all but costs and rewrites lie in [0, 1].
 
-An answer is read where the run has it under the setting: never where it would have to be generated. One that says
+A question is unknown where its path is, where its run failed or fails under the setting, and where an answer would have
+to be read that no run has under the setting. One that says
 that the sources do not answer the question counts as refused in the first five.
 ``answered_right``: by what the question has. Gold answers: the answer contains one (:func:`answers.match_of`).
 Else what people said of exactly this answer (:func:`judgements.judged_answers`). Else expectations: as ``quality``.
@@ -116,6 +122,8 @@ BOUNDED: frozenset[Measure] = frozenset(
     }
 )
 """Means over questions of values from 0 to 1."""
+MOSTLY = 0.9
+"""Share of a population from which on a figure is mostly known."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 ANSWERED: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answered_unverified", "fallback"})
 
@@ -126,54 +134,176 @@ def ratio(total: NDArray[Any], weight: NDArray[Any], otherwise: float = np.nan) 
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """One number over a population of questions, for a card, a table or a bar."""
+
+    value: float | None
+    """None while a question of the population is unknown, and where the population is empty."""
+    lower: float | None
+    """With every unknown question at its lowest; None where the population is empty."""
+    upper: float | None
+    """With every unknown question at its highest; None where nothing limits that."""
+    known_n: int
+    n: int
+    """The population."""
+
+    @property
+    def unknown_n(self) -> int:
+        return self.n - self.known_n
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One measure over its population under many settings, all arrays of one shape."""
+
+    measure: Measure
+    lower: FloatArray
+    upper: FloatArray
+    """Infinite where nothing limits it; both ends NaN where the population is empty."""
+    known_n: IntArray
+    n: IntArray
+
+    @property
+    def value(self) -> FloatArray:
+        """NaN while a question of the population is unknown."""
+        return np.where(self.known_n == self.n, self.lower, np.nan)
+
+    @property
+    def worse(self) -> FloatArray:
+        """The end that settings are compared by: the lower where more is better, the upper of errors and costs."""
+        return self.upper if self.measure in LOWER_IS_BETTER else self.lower
+
+    @property
+    def proven(self) -> FloatArray:
+        """The worse end so turned that more is better; minus infinity where nothing can be said."""
+        turned = -self.upper if self.measure in LOWER_IS_BETTER else self.lower
+        return np.where(np.isnan(turned), -np.inf, turned)
+
+    @property
+    def mostly_known(self) -> NDArray[np.bool_]:
+        """Whether so much is known that a figure may be shown beside one of which all is."""
+        return np.asarray((self.n > 0) & (self.known_n >= MOSTLY * self.n))
+
+    def at(self, place: int | tuple[int, ...]) -> Figure:
+        value, lower, upper = float(self.value[place]), float(self.lower[place]), float(self.upper[place])
+        return Figure(
+            None if np.isnan(value) or np.isinf(value) else value,
+            None if np.isnan(lower) else lower,
+            None if np.isnan(upper) or np.isinf(upper) else upper,
+            int(self.known_n[place]),
+            int(self.n[place]),
+        )
+
+    def laid(self, lay: Callable[[NDArray[Any]], NDArray[Any]]) -> Figures:
+        """The same figures in another shape."""
+        return Figures(self.measure, lay(self.lower), lay(self.upper), lay(self.known_n), lay(self.n))
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What questions without a usable run might add to a measure: they are unknown under every setting."""
+
+    n: int
+    weight: FloatArray
+    most: FloatArray
+    """[S]: what they weigh together, and add to the sum at most; at least they add nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
-    """One measure by question and setting, as the sum and the weight that it contributes to a ratio; both [N, S].
+    """One measure by question and setting, as the sum and the weight that it contributes to a ratio; all [N, S].
 
     A mean has weights 0 and 1; a share of rewrites has as many as the question was rewritten.
     """
 
     total: FloatArray
     weight: FloatArray
-    """0 where the question cannot tell."""
+    """0 where the question is not in the population, or unknown."""
+    open: NDArray[Any] | None = None
+    """What an unknown question weighs at most; 0 for the others, infinite where nothing limits it."""
+    least: FloatArray | None = None
+    """What an unknown question adds to the sum at least; nothing without it."""
+    most: FloatArray | None = None
+    """And at most, infinite where nothing limits it; its weight without it, as of a share."""
+    lost: Lost | None = None
 
     @property
-    def value(self) -> FloatArray:
-        """The ratio of sums by setting [S]; NaN where no question can tell."""
-        return ratio(self.total.sum(axis=0), self.weight.sum(axis=0))
+    def unknown(self) -> NDArray[np.bool_]:
+        """[N, S]: the question is in the population, or may be, and what it adds is not known."""
+        return np.zeros(self.weight.shape, np.bool_) if self.open is None else np.asarray(self.open > 0)
+
+    @property
+    def lost_n(self) -> int:
+        return self.lost.n if self.lost is not None else 0
 
     @property
     def n(self) -> IntArray:
-        """Questions that can tell, by setting [S]."""
+        """The population, by setting [S]."""
+        counted: IntArray = self.known_n + np.count_nonzero(self.unknown, axis=0) + self.lost_n
+        return counted
+
+    @property
+    def known_n(self) -> IntArray:
+        """Questions of the population that are known, by setting [S]."""
         counted: IntArray = np.count_nonzero(self.weight, axis=0)
         return counted
 
+    def figures(self, measure: Measure) -> Figures:
+        """The ratio of sums by setting [S], from every unknown question at its lowest to every one at its highest."""
+        weight = self.weight.sum(axis=0)
+        low = high = self.total.sum(axis=0)
+        if self.open is not None:
+            added = self.open.sum(axis=0)
+            weight = weight + added
+            low = low + (0.0 if self.least is None else self.least.sum(axis=0))
+            high = high + (added if self.most is None else self.most.sum(axis=0))
+        if self.lost is not None:
+            weight, high = weight + self.lost.weight, high + self.lost.most
+        # An unlimited number of values from 0 to 1 can bring a share to either end.
+        unlimited = np.isinf(weight)
+        return Figures(
+            measure,
+            np.where(unlimited, 0.0, ratio(low, np.where(unlimited, 1.0, weight))),
+            np.where(unlimited, 1.0, ratio(high, np.where(unlimited, 1.0, weight))),
+            self.known_n,
+            self.n,
+        )
+
     def of(self, setting: int) -> FloatArray:
-        """Values by question [N] under one setting; NaN where the question cannot tell."""
+        """Values by question [N] under one setting; NaN where the question is unknown or not in the population."""
         return ratio(self.total[:, setting], self.weight[:, setting])
 
-    def quantile(self, share: float) -> FloatArray:
-        """The quantile over the questions that can tell, by setting [S]; NaN where none can."""
+    def quantile(self, share: float, *, highest: bool = False) -> FloatArray:
+        """The quantile over the population by setting [S], every unknown at its lowest, or at its highest.
+
+        NaN where the population is empty; infinite where nothing limits it.
+        """
         values = ratio(self.total, self.weight, otherwise=np.inf)
+        if self.open is not None:
+            unknown = self.most if highest else self.least
+            values = np.where(self.unknown, (float(highest) if unknown is None else unknown), values)
+        if self.lost is not None:
+            end = self.lost.most / max(self.lost.n, 1) if highest else np.zeros(values.shape[1])
+            values = np.concatenate([values, np.broadcast_to(end, (self.lost.n, len(end)))])
+        if not len(values):
+            return np.full(values.shape[1], np.nan)
         values.sort(axis=0)
         n = self.n
         place = np.maximum(n - 1, 0) * share
         low = np.floor(place).astype(np.int64)
         high = np.minimum(low + 1, np.maximum(n - 1, 0))
         columns = np.arange(values.shape[1])
-        if not len(values):
-            return np.full(values.shape[1], np.nan)
         lower, upper = values[low, columns], values[high, columns]
         with np.errstate(invalid="ignore"):
-            return np.where(n > 0, lower + (upper - lower) * (place - low), np.nan)
+            between = np.where(place > low, lower + (upper - lower) * (place - low), lower)
+            return np.where(n > 0, np.where(np.isnan(between), np.inf, between), np.nan)
 
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One number for a card or a table."""
-
-    value: float | None
-    """None where no question can tell."""
-    n: int
+    def only(self, settings: Sequence[int]) -> Measured:
+        """Some of the settings, in the order given."""
+        places = list(settings)
+        open_, least, most = (None if part is None else part[:, places] for part in (self.open, self.least, self.most))
+        lost = self.lost and Lost(self.lost.n, self.lost.weight[places], self.lost.most[places])
+        return Measured(self.total[:, places], self.weight[:, places], open_, least, most, lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +331,14 @@ class RightBy:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Figures of N gathered questions under S settings; what is not known is left out and counted, never guessed."""
+    """Figures of N gathered questions under S settings; what is not known is counted at both ends, never guessed."""
 
     configs: tuple[RunConfig, ...]
     """The settings [S]."""
     case_ids: tuple[str, ...]
     """The gathered questions [N], without the failed ones."""
     failed: tuple[str, ...]
-    """Questions without a usable run; in no figure."""
+    """Questions without a usable run: unknown in every figure that they belong to."""
     cutoff: int
     """k of recall, reciprocal rank and nDCG."""
     outcomes: IntArray
@@ -221,9 +351,7 @@ class Evaluation:
     def only(self, settings: Sequence[int]) -> Evaluation:
         """The figures of some of the settings, in the order given."""
         places = list(settings)
-        measures = {
-            name: Measured(found.total[:, places], found.weight[:, places]) for name, found in self.measures.items()
-        }
+        measures = {name: found.only(places) for name, found in self.measures.items()}
         by = {item.name: getattr(self.right_by, item.name) for item in fields(self.right_by)}
         return replace(
             self,
@@ -245,38 +373,54 @@ class Evaluation:
         """Questions that would need calls to tell, by setting [S]."""
         return len(self.case_ids) - self.known_n
 
-    def value(self, measure: Measure) -> FloatArray:
-        """[S]; NaN where no question can tell."""
-        return self.measures[measure].value
-
-    def n(self, measure: Measure) -> IntArray:
-        """Questions behind the value, by setting [S]."""
-        return self.measures[measure].n
+    def figures(self, measure: Measure) -> Figures:
+        """By setting [S]."""
+        return self.measures[measure].figures(measure)
 
     def figure(self, measure: Measure, setting: int = 0) -> Figure:
-        values = self.measures[measure]
-        value = float(values.value[setting])
-        return Figure(None if np.isnan(value) else value, int(values.n[setting]))
+        return self.measures[measure].only([setting]).figures(measure).at(0)
 
     def interval(self, measure: Measure, setting: int = 0) -> Interval | None:
-        """The value with its 95 % interval over questions; None where no question can tell."""
+        """The value with its 95 % interval over questions; None while one of the population is unknown."""
         measured = self.measures[measure]
+        if self.figure(measure, setting).value is None:
+            return None
         return interval(measured.of(setting), weights=measured.weight[:, setting])
 
     def paired(self, measure: Measure, before: int, after: int) -> PairedTest:
-        """The paired test of two settings over the questions that can tell under both."""
+        """The paired test of two settings, over the questions known under both.
+
+        It tells them apart only where the unknown ones could not turn it: where the bounds of the two do not overlap.
+        """
         measured = self.measures[measure]
-        return paired_means(
+        test = paired_means(
             measured.of(before),
             measured.of(after),
             lower_is_better=measure in LOWER_IS_BETTER,
             weights=(measured.weight[:, before], measured.weight[:, after]),
         )
+        unknown = self.unknown_between(measure, before, after)
+        if not unknown or test.verdict == "not_distinguishable":
+            return replace(test, unknown=unknown)
+        sides = measured.only([before, after]).figures(measure)
+        first, second = (after, before) if sides.measure in LOWER_IS_BETTER else (before, after)
+        if test.verdict == "worse":
+            first, second = second, first
+        place = {before: 0, after: 1}
+        apart = bool(sides.upper[place[first]] <= sides.lower[place[second]])
+        return replace(test, unknown=unknown, verdict=test.verdict if apart else "not_distinguishable")
 
-    def quantile(self, measure: Measure, share: float, setting: int = 0) -> float | None:
+    def unknown_between(self, measure: Measure, before: int, after: int) -> int:
+        """Questions of the population that are unknown under one of two settings, or under both."""
+        measured = self.measures[measure]
+        unknown = measured.unknown
+        return int((unknown[:, before] | unknown[:, after]).sum()) + measured.lost_n
+
+    def quantile(self, measure: Measure, share: float, setting: int = 0) -> Figure:
         """Return a quantile over the questions, e.g. the median (0.5) or the 90th percentile of ``seconds``."""
-        value = float(self.measures[measure].quantile(share)[setting])
-        return None if np.isnan(value) else value
+        one = self.measures[measure].only([setting])
+        ends = (one.quantile(share), one.quantile(share, highest=True))
+        return Figures(measure, *ends, one.known_n, one.n).at(0)
 
     def outcome_counts(self, setting: int = 0) -> dict[Outcome | None, int]:
         """How many questions end how, in the order of ``OUTCOMES``; None counts those that are not known."""

@@ -86,7 +86,7 @@ class QuestionChanges:
 
     rows: tuple[QuestionChange, ...]
     test: PairedTest
-    """On quality, over the questions known on both sides."""
+    """On quality, over the questions known on both sides; the others count against its verdict."""
 
     @property
     def n(self) -> int:
@@ -137,7 +137,7 @@ def changes_between(evidence: Evidence, evaluation: Evaluation, before: int, aft
     quality = evaluation.measures["quality"]
     return QuestionChanges(
         rows=tuple(sorted(rows, key=lambda row: _ORDER.index(row.verdict))),
-        test=mcnemar(quality.of(before), quality.of(after)),
+        test=mcnemar(quality.of(before), quality.of(after), evaluation.unknown_between("quality", before, after)),
     )
 
 

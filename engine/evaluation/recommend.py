@@ -1,8 +1,9 @@
 """Recommend a setting of a sweep, and say how sure it is that it differs from the one in use.
 
-The best of many settings looks good partly by luck, because it was picked on the questions that it is judged on. Three
-things keep this honest: its p-value is corrected for every setting that was tried, its quality is measured once more on
-questions that had no part in the pick, and "not distinguishable" is said wherever the corrected test does not tell.
+The best of many settings looks good partly by luck, because it was picked on the questions that it is judged on. Four
+things keep this honest: every unknown question counts at the worse end, its p-value is corrected for every setting that
+was tried, its quality is measured once more on questions that had no part in the pick, and only what the corrected test
+tells from the baseline is called better. Else a setting is at most the cheapest of equal ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import Evaluation, Measure, ratio
+from engine.evaluation.figures import Evaluation, Figure, Measure, ratio
 from engine.evaluation.statistics import (
     SEED,
     Interval,
@@ -26,7 +27,7 @@ from engine.evaluation.statistics import (
     paired_means,
     with_correction,
 )
-from engine.evaluation.sweep import Sweep, enough_known
+from engine.evaluation.sweep import Sweep
 from engine.model.config import PARAMETERS, RunConfig
 from engine.replay.grid import paths
 from engine.replay.masks import FloatArray, IntArray, column, counted
@@ -37,7 +38,8 @@ Aim = Literal["quality", "answered_right"]
 """What a setting is to do well: find and answer, or answer right (:data:`figures.Measure`)."""
 Choice = Literal["best", "cheaper", "closer_to_defaults", "baseline_stays", "too_poor"]
 """Why a setting was picked. ``best``: none does as well. Of those not told apart from it, ``cheaper``: it takes the
-fewest steps; ``closer_to_defaults``: several take as few; ``baseline_stays``: the baseline is one of these.
+fewest steps; ``closer_to_defaults``: several take as few; ``baseline_stays``: the baseline is one of these, or nothing
+tells the pick from it, neither its quality nor its cost.
 ``too_poor``: none reaches :data:`QUALITY_FLOOR`, so none is recommended."""
 QUALITY_FLOOR = 0.3
 """Share of the questions that a setting must do well on to be recommended: below it the best of many is luck."""
@@ -56,15 +58,17 @@ class Recommendation:
     unknown_n: int
     """Of these, questions whose path under the pick is not known."""
     tried: int
-    """Settings of the sweep that were compared: those with enough known questions."""
+    """Settings of the sweep that were compared: those whose gate a round can meet."""
     tied: int
     """Of these, how many are not told apart from the best one."""
-    quality: Interval | None
-    steps: Interval | None
-    seconds: Interval | None
-    """Of the pick, over the questions that can tell."""
+    quality: Figure
+    steps: Figure
+    seconds: Figure
+    """Of the pick."""
+    quality_interval: Interval | None
+    """Sampling error; None while a question is unknown."""
     quality_test: PairedTest
-    """Against the baseline: McNemar's exact test on questions known under both."""
+    """Against the baseline: McNemar's exact test on questions known under both, the others counted against it."""
     p_corrected: float
     """The same for the best of ``tried`` settings: without it, the luckiest of many would seem better."""
     verdict: Verdict
@@ -73,8 +77,8 @@ class Recommendation:
     """On steps: ``better`` means fewer."""
     expected_on_new: float | None
     """Quality of the best setting on questions that had no part in picking it (out-of-bag bootstrap: picked on each
-    resample, measured on the questions it left out); None under 20 questions. Lower than ``quality`` where the pick
-    owes something to luck."""
+    resample, measured on the questions it left out; unknown ones count as bad); None under 20 questions. Lower than
+    ``quality`` where the pick owes something to luck."""
     rejected: int = 0
     """Passages, over all questions, that the pick gives to the generator although the grader called them not relevant;
     where it is not known what would be given, all that might be."""
@@ -82,6 +86,11 @@ class Recommendation:
     """The same under the baseline."""
     aim: Aim = "quality"
     """What ``quality`` and its tests are of."""
+
+    @property
+    def better(self) -> bool:
+        """Whether the pick is measurably better than the baseline, and not merely equal and cheaper."""
+        return self.verdict == "better"
 
 
 MIN_LEFT_OUT = 20
@@ -93,22 +102,23 @@ _PICKS = 200
 def recommend(swept: Sweep, baseline: RunConfig, aim: Aim = "quality") -> Recommendation:
     """The setting that does best by ``aim``; among those not told apart from it the one with the fewest steps.
 
-    An unknown answer counts as a bad one in the pick, so that nothing is recommended for what is not known of it. Two
-    settings count as told apart once the better one's net gain of questions reaches one standard error (McNemar's
-    chi-squared of at least 1): a setting is not given up for a cheaper one that loses questions and gains none. What
-    gives the generator more rejected passages than the baseline comes after all that does not. Equal cost is decided
-    by closeness to the defaults. The baseline takes part, and stays where no other one is cheaper.
+    Both go by their worse ends: an unknown question counts as a bad one, and as one that takes the most steps, so that
+    nothing is recommended for what is not known of it. Two settings count as told apart once the better one's net gain
+    of questions reaches one standard error (McNemar's chi-squared of at least 1): a setting is not given up for a
+    cheaper one that loses questions and gains none. Nothing is picked that does worse than the baseline. What gives the
+    generator more rejected passages than the baseline comes after all that does not. Equal cost is decided by closeness
+    to the defaults. The baseline takes part, and stays where no other one is cheaper.
     """
     before = evaluate(swept.evidence, [baseline], cutoff=swept.evaluation.cutoff)
     field = _Field(swept, before, aim)
     pick, choice, tied = field.pick()
+    verdict, cost_verdict = field.verdict(pick), field.cost_verdict(pick)
+    gains = choice == "best" and field.share(pick) > field.share(field.baseline)
+    if choice != "too_poor" and not (gains or "better" in (verdict, cost_verdict)):
+        pick, choice = field.baseline, "baseline_stays"
     stays = pick == field.baseline
     config = baseline if stays else swept.configs[pick]
     evaluation, column = (before, 0) if stays else (swept.evaluation, pick)
-    quality = mcnemar(field.of(aim)[:, field.baseline], field.of(aim)[:, pick])
-    steps = field.of("steps")
-    fewer = paired_means(steps[:, field.baseline], steps[:, pick], lower_is_better=True)
-    p_corrected = field.corrected(aim, pick)
     rejected, rejected_before = rejected_given(swept.evidence, [config, baseline])
     return Recommendation(
         setting=_place(swept, config) if stays else pick,
@@ -119,13 +129,14 @@ def recommend(swept: Sweep, baseline: RunConfig, aim: Aim = "quality") -> Recomm
         tried=field.tried,
         tied=tied,
         aim=aim,
-        quality=evaluation.interval(aim, column),
-        steps=evaluation.interval("steps", column),
-        seconds=evaluation.interval("seconds", column),
-        quality_test=quality,
-        p_corrected=p_corrected,
-        verdict=with_correction(quality, p_corrected).verdict,
-        cost_verdict=with_correction(fewer, field.corrected("steps", pick)).verdict,
+        quality=evaluation.figure(aim, column),
+        steps=evaluation.figure("steps", column),
+        seconds=evaluation.figure("seconds", column),
+        quality_interval=evaluation.interval(aim, column),
+        quality_test=field.test(pick),
+        p_corrected=field.corrected(aim, pick),
+        verdict="not_distinguishable" if stays else verdict,
+        cost_verdict="not_distinguishable" if stays else cost_verdict,
         expected_on_new=field.expected_on_new(),
         rejected=int(rejected),
         rejected_before=int(rejected_before),
@@ -140,7 +151,11 @@ class _Field:
         self.aim = aim
         self.before = before
         self.baseline = len(swept.configs)
-        self.usable = np.append(enough_known(swept.evaluation, aim), bool(before.n(aim)[0]))
+        known = bool(swept.evaluation.figures(aim).n.any())
+        self.usable = np.append(swept.possible & known, known)
+        parts = [item.figures(aim).worse for item in (swept.evaluation, before)]
+        self.shares: FloatArray = np.nan_to_num(np.concatenate(parts))
+        """The worse end of the aim [S + 1]; 0 where nothing can be said."""
         self.columns: dict[str, FloatArray] = {}
         self.tried = int(self.usable[:-1].sum())
 
@@ -151,22 +166,31 @@ class _Field:
             self.columns[measure] = np.concatenate([ratio(part.total, part.weight) for part in parts], axis=1)
         return self.columns[measure]
 
+    def unknown(self, measure: Measure, pick: int) -> int:
+        """Questions that are unknown under the pick or under the baseline."""
+        parts = [item.measures[measure] for item in (self.swept.evaluation, self.before)]
+        sides = [part.unknown[:, [place]] for part, place in zip(parts, (pick, 0), strict=True)]
+        return int((sides[0] | sides[1]).sum()) + parts[1].lost_n
+
     def pick(self) -> tuple[int, Choice, int]:
         """The column to take, why, and how many settings of the sweep are not told apart from the best."""
         if not self.usable.any():
             return self.baseline, "baseline_stays", 0
         proven = np.nan_to_num(self.of(self.aim))
-        total = np.where(self.usable, proven.sum(axis=0), -np.inf)
+        reached = proven.sum(axis=0)
+        total = np.where(self.usable, reached, -np.inf)
         best = int(np.argmax(total))
         gained = (proven[:, [best]] > proven).sum(axis=0)
         lost = (proven[:, [best]] < proven).sum(axis=0)
-        near = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
+        untold = self.usable & (((gained - lost) ** 2 < gained + lost) | (gained + lost == 0))
+        # What proves more than a setting that is not told apart from the best is not worse than it.
+        near = self.usable & (total >= max(float(total[untold].min()), float(reached[self.baseline])) - 1e-9)
         n_tied = int(near[:-1].sum())
-        if np.where(self.usable, proven.mean(axis=0), 0.0).max() < QUALITY_FLOOR:
+        if self.shares[self.usable].max() < QUALITY_FLOOR:
             return self.baseline, "too_poor", n_tied
         tied = self._careful(np.flatnonzero(near))
-        more_steps = self._more_steps(tied, best)
-        cheapest = tied[more_steps <= more_steps.min() + 1e-9]
+        steps = self._most_steps()[tied]
+        cheapest = tied[steps <= steps.min() + 1e-9]
         distances = np.array([self._distance(int(place)) for place in cheapest])
         closest = cheapest[distances <= distances.min() + 1e-9]
         if self.baseline in cheapest:
@@ -177,6 +201,28 @@ class _Field:
         if len(cheapest) < len(tied):
             return pick, "cheaper", n_tied
         return pick, "closer_to_defaults" if len(closest) < len(cheapest) else "best", n_tied
+
+    def test(self, pick: int) -> PairedTest:
+        """The pick against the baseline on the aim."""
+        values = self.of(self.aim)
+        if pick == self.baseline:
+            return mcnemar(values[:, pick], values[:, pick])
+        return mcnemar(values[:, self.baseline], values[:, pick], self.unknown(self.aim, pick))
+
+    def verdict(self, pick: int) -> Verdict:
+        return with_correction(self.test(pick), self.corrected(self.aim, pick)).verdict
+
+    def cost_verdict(self, pick: int) -> Verdict:
+        """On steps, where unknown questions could not turn it: where the worse end of one is below the other's best."""
+        if pick == self.baseline:
+            return "not_distinguishable"
+        steps = self.of("steps")
+        test = paired_means(steps[:, self.baseline], steps[:, pick], lower_is_better=True)
+        found = with_correction(test, self.corrected("steps", pick)).verdict
+        own, other = self.swept.evaluation.figure("steps", pick), self.before.figure("steps")
+        less, more = (own, other) if found == "better" else (other, own)
+        apart = less.upper is not None and more.lower is not None and less.upper <= more.lower
+        return found if apart else "not_distinguishable"
 
     def corrected(self, measure: Measure, pick: int) -> float:
         """The p-value of the pick, corrected for all settings that were compared."""
@@ -190,7 +236,8 @@ class _Field:
 
     def expected_on_new(self) -> float | None:
         """Mean quality, on the questions that a resample left out, of the setting that is best on the resample."""
-        quality = self.of(self.aim)[:, self.usable]
+        parts = [item.measures[self.aim].unknown for item in (self.swept.evaluation, self.before)]
+        quality = np.where(np.concatenate(parts, axis=1), 0.0, self.of(self.aim))[:, self.usable]
         n = len(quality)
         if n < MIN_LEFT_OUT or not quality.size:
             return None
@@ -208,12 +255,12 @@ class _Field:
         careful = places[given[:-1] <= given[-1]]
         return careful if careful.size else places
 
-    def _more_steps(self, places: IntArray, best: int) -> FloatArray:
-        """Mean steps of each over those of the best, on the questions known under both."""
-        steps = self.of("steps")
-        difference = steps[:, places] - steps[:, [best]]
-        counted = (~np.isnan(difference)).sum(axis=0)
-        return np.where(counted > 0, np.nansum(difference, axis=0) / np.maximum(counted, 1), np.inf)
+    def share(self, pick: int) -> float:
+        return float(self.shares[pick])
+
+    def _most_steps(self) -> FloatArray:
+        """The worse end of the mean steps [S + 1]."""
+        return np.concatenate([item.figures("steps").worse for item in (self.swept.evaluation, self.before)])
 
     def _distance(self, place: int) -> float:
         return distance_to_defaults(self.before.configs[0] if place == self.baseline else self.swept.configs[place])

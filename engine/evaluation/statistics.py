@@ -47,6 +47,8 @@ class PairedTest:
     lost: int
     difference: Interval | None = None
     """Mean of second minus first; None without questions."""
+    unknown: int = 0
+    """Further questions, not known under both: the verdict would stand however they ended."""
 
 
 def interval(values: FloatArray, weights: FloatArray | None = None) -> Interval | None:
@@ -69,17 +71,20 @@ def interval(values: FloatArray, weights: FloatArray | None = None) -> Interval 
     return Interval(value, float(low), float(high), n)
 
 
-def mcnemar(before: FloatArray, after: FloatArray) -> PairedTest:
+def mcnemar(before: FloatArray, after: FloatArray, unknown: int = 0) -> PairedTest:
     """McNemar's exact test of two columns of 0 and 1 [n]; rows with a NaN in either are left out.
 
-    Only the questions that differ carry information: under equality each is as likely gained as lost.
+    Only the questions that differ carry information: under equality each is as likely gained as lost. ``unknown``
+    questions that are not known in both count against what the others say, so that they could not turn a verdict.
     """
     both = _both(before, after)
     first, second = before[both], after[both]
     gained = int(np.sum(second > first))
     lost = int(np.sum(second < first))
-    p = sign_test(gained, lost)
-    return PairedTest(_verdict(p, gained - lost), p, len(first), gained, lost, _difference(first, second, None)[0])
+    ahead, behind = max(gained, lost), min(gained, lost) + unknown
+    p = sign_test(ahead, behind) if ahead > behind else 1.0
+    difference = _difference(first, second, None)[0]
+    return PairedTest(_verdict(p, gained - lost), p, len(first), gained, lost, difference, unknown)
 
 
 def sign_test(gained: int, lost: int) -> float:

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from engine.evaluation.aggregate import CUTOFF, evaluate
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import MEASURES, OUTCOMES, Evaluation, Measure
+from engine.evaluation.figures import MEASURES, OUTCOMES, Evaluation, Figures, Measure
 from engine.model.config import RunConfig
-from engine.replay.masks import BoolArray, FloatArray
+from engine.replay.masks import BoolArray
 from engine.replay.settings import COLUMNS
+from engine.workflows import workflow
 
 MAX_AXES = 3
 Cost = Literal["steps", "calls", "seconds"]
-ENOUGH_KNOWN = 0.9
-"""A setting is compared where it tells at least this share of the questions that the best known one tells."""
 AxisValue = float | int | str | bool
 
 
@@ -34,7 +33,10 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """Settings that no other one beats in both quality and cost, cheapest first; equal ones by their first."""
+    """Settings that no other one beats in both quality and cost by their worse ends, cheapest first.
+
+    Of equal ones the first stands for all.
+    """
 
     cost: Measure
     settings: tuple[int, ...]
@@ -67,50 +69,67 @@ class Sweep:
         places = np.unravel_index(setting, self.shape)
         return {axis.name: axis.values[int(place)] for axis, place in zip(self.axes, places, strict=True)}
 
+    @property
+    def possible(self) -> BoolArray:
+        """[S]: a round can meet the gate; see :func:`can_pass`."""
+        return np.array([can_pass(config) for config in self.configs], dtype=np.bool_)
+
     def heat(self, measure: Measure, x: str, y: str, at: Mapping[str, AxisValue] | None = None) -> HeatMap:
         """A measure over two axes; a third one is held at ``at``, or at the base's value, or at its first.
 
         Raises ``KeyError`` for an axis that was not swept.
         """
-        places = {axis.name: place for place, axis in enumerate(self.axes)}
-        x_place, y_place = places[x], places[y]
-        index: list[int | slice] = []
-        for axis in self.axes:
-            wanted = (at or {}).get(axis.name, getattr(self.base, axis.name))
-            held = axis.values.index(wanted) if wanted in axis.values else 0
-            index.append(slice(None) if axis.name in (x, y) else held)
-        cut = tuple(index)
-
-        def laid(values: NDArray[np.generic]) -> NDArray[np.generic]:
-            square = values.reshape(self.shape)[cut]
-            return square if y_place < x_place else square.T
-
-        numbers = np.arange(len(self.configs))
-        return HeatMap(
-            measure=measure,
-            x=self.axes[x_place],
-            y=self.axes[y_place],
-            values=np.asarray(laid(self.evaluation.value(measure)), dtype=np.float64),
-            n=np.asarray(laid(self.evaluation.n(measure)), dtype=np.int64),
-            known_n=np.asarray(laid(self.evaluation.known_n), dtype=np.int64),
-            settings=np.asarray(laid(numbers), dtype=np.int64),
-        )
+        held = {axis.name: (at or {}).get(axis.name, getattr(self.base, axis.name)) for axis in self.axes}
+        held |= {axis.name: axis.values[0] for axis in self.axes if held[axis.name] not in axis.values}
+        return heat_of(self.evaluation.figures(measure), self.possible, self.axes, x=x, y=y, held=held)
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """Values of one measure, rows by ``y``, columns by ``x``; NaN where no question can tell."""
+    """One measure, rows by ``y``, columns by ``x``."""
 
-    measure: Measure
     x: Axis
     y: Axis
-    values: FloatArray
-    n: NDArray[np.int64]
-    """Questions behind each value."""
-    known_n: NDArray[np.int64]
-    """Questions whose path is known; a page pales cells where it is less than all."""
+    figures: Figures
     settings: NDArray[np.int64]
     """Index of each cell's setting in the sweep."""
+    possible: NDArray[np.bool_]
+    """False where no round can ever meet the gate: no result of these settings."""
+
+    @property
+    def measure(self) -> Measure:
+        return self.figures.measure
+
+
+def heat_of(
+    figures: Figures, possible: BoolArray, axes: Sequence[Axis], *, x: str, y: str, held: Mapping[str, AxisValue]
+) -> HeatMap:
+    """Lay figures by setting over two of the axes, the others held at values of theirs.
+
+    Raises ``KeyError`` for an axis that was not swept, ``ValueError`` for a value that was not tried.
+    """
+    places = {axis.name: place for place, axis in enumerate(axes)}
+    x_place, y_place = places[x], places[y]
+    cut = tuple(slice(None) if axis.name in (x, y) else axis.values.index(held[axis.name]) for axis in axes)
+    shape = tuple(len(axis.values) for axis in axes)
+
+    def laid(values: NDArray[Any]) -> NDArray[Any]:
+        square: NDArray[Any] = values.reshape(shape)[cut]
+        return square if y_place < x_place else square.T
+
+    return HeatMap(axes[x_place], axes[y_place], figures.laid(laid), laid(np.arange(len(possible))), laid(possible))
+
+
+def can_pass(config: RunConfig) -> bool:
+    """Whether a round can meet the gate at all: no more passages must pass than can be kept.
+
+    Passages of earlier rounds count where the context is the union of all rounds.
+    """
+    own = workflow(config.workflow)
+    if not own.gate or config.gate != "min_relevant":
+        return True
+    rounds = 1 if config.context == "last_round" else own.rounds(config)
+    return config.min_relevant <= config.top_k * rounds
 
 
 def sweep(evidence: Evidence, base: RunConfig, axes: Sequence[Axis], *, cutoff: int = CUTOFF) -> Sweep:
@@ -128,12 +147,13 @@ def sweep(evidence: Evidence, base: RunConfig, axes: Sequence[Axis], *, cutoff: 
 
 
 def front(swept: Sweep, cost: Cost = "steps") -> Front:
-    """The Pareto front of quality against a mean cost, cheapest first.
+    """The Pareto front of quality against a mean cost, both at their worse ends, cheapest first.
 
-    Settings of which much less is known than of others are left out: what they do not tell are the hard questions.
+    So nothing is on it for what is not known of it. Settings whose cost nothing limits are left out, and those whose
+    gate no round can meet.
     """
-    quality, price = swept.evaluation.value("quality"), swept.evaluation.value(cost)
-    usable = np.flatnonzero(enough_known(swept.evaluation) & ~np.isnan(quality) & ~np.isnan(price))
+    quality, price = swept.evaluation.figures("quality").worse, swept.evaluation.figures(cost).worse
+    usable = np.flatnonzero(swept.possible & ~np.isnan(quality) & np.isfinite(price))
     on_front: list[int] = []
     best = -np.inf
     for setting in sorted(usable, key=lambda index: (price[index], -quality[index], index)):
@@ -144,22 +164,29 @@ def front(swept: Sweep, cost: Cost = "steps") -> Front:
 
 
 def rows(swept: Sweep) -> list[dict[str, AxisValue | None]]:
-    """One row a setting for a CSV file: its axes, every measure with its count, and the outcomes; None: not known."""
+    """One row a setting for a CSV file: its axes, every measure, and the outcomes.
+
+    A measure is empty while a question is unknown; beside it stand its bounds, how many questions it is about, and how
+    many of them are known. An upper bound is empty where nothing limits it.
+    """
     evaluation = swept.evaluation
-    values = {measure: (evaluation.value(measure), evaluation.n(measure)) for measure in MEASURES}
-    seconds = evaluation.measures["seconds"]
-    times = {"seconds_median": seconds.quantile(0.5), "seconds_p90": seconds.quantile(0.9)}
+    figures = [evaluation.figures(measure) for measure in MEASURES]
+    seconds = {"seconds_median": 0.5, "seconds_p90": 0.9}
     fronts = {f"on_front_{cost}": set(front(swept, cost).settings) for cost in ("steps", "seconds")}
     counts = {outcome: (evaluation.outcomes == code).sum(axis=0) for code, outcome in enumerate(OUTCOMES)}
+    possible = swept.possible
     made: list[dict[str, AxisValue | None]] = []
     for setting in range(len(swept.configs)):
         row: dict[str, AxisValue | None] = dict(swept.settings(setting))
+        row["gate_can_be_met"] = bool(possible[setting])
         row["questions"] = len(evaluation.case_ids)
         row["failed"] = len(evaluation.failed)
         row["unknown"] = int(evaluation.unknown_n[setting])
-        for measure, (value, n) in values.items():
-            row[measure], row[f"{measure}_n"] = _number(value[setting]), int(n[setting])
-        row.update({name: _number(value[setting]) for name, value in times.items()})
+        for figure in figures:
+            name, one = figure.measure, figure.at(setting)
+            row |= {name: one.value, f"{name}_n": one.n, f"{name}_known_n": one.known_n}
+            row |= {f"{name}_lower": one.lower, f"{name}_upper": one.upper}
+        row.update({name: evaluation.quantile("seconds", share, setting).value for name, share in seconds.items()})
         row.update({name: setting in settings for name, settings in fronts.items()})
         row.update({f"outcome_{outcome}": int(count[setting]) for outcome, count in counts.items()})
         made.append(row)
@@ -178,13 +205,3 @@ def _usable(base: RunConfig, axis: Axis) -> Axis:
 
 def _with(base: RunConfig, values: dict[str, Any]) -> RunConfig:
     return replace(base, **values)
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-def enough_known(evaluation: Evaluation, measure: Measure = "quality") -> BoolArray:
-    """Settings [S] that tell a measure of enough questions to be compared with the others."""
-    n = evaluation.n(measure)
-    return np.asarray((n > 0) & (n >= ENOUGH_KNOWN * n.max(initial=0)))

@@ -214,10 +214,23 @@ class SettingsKnown(BaseModel):
     workflows: list[str]
 
 
+class Bounded(BaseModel):
+    """A figure over a population of questions."""
+
+    lower: float | None = Field(description="with every unknown question at its lowest")
+    upper: float | None = Field(description="with every unknown question at its highest; null: nothing limits it")
+    known_n: int
+    n: int = Field(description="questions it is about")
+
+
 class Tried(BaseModel):
     settings: dict[str, Any]
-    quality: float | None
-    steps: float | None = Field(None, description="mean gradings, rewrites and generations")
+    quality: float | None = Field(description="found and answered; null while a question is unknown")
+    quality_bounds: Bounded
+    steps: float | None = Field(
+        None, description="mean gradings, rewrites and generations; null while a question is unknown"
+    )
+    steps_bounds: Bounded
     unknown: int = Field(description="questions that would need calls to tell")
     rejected_given: int = Field(
         description="passages that the grader called not relevant and answers would be made from, in all questions"
@@ -229,15 +242,16 @@ class Swept(BaseModel):
     query_set: str
     questions: int
     combinations: int
-    compared: int = Field(description="combinations that enough questions can tell of without calls")
+    compared: int = Field(description="combinations whose gate a round can meet")
     recommendation: list[str]
     choice: str
     settings: dict[str, Any] = Field({}, description="what the recommendation changes; empty: keep those compared")
     recommended: Tried | None = None
     compared_with: Tried
     front: list[Tried] = Field(
-        description="combinations that no other beats in both quality and steps, fewest steps first; one that gives "
-        "answers more rejected passages than the batch did is only recommended where none does without"
+        description="combinations that no other beats in both quality and steps by their worse ends, the lower of "
+        "quality and the upper of steps, fewest steps first; one that gives answers more rejected passages than the "
+        "batch did is only recommended where none does without"
     )
 
 

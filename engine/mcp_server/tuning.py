@@ -15,6 +15,7 @@ from engine.mcp_server.declared import InLanguage, Tools, tool
 from engine.mcp_server.results import (
     Batches,
     BatchLine,
+    Bounded,
     SavedSaid,
     SettingSaid,
     SettingsKnown,
@@ -27,7 +28,7 @@ from engine.model.config import USUAL, WORKFLOWS, Setting, WorkflowName, declare
 from engine.replay.settings import COLUMNS
 
 if TYPE_CHECKING:
-    from engine.evaluation.figures import Measure
+    from engine.evaluation.figures import Figure
     from engine.evaluation.sweep import Sweep
 
 _LONGEST_HELP = 160
@@ -147,18 +148,25 @@ def _require_columns(axes: dict[str, Any], most: int) -> None:
 def _tried(made: Sweep, place: int) -> Tried:
     from engine.evaluation.recommend import rejected_given
 
-    def value(measure: Measure) -> float | None:
-        found = made.evaluation.figure(measure, place).value
-        return None if found is None else round(found, 4)
-
+    quality, steps = (made.evaluation.figure(measure, place) for measure in ("quality", "steps"))
     config = made.configs[place]
     return Tried(
         settings=differences(config, made.base),
-        quality=value("quality"),
-        steps=value("steps"),
+        quality=_rounded(quality.value),
+        quality_bounds=_bounded(quality),
+        steps=_rounded(steps.value),
+        steps_bounds=_bounded(steps),
         unknown=int(made.evaluation.unknown_n[place]),
         rejected_given=int(rejected_given(made.evidence, [config])[0]),
     )
+
+
+def _bounded(figure: Figure) -> Bounded:
+    return Bounded(lower=_rounded(figure.lower), upper=_rounded(figure.upper), known_n=figure.known_n, n=figure.n)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
 
 
 def _setting(name: str, setting: Setting) -> SettingSaid:

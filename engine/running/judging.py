@@ -35,6 +35,7 @@ from engine.people import acting
 from engine.people.doors import guarded
 
 if TYPE_CHECKING:
+    from engine.evaluation.figures import Measure
     from engine.evaluation.opening import Evaluations
 
 LONGEST_GUIDELINES = 4000
@@ -44,7 +45,10 @@ _HISTORY = 30
 """Finished gatherings of a set whose scores are noted when its history is looked at, newest first."""
 _NEARLY_ALL = 0.9
 """Share of a gathering's questions whose runs must not have failed for its figures to be scores of the set."""
-_FIGURES = ("answered_right", "wrong_given", "quality", "refused_answerable", "context_hit", "calls")
+_FIGURES: tuple[Measure, ...] = (
+    *("answered_right", "wrong_given", "quality"),
+    *("refused_answerable", "context_hit", "calls"),
+)
 _KEPT = 4
 _AFTER = 10
 """Judgements after which it is worked out again how much hangs on each pair."""
@@ -363,9 +367,9 @@ class Judging:
         from engine.evaluation.aggregate import evaluate
 
         evaluation = evaluate(self._evaluations.batches.evidence(batch.id), [batch.config])
-        figures = {}
+        figures: dict[str, tuple[float, int]] = {}
         for measure in _FIGURES:
-            value, n = float(evaluation.value(measure)[0]), int(evaluation.n(measure)[0])  # type: ignore[arg-type]
-            if n:
-                figures[measure] = (round(value, 6), n)
+            found = evaluation.figures(measure)
+            if found.n[0]:
+                figures[str(measure)] = (round(float(found.worse[0]), 6), int(found.n[0]))
         return Scores(batch.id, batch.set_name, batch.created_at, figures)

@@ -62,7 +62,7 @@ def _evidence(engine: Engine, asked: QuerySet) -> Evidence:
 def _broken(name: str, evidence: Evidence) -> Iterator[Row]:
     """Draw questions with replacement: all of them are the population, so that every setting's true risk is known."""
     whole = sweep(evidence, evidence.gathered[0].table.config, _AXES).evaluation
-    truth = whole.value("wrong_given")
+    truth = whole.figures("wrong_given").value
     chance = random.Random(11)
     drawn = [chance.choices(range(len(evidence)), k=_JUDGED) for _ in range(_SPLITS)]
     yield Row(f"{name}: questions", "", (float(len(evidence)),))
@@ -123,7 +123,7 @@ def _part(whole: Evaluation, rows: Sequence[int]) -> Evaluation:
 
 def _risk(evidence: Evidence) -> float:
     config = evidence.gathered[0].table.config
-    return float(evaluate(evidence, [config]).value("wrong_given")[0])
+    return float(evaluate(evidence, [config]).figures("wrong_given").value[0])
 
 
 def _share(values: Sequence[bool]) -> float:

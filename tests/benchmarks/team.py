@@ -271,7 +271,8 @@ def _compare(told: Told, cases: Sequence[Case], records: Mapping[str, RunRecord]
         both = (ours[measure].value, alone[measure].value)
         known = tuple(value for value in both if value is not None)
         if known:
-            told.rows.append(Row(f"{measure}, by both", "", known, "the same", f"of {ours[measure].n} questions"))
+            of = f"of {ours[measure].figure.n} questions"
+            told.rows.append(Row(f"{measure}, by both", "", known, "the same", of))
         if ours[measure] != alone[measure]:
             told.wrong.append(f"{measure}: {ours[measure]} by the team, {alone[measure]} by one process")
     other = [case.id for case in cases if _told_of(told.records[case.id]) != _told_of(records[case.id])]

@@ -63,7 +63,9 @@ def test_a_set_is_run_measured_and_written_as_json(
             "relation": ">=",
             "bound": 0.75,
             "value": 0.75,
+            "end": 0.75,
             "cleared": True,
+            "missed_by_unknown": False,
         }
         assert {engine.record(run_id).question for run_id in reply["runs"].values()} == {"first", "second", "third"}
         assert engine.runs(without_tag=BATCH) == []
@@ -107,7 +109,7 @@ def test_what_cannot_be_measured_clears_no_bar(
     assert "recall@5 could not be measured" in " ".join(capsys.readouterr().out.split())
 
 
-def test_failures_are_counted_and_listed_and_in_no_average(
+def test_failures_are_counted_and_listed_and_unknown_in_every_figure(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Fails(FakeRetriever):
@@ -118,11 +120,24 @@ def test_failures_are_counted_and_listed_and_in_no_average(
 
     (tmp_path / "set.csv").write_text("id,question,expected\na,first,p1.md\nb,second,p1.md\n")
     with handed_over(data_dir, knowledge=HOLDS, retriever=Fails()):
-        assert main(["eval", str(tmp_path / "set.csv"), "--json", "-", "--max", "failed=0"]) == 1
-    reply = result(capsys)
+        bars = ["--max", "failed=0", "--min", "recall@5=0.9", "--min", "recall@5=0.5", "--max", "calls=50"]
+        assert main(["eval", str(tmp_path / "set.csv"), "--json", "-", *bars]) == 1
+    written = capsys.readouterr()
+    reply = json.loads(written.out)
     assert [(item["case"], item["code"]) for item in reply["failures"]] == [("b", "WB000")]
-    assert (reply["measures"]["recall@5"]["value"], reply["measures"]["recall@5"]["n"]) == (1.0, 1)
+    assert reply["measures"]["recall@5"] == {"value": None, "n": 2, "lower": 0.5, "upper": 1.0, "known_n": 1}
+    assert reply["measures"]["calls"]["upper"] is None, "nothing limits what a run would have cost that there is not"
     assert reply["measures"]["failed"]["value"] == 1.0
+    assert [(bar["cleared"], bar["missed_by_unknown"]) for bar in reply["bars"]] == [
+        (False, True),
+        (True, False),
+        (False, False),
+        (False, True),
+    ]
+    shown = " ".join(written.err.split())
+    assert "recall@5 >= 0.9 is asked for, and recall@5 is 0.5 … 1, known for 1 of 2 questions" in shown
+    assert "missed only because an unknown question counts at its worse end. The failed runs listed above" in shown
+    assert "0.500 … 1.000" in shown and "1 of 2" in shown
 
 
 def test_names_that_are_no_text_cost_neither_the_table_nor_the_json(

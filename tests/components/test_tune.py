@@ -15,14 +15,14 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_link import run_link, settings_in_url
-from components.tune.charts import clicked, scale_of
+from components.tune.charts import Point, clicked, scale_of
 from components.tune.figures import AFTER, basis_text, cards_of, value_text
 from components.tune.progress import progress_parts
 from components.tune.question_changes import change_text, changes_csv, side_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.anytime import Drawn, anytime_of
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.figures import Measured
+from engine.evaluation.figures import Figure, Measured
 from engine.evaluation.judgements import Judged, pair_id
 from engine.evaluation.question_changes import ChangeReason, QuestionChange, QuestionChanges, Side, question_changes
 from engine.evaluation.values import BatchProgress, Spent
@@ -109,15 +109,15 @@ def test_the_caption_says_by_what_answers_are_told_and_of_how_many() -> None:
     assert "no answer is recorded under these settings" in basis_text(evaluate(evidence, [BEFORE, other]), EN)
 
 
-def test_settings_that_need_calls_leave_dashes_and_no_guess(evidence: Evidence) -> None:
+def test_settings_that_need_calls_leave_bounds_and_no_guess(evidence: Evidence) -> None:
     """SC-02"""
     other = replace(BEFORE, models=RoleModels(grader=RoleModel("ollama:qwen3:8b")), top_k=7)
-    evaluation = evaluate(evidence, [BEFORE, other])
-    known = int(evaluation.known_n[1])
+    evaluation = evaluate(evidence, [BEFORE, replace(other, collection="elsewhere")])
+    assert not evaluation.known_n[1]
     cards = cards_of(evaluation, EN)
-    if not known:
-        assert {card.value for card in cards} == {"–"}
-    assert all(card.value != "nan" for card in cards)
+    assert [card.value for card in cards][:3] == ["0.00–1.00", "0.00–1.00", "0–6 / 6"]
+    assert cards[-1].value == "0 ms or more"
+    assert [card.note for card in cards][:3] == ["18 unknown", "18 unknown", "6 unknown"]
 
 
 def test_a_figure_has_the_unit_of_its_measure() -> None:
@@ -186,26 +186,30 @@ def test_a_click_is_told_from_the_selection_before_and_after_it() -> None:
 
 
 def drawn_heat(values: list[list[float]], known: list[list[int]], **more: Any) -> Any:
-    """The specification of a heat map of two by two settings over ten questions, and what is said above and below."""
+    """The specification of a heat map of two by two settings over ten questions, and what is said above and below.
+
+    ``values`` are the lower ends; the upper ones are 1 where fewer than ten questions are known.
+    """
 
     def page(values: list[list[float]], known: list[list[int]], more: dict) -> None:  # type: ignore[type-arg]
         import numpy as np
 
         from components.common.i18n import words_for
         from components.tune.charts import heat_map
+        from engine.evaluation.figures import Figures
         from engine.evaluation.sweep import Axis, HeatMap
         from engine.model.config import RunConfig
 
+        lower, known_n = np.array(values), np.array(known)
+        upper = np.where(known_n < 10, 1.0, lower)
         heat = HeatMap(
-            measure="quality",
             x=Axis("top_k", (1, 2)),
             y=Axis("max_rewrites", (0, 1)),
-            values=np.array(values),
-            n=np.array(known),
-            known_n=np.array(known),
+            figures=Figures("quality", lower, upper, known_n, np.full((2, 2), 10)),
             settings=np.arange(4).reshape(2, 2),
+            possible=np.array(more.pop("possible", [[True, True], [True, True]])),
         )
-        heat_map(heat, RunConfig(), words_for("en"), key="heat", tried=lambda _: None, total=10, **more)
+        heat_map(heat, RunConfig(), words_for("en"), key="heat", tried=lambda _: None, **more)
 
     app = AppTest.from_function(page, kwargs={"values": values, "known": known, "more": more}).run()
     assert not app.exception, app.exception
@@ -241,12 +245,35 @@ def test_the_frame_of_a_certified_setting_is_seen_also_where_the_sliders_stand()
     assert len(without) == 1, "no frame is explained where the map has none"
 
 
-def test_what_rests_on_fewer_questions_is_hatched_and_keeps_its_colour() -> None:
-    spec, _ = drawn_heat([[0.9, 0.9], [0.9, 0.9]], [[10, 9], [5, 4]])
+def test_a_cell_is_coloured_by_its_worse_end_and_hatched_and_grey_by_what_is_unknown() -> None:
+    """BE-01"""
+    spec, said = drawn_heat([[0.9, 0.8], [0.5, 0.1]], [[10, 9], [5, 1]])
     cells, hatched = spec["layer"][0]["data"]["values"], spec["layer"][1]["data"]["values"]
-    assert {cell["value"] for cell in cells} == {0.9}
-    assert [cell["hatching"] for cell in cells] == ["", "╱", "╱╱", "╱╱╱"]
+    assert [cell["value"] for cell in cells] == [0.9, 0.8, 0.5, 0.1]
+    assert [cell["text"] for cell in cells] == ["0.90", "0.80–1.00", "0.50–1.00", "0.10–1.00"]
+    assert [cell["known_text"] for cell in cells][1:] == ["known for 9 of 10", "known for 5 of 10", "known for 1 of 10"]
+    assert [cell["grey"] for cell in cells] == [False, False, True, True]
+    assert [cell["hatching"] for cell in cells] == ["", "╱", "╱╱╱", "╱╱╱"]
     assert len(hatched) == 3
+    assert spec["layer"][0]["encoding"]["color"]["condition"]["test"] == "datum.grey"
+    assert "0.80 to 0.90 here" in said[0], "grey cells are in no range of colours"
+    assert said[-1] == (
+        "Hatched: some questions are unknown and count as the worst they can be. Grey: more than one in ten is unknown."
+    )
+
+
+def test_a_setting_whose_gate_no_round_can_meet_is_not_drawn() -> None:
+    spec, said = drawn_heat([[1.0, 1.0], [0.4, 0.4]], [[10, 10], [10, 10]], possible=[[False, False], [True, True]])
+    assert [cell["setting"] for cell in spec["layer"][0]["data"]["values"]] == [2, 3]
+    assert "0.40 to 0.40 here" in said[0]
+    assert said[-1] == "Empty: more passages must pass than can be kept."
+
+
+def test_a_point_stands_at_its_worse_ends_and_is_none_where_nothing_limits_its_cost() -> None:
+    quality, endless = Figure(None, 0.08, 1.0, 1, 12), Figure(None, 2.0, None, 1, 12)
+    assert Point(quality, Figure(None, 2.0, 31.0, 1, 12), "").place == (31.0, 0.08)
+    assert Point(quality, endless, "").place is None
+    assert Point(quality, Figure(2.5, 2.5, 2.5, 12, 12), "").known == pytest.approx(1 / 12)
 
 
 def test_a_cost_has_a_scale_of_its_own_that_begins_at_zero() -> None:
@@ -257,7 +284,7 @@ def test_a_cost_has_a_scale_of_its_own_that_begins_at_zero() -> None:
 
 @pytest.mark.parametrize("language", BOTH)
 def test_a_figure_that_moved_is_never_said_to_be_as_compared(language: UiLanguage) -> None:
-    """A share of rewrites can move although every question that is rewritten on both sides is alike."""
+    """A share of rewrites can move although every question that is rewritten on both sides stays the same."""
     words = words_for(language)
     total = np.array([[2.0, 2.0], [0.0, np.nan], [1.0, 1.0]])
     weight = np.array([[3.0, 3.0], [1.0, 0.0], [1.0, 1.0]])
@@ -269,7 +296,7 @@ def test_a_figure_that_moved_is_never_said_to_be_as_compared(language: UiLanguag
     assert (card.value, card.note) == (
         "0.75",
         words(
-            "{before} as compared (n = {before_n}, now {after_n}); alike on the {n} of both",
+            "{before} as compared (n = {before_n}, now {after_n}); the same on the {n} of both",
             before="0.60",
             before_n=3,
             after_n=2,

@@ -203,7 +203,7 @@ def measured(engine: Engine, batch: str) -> tuple[int, float | None, float | Non
     evidence = gather(cases, records, (), judged_answers(said), verdicts_of(said, MODEL.model))
     found = evaluate(evidence, [records["c0"].config])
     recall, faithful = found.figure("claim_recall"), found.figure("faithfulness")
-    return faithful.n, faithful.value, recall.value, recall.n
+    return faithful.known_n, faithful.value, recall.value, recall.known_n
 
 
 def test_its_verdicts_are_two_measures_and_never_make_an_answer_right(engine: Engine, batch: str, judge: Judge) -> None:
@@ -219,4 +219,4 @@ def test_its_verdicts_are_two_measures_and_never_make_an_answer_right(engine: En
     assert measured(engine, batch) == (4, 0.75, 0.5, 2)
     results = engine.batches.results(batch)
     evaluation = evaluate(engine.batches.evidence(batch), [results[0][1].config])
-    assert evaluation.n("answered_right")[0] == 2
+    assert evaluation.figure("answered_right").n == 2

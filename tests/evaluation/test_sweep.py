@@ -6,17 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from engine.errors import InvalidConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
+from engine.evaluation.figures import MEASURES
 from engine.evaluation.recommend import distance_to_defaults, recommend
-from engine.evaluation.sweep import Axis, Sweep, enough_known, front, rows, sweep
+from engine.evaluation.sweep import Axis, Sweep, can_pass, front, rows, sweep
 from engine.model.config import RunConfig
 from engine.model.values import RunId, Verdict
-from tests.engine.whatif.world import World, run_in
-from tests.evaluation.gathered import evidence_of
+from tests.engine.whatif.world import World, run_in, settings, worlds
+from tests.evaluation.gathered import evidence_of, questions
+from tests.evaluation.test_aggregate import cases
 
 BASE = RunConfig(grade_probe=True)
 AXES = (
@@ -59,16 +64,14 @@ def test_every_combination_is_tried_in_the_order_of_the_axes(swept: Sweep) -> No
 
 def test_a_heat_map_has_the_values_of_its_settings(evidence: Evidence, swept: Sweep) -> None:
     heat = swept.heat("steps", x="similarity_threshold", y="grade_pass_threshold")
-    assert heat.values.shape == (4, 3)
+    assert heat.figures.lower.shape == (4, 3)
     for row, pass_threshold in enumerate((0.2, 0.4, 0.6, 0.8)):
         for column, similarity in enumerate((0.1, 0.3, 0.5)):
             config = replace(BASE, similarity_threshold=similarity, grade_pass_threshold=pass_threshold)
-            alone = evaluate(evidence, [config])
-            assert heat.values[row, column] == pytest.approx(alone.value("steps")[0], nan_ok=True)
-            assert heat.known_n[row, column] == alone.known_n[0]
+            assert heat.figures.at((row, column)) == evaluate(evidence, [config]).figure("steps")
             assert swept.configs[heat.settings[row, column]] == config
     turned = swept.heat("steps", x="grade_pass_threshold", y="similarity_threshold")
-    np.testing.assert_array_equal(turned.values, heat.values.T)
+    np.testing.assert_array_equal(turned.figures.worse, heat.figures.worse.T)
     held = swept.heat("steps", x="similarity_threshold", y="grade_pass_threshold", at={"top_k": 3})
     assert {swept.configs[setting].top_k for setting in held.settings.ravel()} == {3}
 
@@ -76,8 +79,8 @@ def test_a_heat_map_has_the_values_of_its_settings(evidence: Evidence, swept: Sw
 def test_no_setting_on_the_front_is_beaten_by_any_other(swept: Sweep) -> None:
     for cost in ("steps", "seconds"):
         line = front(swept, cost)
-        quality, price = swept.evaluation.value("quality"), swept.evaluation.value(line.cost)
-        usable = np.flatnonzero(enough_known(swept.evaluation))
+        quality, price = swept.evaluation.figures("quality").lower, swept.evaluation.figures(line.cost).upper
+        usable = np.flatnonzero(swept.possible & np.isfinite(price))
         assert line.settings
         for setting in line.settings:
             beaten = (quality[usable] >= quality[setting]) & (price[usable] <= price[setting])
@@ -95,7 +98,9 @@ def test_rows_for_a_file_hold_axes_measures_counts_and_outcomes(swept: Sweep) ->
     for setting in (0, 13, 23):
         row = made[setting]
         assert row["top_k"] == swept.configs[setting].top_k
-        assert row["steps"] == swept.evaluation.figure("steps", setting).value
+        steps = swept.evaluation.figure("steps", setting)
+        assert (row["steps"], row["steps_lower"], row["steps_upper"]) == (steps.value, steps.lower, steps.upper)
+        assert (row["steps_known_n"], row["steps_n"]) == (steps.known_n, steps.n)
         outcomes = sum(int(value or 0) for name, value in row.items() if name.startswith("outcome_"))
         assert outcomes + swept.evaluation.outcome_counts(setting).get(None, 0) == row["questions"] == 40
 
@@ -126,7 +131,6 @@ def test_a_setting_that_gains_on_many_questions_is_recommended_as_better() -> No
     assert (found.verdict, found.choice, found.setting) == ("better", "best", 2)
     assert (found.quality_test.gained, found.quality_test.lost, found.n) == (15, 0, 40)
     assert found.p_corrected >= found.quality_test.p
-    assert found.quality is not None
     assert found.quality.value == 1.0
     assert found.expected_on_new == 1.0
 
@@ -148,7 +152,7 @@ def test_by_right_answers_another_setting_is_recommended_than_by_what_was_found(
     assert (found.aim, found.config, found.choice) == ("quality", few, "baseline_stays")
     right = recommend(swept, few, "answered_right")
     assert (right.aim, right.config, right.verdict) == ("answered_right", more, "better")
-    assert right.quality is not None and right.quality.value == 1.0
+    assert right.quality.value == 1.0
     assert (right.quality_test.gained, right.quality_test.lost) == (30, 0)
 
 
@@ -224,11 +228,84 @@ def test_the_baseline_stays_where_nothing_is_gained() -> None:
     assert found.quality_test.p == found.p_corrected == 1.0
 
 
-def test_a_setting_is_not_recommended_for_what_is_not_known_of_it(evidence: Evidence) -> None:
-    axis = Axis("similarity_threshold", (0.0, 0.3, 0.9))
-    made = sweep(evidence, BASE, [axis, Axis("grade_pass_threshold", (0.6, 1.0))])
-    found = recommend(made, BASE)
-    assert found.setting is None or enough_known(made.evaluation)[found.setting]
+@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.data())
+def test_nothing_shown_prefers_a_setting_whose_worse_end_is_worse(data: st.DataObject) -> None:
+    """BE-01: order and colours, the front, the recommendation and its verdicts, over evidence of any kind."""
+    base = data.draw(settings())
+    found = {f"case-{number}": data.draw(worlds()) for number in range(6)}
+    made = [data.draw(cases(name)) for name in found]
+    evidence = gather(made, {name: run_in(world, base) for name, world in found.items() if data.draw(st.booleans())})
+    swept = sweep(evidence, base, [Axis("similarity_threshold", (0.0, 0.3, 0.7)), Axis("min_relevant", (1, 2, 6))])
+    evaluation, before = swept.evaluation, evaluate(evidence, [base])
+    for measure in MEASURES:
+        figures = evaluation.figures(measure)
+        heat = swept.heat(measure, "similarity_threshold", "min_relevant").figures
+        assert sorted(map(str, heat.worse.ravel())) == sorted(map(str, figures.worse))
+        better = [evaluation.paired(measure, 0, other).verdict for other in range(len(swept.configs))]
+        for other, verdict in enumerate(better):
+            if verdict == "better":
+                assert figures.proven[other] >= figures.proven[0]
+            if verdict == "worse":
+                assert figures.proven[other] <= figures.proven[0]
+    quality, steps = evaluation.figures("quality"), evaluation.figures("steps")
+    line = front(swept).settings
+    for setting in line:
+        dearer_or_no_better = (quality.lower <= quality.lower[setting] + 1e-9) | (
+            steps.upper > steps.upper[setting] - 1e-9
+        )
+        assert dearer_or_no_better[swept.possible].all()
+    if not len(evidence):
+        return
+    pick = recommend(swept, base)
+    lower = pick.quality.lower
+    was = before.figure("quality").lower
+    assert lower is not None and was is not None
+    assert lower >= was - 1e-9, "what is recommended proves no less than what is in use"
+    if pick.verdict == "better":
+        assert lower > was
+    if pick.cost_verdict == "better":
+        dearest, used = pick.steps.upper, before.figure("steps").lower
+        assert dearest is not None and used is not None and dearest <= used
+    if pick.setting is not None:
+        assert can_pass(pick.config) or pick.config == base
+
+
+def test_a_setting_with_one_question_known_of_twelve_reads_as_a_wide_interval_and_is_on_no_front() -> None:
+    """Similarity 1.00 and 17 passages that must pass: eleven unknown, one rightly refused."""
+    cases_, records = questions(12, BASE)
+    alone = [replace(case, answerable=False, expected=()) if place == 0 else case for place, case in enumerate(cases_)]
+    nothing_found = World(((),), (), ("failed",))
+    records["case-0"] = replace(run_in(nothing_found, BASE), id=RunId("run-0"))
+    wide = replace(BASE, similarity_threshold=1.0, min_relevant=17, max_rewrites=5)
+    axes = [Axis("similarity_threshold", (0.1, 0.3, 1.0)), Axis("min_relevant", (1, 17))]
+    swept = sweep(gather(alone, records), replace(BASE, max_rewrites=5), axes)
+    setting = swept.configs.index(wide)
+    quality = swept.evaluation.figure("quality", setting)
+    assert (quality.value, quality.known_n, quality.n) == (None, 1, 12)
+    assert quality.lower == pytest.approx(1 / 12) and quality.upper == 1.0
+    figures = swept.evaluation.figures("quality")
+    assert not figures.mostly_known[setting]
+    assert figures.worse[setting] == figures.worse.min()
+    assert setting not in front(swept).settings
+    assert recommend(swept, BASE).config != wide
+
+
+@pytest.mark.parametrize(
+    ("config", "possible"),
+    [
+        (replace(BASE, gate="min_relevant", min_relevant=6, top_k=5, context="last_round"), False),
+        (replace(BASE, gate="min_relevant", min_relevant=5, top_k=5, context="last_round"), True),
+        (replace(BASE, gate="min_relevant", min_relevant=17, top_k=5, max_rewrites=3, context="union"), True),
+        (replace(BASE, gate="min_relevant", min_relevant=17, top_k=5, max_rewrites=2, context="union"), False),
+        (replace(BASE, gate="pass_rate", min_relevant=17, top_k=5, context="last_round"), True),
+    ],
+)
+def test_a_gate_that_no_round_can_meet_is_no_result(config: RunConfig, possible: bool) -> None:
+    assert can_pass(config) is possible
+    swept = sweep(evidence_of(8, BASE), config, [Axis("similarity_threshold", (0.1, 0.3))])
+    assert swept.possible.tolist() == [possible, possible]
+    assert bool(front(swept).settings) is possible
 
 
 def test_a_recommendation_repeats_exactly(swept: Sweep) -> None:
@@ -237,6 +314,6 @@ def test_a_recommendation_repeats_exactly(swept: Sweep) -> None:
 
 def test_nothing_gathered_recommends_the_baseline_and_says_n_0() -> None:
     found = recommend(sweep(gather([], {}), BASE, [Axis("top_k", (1, 2))]), BASE)
-    assert (found.config, found.n, found.quality, found.verdict) == (BASE, 0, None, "not_distinguishable")
+    assert (found.config, found.n, found.quality.value, found.verdict) == (BASE, 0, None, "not_distinguishable")
     assert found.expected_on_new is None
     assert front(sweep(gather([], {}), BASE, [Axis("top_k", (1, 2))])).settings == ()

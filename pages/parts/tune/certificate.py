@@ -65,7 +65,6 @@ def certificate_tab(
             words,
             key="tune_safe",
             tried=try_settings,
-            total=len(shown),
             safe=safe_places(found),
             top=min(1.0, 2 * bound),
         )

@@ -23,7 +23,7 @@ def safe_places(found: Certificates) -> frozenset[int]:
 
 def promised(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Certificates | None:
     """The certificates of a sweep for what is chosen in the tab; None where no answer tells anything."""
-    if not tried(shown, config, names).counts["answered_right"].any():
+    if not tried(shown, config, names).figures["answered_right"].known_n.any():
         return None
     risk: Risk = st.session_state.get(RISK) or next(iter(RISKS))
     bound = float(st.session_state.get(BOUND) or USUAL_BOUND)

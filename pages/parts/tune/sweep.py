@@ -16,8 +16,8 @@ from components.common.panel import want_settings
 from components.common.setting_words import setting_label, setting_text
 from components.labels.settings import name_of
 from components.labels.tuning import MEASURE_NAMES
-from components.tune.charts import Kind, Point, quality_against_cost, settings_text
-from components.tune.figures import AFTER, BEFORE
+from components.tune.charts import Point, quality_against_cost, settings_text
+from components.tune.figures import AFTER
 from components.tune.recommendation import recommendation_card
 from engine.engine import Engine
 from engine.errors import WorkbenchError
@@ -51,53 +51,45 @@ def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
         key="tune_front_cost",
         persist_state="session",
     )
-    telling, total = int(made.telling.sum()), len(made.configs)
+    found = recommended(shown, config, swept_axes(config), before)
+    points = _points(made, evaluation, cost, found, words)
+    drawn = sum(item.place is not None for item in points if item.kind != "current")
+    total = len(made.configs)
     st.caption(
         words(
-            "{n} settings; click one to try it"
-            if telling == total
-            else "{n} of {total} settings known well enough; click to try",
-            n=telling,
+            "{n} settings, each at its worse end; click one to try it"
+            if drawn == total
+            else "{n} of {total} settings, each at its worse end; click one to try it",
+            n=drawn,
             total=total,
         )
     )
-    found = recommended(shown, config, swept_axes(config), before)
-    points = _points(made, evaluation, cost, found, words)
-    quality_against_cost(points, cost, words, key="tune_front", tried=_try, total=len(shown))
+    quality_against_cost(points, cost, words, key="tune_front", tried=_try)
 
 
 def _points(made: Tried, evaluation: Evaluation, cost: Cost, found: Recommendation, words: Words) -> list[Point]:
-    """The settings of the sweep of which enough is known, and those under test, which may lie between them."""
-    star = found.setting
+    """The settings of the sweep that are possible, and those under test, which may lie between them."""
+    star = found.setting if found.better else None
     on_front = frozenset(made.fronts[cost].settings)
     points = [
         Point(
-            quality=float(made.values["quality"][place]),
-            cost=float(made.values[cost][place]),
+            quality=made.figures["quality"].at(place),
+            cost=made.figures[cost].at(place),
             text=settings_text(settings, words),
-            known=int(made.known[place]),
             settings=settings,
             on_front=place in on_front,
             kind="recommended" if place == star else "front" if place in on_front else "others",
         )
         for place, settings in enumerate(made.settings)
-        if made.telling[place] or place == star
+        if made.possible[place]
     ]
-    if star is None and found.choice != "too_poor":
-        points.append(_own_point(evaluation, BEFORE, cost, made, words=words, kind="recommended"))
-    return [*points, _own_point(evaluation, AFTER, cost, made, words=words, kind="current")]
-
-
-def _own_point(evaluation: Evaluation, side: int, cost: Cost, made: Tried, *, words: Words, kind: Kind) -> Point:
-    settings = {axis.name: getattr(evaluation.configs[side], axis.name) for axis in made.axes}
-    return Point(
-        quality=float(evaluation.value("quality")[side]),
-        cost=float(evaluation.value(cost)[side]),
-        text=settings_text(settings, words),
-        known=int(evaluation.known_n[side]),
-        settings=settings,
-        kind=kind,
+    own = Point(
+        quality=evaluation.figure("quality", AFTER),
+        cost=evaluation.figure(cost, AFTER),
+        text=settings_text({axis.name: getattr(evaluation.configs[AFTER], axis.name) for axis in made.axes}, words),
+        kind="current",
     )
+    return [*points, own]
 
 
 def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig, words: Words) -> None:
@@ -134,7 +126,7 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
 
 def _aim(made: Tried, words: Words) -> Aim:
     """What the recommended setting is to do well; by itself to find and answer, as the chart above draws it."""
-    if not made.counts["answered_right"].any():
+    if not made.figures["answered_right"].known_n.any():
         return "quality"
     chosen = st.selectbox(
         words("Recommend by"),

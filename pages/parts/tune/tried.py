@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.certify import Certificates, Risk, certify
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import MEASURES, Evaluation, Measure
+from engine.evaluation.figures import MEASURES, Evaluation, Figures, Measure
 from engine.evaluation.recommend import Aim, Recommendation, recommend
-from engine.evaluation.sweep import Axis, AxisValue, Cost, Front, HeatMap, Sweep, enough_known, front, rows, sweep
+from engine.evaluation.sweep import Axis, AxisValue, Cost, Front, HeatMap, Sweep, front, heat_of, rows, sweep
 from engine.model.config import PARAMETERS, RunConfig
 from pages.parts.tune.evidence import Shown
 
@@ -47,43 +47,19 @@ class Tried:
     axes: tuple[Axis, ...]
     configs: tuple[RunConfig, ...]
     settings: tuple[Mapping[str, AxisValue], ...]
-    values: Mapping[Measure, NDArray[np.float64]]
-    """By setting; NaN where no question can tell."""
-    counts: Mapping[Measure, NDArray[np.int64]]
-    known: NDArray[np.int64]
-    telling: NDArray[np.bool_]
-    """Whether enough is known of a setting to be shown beside the others."""
+    figures: Mapping[Measure, Figures]
+    """By setting."""
+    possible: NDArray[np.bool_]
+    """Whether a round can meet the gate at all."""
     fronts: Mapping[Cost, Front]
 
     def heat(self, measure: Measure, x: str, y: str, config: RunConfig) -> HeatMap | None:
         """A measure over two of the axes, a third one as in ``config``; None where the sweep does not have that."""
-        places = {axis.name: place for place, axis in enumerate(self.axes)}
-        if not {x, y} <= places.keys():
+        held = {axis.name: getattr(config, axis.name) for axis in self.axes}
+        others = [axis for axis in self.axes if axis.name not in (x, y)]
+        if not {x, y} <= held.keys() or any(held[axis.name] not in axis.values for axis in others):
             return None
-        cut: list[int | slice] = []
-        for axis in self.axes:
-            held = getattr(config, axis.name)
-            if axis.name in (x, y):
-                cut.append(slice(None))
-            elif held in axis.values:
-                cut.append(axis.values.index(held))
-            else:
-                return None
-        shape = tuple(len(axis.values) for axis in self.axes)
-
-        def laid(values: NDArray[Any]) -> NDArray[Any]:
-            square = values.reshape(shape)[tuple(cut)]
-            return square if places[y] < places[x] else square.T
-
-        return HeatMap(
-            measure=measure,
-            x=self.axes[places[x]],
-            y=self.axes[places[y]],
-            values=laid(self.values[measure]),
-            n=laid(self.counts[measure]),
-            known_n=laid(self.known),
-            settings=laid(np.arange(len(self.configs))),
-        )
+        return heat_of(self.figures[measure], self.possible, self.axes, x=x, y=y, held=held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +194,8 @@ def _tried(made: Sweep) -> _Made:
         axes=made.axes,
         configs=made.configs,
         settings=tuple(made.settings(place) for place in range(len(made.configs))),
-        values={measure: evaluation.value(measure) for measure in MEASURES},
-        counts={measure: evaluation.n(measure) for measure in MEASURES},
-        known=evaluation.known_n,
-        telling=np.asarray(enough_known(evaluation), dtype=np.bool_),
+        figures={measure: evaluation.figures(measure) for measure in MEASURES},
+        possible=made.possible,
         fronts={cost: front(made, cost) for cost in COSTS},
     )
     # What a recommendation and a certificate ask for; all measures of a thousand runs are hundreds of megabytes.

@@ -78,6 +78,13 @@ _MEASURES: Mapping[str, Callable[[Case, WhatIf], float | None]] = {
 }
 
 
+def _about(key: str, case: Case) -> bool:
+    """Whether a card is about a question."""
+    return {"Unanswerable refused": case.answerable is False, "Right passage in context": bool(case.expected)}.get(
+        key, True
+    )
+
+
 def _values(measure: Callable[[Case, WhatIf], float | None], ends: Ends) -> tuple[list[float], list[float]]:
     """Differences of the questions known on both sides, and values of those known after."""
     pairs = [(measure(case, old), measure(case, new)) for case, old, new in ends]
@@ -93,18 +100,21 @@ def _card_wrong(card: Card, ends: Ends, words: Words) -> Iterator[str]:
     if key is None:
         return
     moved, after = _values(_MEASURES[key], ends)
-    if not after:
-        if card.value != "–":
-            yield "no question can tell"
-        return
+    population = sum(_about(key, case) for case, _, _ in ends)
+    unknown = population - len(after)
+    said = re.findall(r"[\d.]+(?: m?s)?", card.value)
     if key == "Unanswerable refused":
-        true = [sum(after), len(after)]
+        true = [*dict.fromkeys((sum(after), sum(after) + unknown)), population]
         if [float(item) for item in numbers(card.value)] != true:
-            yield f"{true[0]:g} of {true[1]}"
-    else:
-        middle = median(after) if key == "Time, median" else mean(after)
-        if not _near(card.value, middle):
+            yield " and ".join(f"{item:g}" for item in true)
+    elif key == "Right passage in context" or not unknown:
+        middle = median(after) if key == "Time, median" else mean([*after, *[0.0] * unknown])
+        highest = mean([*after, *[1.0] * unknown])
+        if not _near(said[0], middle) or (unknown and not _near(said[-1], highest)):
             yield f"it is {middle:.4f}"
+    missing = population - len(moved)
+    if missing and words("{n} unknown", n=missing) not in card.note:
+        yield f"{missing} are unknown"
     told = re.search(r"([▲▼]) ([\d.]+(?: m?s)?)", card.note)
     if told and (mean(moved) > 0) != (told.group(1) == "▲"):
         yield f"it moved by {mean(moved):+.4f}"

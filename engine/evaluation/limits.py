@@ -1,0 +1,82 @@
+"""How far the costs of a question may go under settings: what the longest run would take, by their own limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from engine.evaluation.evidence import Evidence
+from engine.model.config import RunConfig
+from engine.model.cost import Cost
+from engine.replay.cost import CostModel, cost_model
+from engine.replay.masks import FloatArray
+from engine.workflows import workflow
+
+_MEASURED = ("search", "grading", "rewrite", "generation")
+"""Steps of which a run may have measured the time; nothing limits that of any other."""
+_FREE = CostModel(search=Cost())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limits:
+    """At most so much for one question."""
+
+    rounds: FloatArray
+    calls: FloatArray
+    built_in_calls: FloatArray
+    """[S]; infinite where no question was gathered, so that no prices are known."""
+    seconds: FloatArray
+    """[N, S]: by the times that each run measured itself; infinite where it measured no such step."""
+
+
+def limits_of(evidence: Evidence, configs: Sequence[RunConfig]) -> Limits:
+    """The longest runs of the gathered questions under each of the settings."""
+    rounds = np.array([workflow(config.workflow).rounds(config) for config in configs], dtype=np.float64)
+    if not evidence.gathered:
+        endless = np.full(len(configs), np.inf)
+        return Limits(rounds, endless, endless, np.zeros((0, len(configs))))
+    record = evidence.gathered[0].table.record
+    prices: dict[object, CostModel] = {}
+    longest = []
+    for config in configs:
+        key = (config.workflow, config.models)
+        if key not in prices:
+            prices[key] = cost_model(record, config)
+        longest.append(prices[key].longest_run(config))
+    return Limits(
+        rounds,
+        np.array([cost.calls for cost in longest], dtype=np.float64),
+        np.array([cost.built_in_calls for cost in longest], dtype=np.float64),
+        _seconds(evidence, configs),
+    )
+
+
+def _seconds(evidence: Evidence, configs: Sequence[RunConfig]) -> FloatArray:
+    """Times of the longest run, by counting its steps and what each of them took in the question's own run."""
+    total = np.zeros((len(evidence), len(configs)))
+    for item in fields(CostModel):
+        counts = _counts(item.name, configs)
+        each = [
+            [getattr(gathered.table, f"{item.name}_s") if item.name in _MEASURED else np.nan]
+            for gathered in evidence.gathered
+        ]
+        total += _product(np.array(each, dtype=np.float64), counts)
+    # Times of one model say nothing of another.
+    kinds: dict[object, int] = {}
+    own = [kinds.setdefault(gathered.table.config.models, len(kinds)) for gathered in evidence.gathered]
+    wanted = [kinds.setdefault(config.models, len(kinds)) for config in configs]
+    same = np.array(own)[:, None] == np.array(wanted)
+    return np.where(same, total, np.inf)
+
+
+def _counts(step: str, configs: Sequence[RunConfig]) -> FloatArray:
+    """How often the longest run takes one kind of step [S]: its price, were one step a second and all else free."""
+    prices = replace(_FREE, **{step: Cost(seconds=1.0)})
+    return np.array([prices.longest_run(config).seconds or 0.0 for config in configs], dtype=np.float64)
+
+
+def _product(each_s: FloatArray, counts: FloatArray) -> FloatArray:
+    """[N, S]; infinite where a step is taken that no time is known of."""
+    return np.where(np.isnan(each_s), np.where(counts > 0, np.inf, 0.0), np.nan_to_num(each_s) * counts)
