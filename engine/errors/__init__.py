@@ -112,6 +112,7 @@ another language (:func:`message_of`).
     · ModelNotPulled
     · ModelNotServed
     · ModelRefused
+    · ModelReplyTooLarge
     · ModelTimeout
     · ModelUnreachable
     · PromptTooLong

@@ -121,6 +121,14 @@ class ModelRefused(ModelError):
     remedy = N_("Look at the model server's log, or choose another model for this role.")
 
 
+class ModelReplyTooLarge(ModelError):
+    """A server sent more than a reply can be, and was left: nothing reads or keeps it."""
+
+    code = "WB423"
+    fact = N_("The reply of {model} was given up: more than {limit_kb} kB came, where a whole one takes less.")
+    remedy = N_("Look at the model server's log: it may ignore the limit of tokens; or choose another model or server.")
+
+
 class UnknownProvider(ModelError):
     code = "WB406"
     named = Message(

@@ -16,6 +16,7 @@ from engine.errors import (
     ModelError,
     ModelInterrupted,
     ModelRefused,
+    ModelReplyTooLarge,
     ModelTimeout,
     PromptTooLong,
     UnknownProvider,
@@ -26,6 +27,7 @@ from engine.llm.pace import LONGEST_S, Patience
 from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI, address_of, openai_extras
+from engine.llm.reply_size import characters_of, pieces_of
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.turns import turns_of
@@ -63,7 +65,11 @@ class Said:
 class _Reception:
     """What has arrived of one reply so far; it outlives the failure that ends the reply."""
 
-    def __init__(self, hear: Callable[[str], None] | None) -> None:
+    def __init__(self, hear: Callable[[str], None] | None, model: str, tokens: int) -> None:
+        """``tokens`` were asked for at most."""
+        self._model = model
+        self._left = pieces_of(tokens)
+        self._most = characters_of(tokens)
         self._filter = ThinkingFilter(hear) if hear else None
         self._text = ""
         self._thinking = ""
@@ -77,6 +83,9 @@ class _Reception:
         """Take one LangChain message or message chunk."""
         text, thinking = _parts(chunk)
         self.begun = True
+        self._left -= 1
+        if self._left < 0 or max(len(self._text) + len(text), len(self._thinking) + len(thinking)) > self._most:
+            raise ModelReplyTooLarge(model=self._model, limit_kb=round(self._most / 1000))
         self._thinking += thinking
         self._text += text
         if self._filter and text:
@@ -239,7 +248,7 @@ class ChatModel:
         client = await self._client(temperature)
         patience = _patience(self._address, self.name)
         limit_s = self._limit_s(patience, trace)
-        reception = _Reception(hear)
+        reception = _Reception(hear, self.name, self._reply_tokens)
         start_ms, began = trace.now_ms(), time.perf_counter()
         trace.calling()
         value: ReplyT | None = None

@@ -15,6 +15,7 @@ from engine.errors import ModelKeyRefused, UnknownProvider
 from engine.llm.connection import client_options, keep_alive, shown_address
 from engine.llm.faults import key_variable, known_provider
 from engine.llm.providers import OPENAI, openai_options
+from engine.llm.reply_size import of_reply
 from engine.model.config import RoleModel
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def ollama_chat(
     model: RoleModel, settings: Settings, *, think: bool | None, reply_tokens: int, timeout_s: float
 ) -> BaseChatModel:
     """A client for ``ollama:MODEL``: always with context size, keep-alive and time limit."""
-    options = client_options(settings, timeout_s=timeout_s)
+    options = client_options(settings, timeout_s=timeout_s, most=of_reply(reply_tokens))
     made = _ThinkingOllama(
         model=model.model.partition(":")[2],
         base_url=shown_address(settings),

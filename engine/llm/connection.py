@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from engine.llm.faults import translate
 from engine.llm.pace import LearningLane
+from engine.llm.reply_size import WHOLE, Most
 
 if TYPE_CHECKING:
     from ollama import AsyncClient
@@ -83,17 +84,24 @@ def keep_alive(settings: Settings) -> str | int:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def client_options(settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> dict[str, Any]:
+def client_options(
+    settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S, most: Most = WHOLE
+) -> dict[str, Any]:
     """Options of the HTTP clients under Ollama's and LangChain's classes, the header of a reverse proxy included."""
-    options = http_options(shown_address(settings), timeout_s=timeout_s, connect_s=connect_s)
+    options = http_options(shown_address(settings), timeout_s=timeout_s, connect_s=connect_s, most=most)
     return {**options, "headers": dict(_credentials(settings))}
 
 
-def http_options(address: str, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> dict[str, Any]:
-    """Options of HTTP clients for a server at any address."""
+def http_options(
+    address: str, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S, most: Most = WHOLE
+) -> dict[str, Any]:
+    """Options of HTTP clients for a server at any address; a body beyond ``most`` is ``Oversized``."""
     import httpx
 
+    from engine.llm.counted import counted
+
     return {
+        "event_hooks": counted(most),
         "timeout": httpx.Timeout(timeout_s, connect=min(connect_s, timeout_s)),
         # Those classes cannot be closed: without a pool no connection outlives its answer.
         "limits": httpx.Limits(max_connections=None, max_keepalive_connections=0),
@@ -103,22 +111,29 @@ def http_options(address: str, *, timeout_s: float, connect_s: float = CONNECT_T
     }
 
 
-def ollama_client(settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S) -> AsyncClient:
+def ollama_client(
+    settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S, most: Most = WHOLE
+) -> AsyncClient:
     """A bare client of Ollama, for embedding and for looking round; imports the package on first use."""
     from ollama import AsyncClient
 
-    options = client_options(settings, timeout_s=timeout_s, connect_s=connect_s)
+    options = client_options(settings, timeout_s=timeout_s, connect_s=connect_s, most=most)
     return AsyncClient(shown_address(settings), **options)
 
 
 @asynccontextmanager
 async def asking_ollama(
-    settings: Settings, model: str, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S
+    settings: Settings,
+    model: str,
+    *,
+    timeout_s: float,
+    connect_s: float = CONNECT_TIMEOUT_S,
+    most: Most = WHOLE,
 ) -> AsyncIterator[AsyncClient]:
     """A bare client of Ollama; what is raised while it is used comes out as an error of ours about ``model``."""
     try:
         # The first one imports the client's package, which takes a while and says nothing of Ollama.
-        yield await asyncio.to_thread(ollama_client, settings, timeout_s=timeout_s, connect_s=connect_s)
+        yield await asyncio.to_thread(ollama_client, settings, timeout_s=timeout_s, connect_s=connect_s, most=most)
     except Exception as foreign:
         # So does the table of what foreign errors mean.
         raise await asyncio.to_thread(

@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.errors import ModelError, ModelGarbled, ModelRefused, TextTooLong, UnknownProvider
 from engine.llm.connection import asking_ollama, keep_alive
+from engine.llm.reply_size import of_vectors
 from engine.llm.role import twice
 from engine.llm.tokens import estimate_tokens
 from engine.roles import Embedder, Vector
@@ -99,8 +100,12 @@ class OllamaEmbedder:
 
     async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:
         settings, limit_s = self._settings, self._settings.call_timeout_s
+        most = of_vectors(len(texts), self.dim)
         try:
-            async with asking_ollama(settings, self.model_id, timeout_s=limit_s) as client, asyncio.timeout(limit_s):
+            async with (
+                asking_ollama(settings, self.model_id, timeout_s=limit_s, most=most) as client,
+                asyncio.timeout(limit_s),
+            ):
                 answer = await client.embed(
                     self._model,
                     texts,

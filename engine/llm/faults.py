@@ -16,6 +16,7 @@ from engine.errors import (
     ModelNotPulled,
     ModelNotServed,
     ModelRefused,
+    ModelReplyTooLarge,
     ModelTimeout,
     ModelUnreachable,
     WorkbenchError,
@@ -25,7 +26,9 @@ OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
 RERANK = "rerank"
 """Stands before the name of a model of a rerank server."""
 RERANK_KEY = "WORKBENCH_RERANK_API_KEY"
-Kind = Literal["unreachable", "timeout", "interrupted", "garbled", "refused"]
+Kind = Literal["unreachable", "timeout", "interrupted", "garbled", "oversized", "refused"]
+LONGEST_MESSAGE = 2000
+"""Characters that are kept of what a server says of its own fault."""
 
 _STATUS_OF = {
     "ModelAuthenticationError": 401,
@@ -46,7 +49,10 @@ def kinds() -> Mapping[type[BaseException], Kind]:
     import pydantic
     from langchain_core import exceptions as langchain
 
+    from engine.llm.counted import Oversized
+
     return {
+        Oversized: "oversized",
         Exception: "refused",
         # Ollama's client reads replies without checking their shape.
         AttributeError: "garbled",
@@ -107,6 +113,7 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
     """
     if isinstance(error, WorkbenchError):
         return error
+    error = _oversized(error) or error
     provider, _, name = model.partition(":")
     status = status_of(error)
     kind = kind_of(error)
@@ -124,6 +131,8 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
             return ModelTimeout(model=model, seconds=f"{seconds:.0f}")
         case "interrupted":
             return ModelInterrupted.mid_reply(model=model)
+        case "oversized":
+            return ModelReplyTooLarge(model=model, limit_kb=round(getattr(error, "most", 0) / 1000))
         case "garbled" if provider == "ollama":
             return ModelGarbled(model=model)
         case _ if status in (401, 403) and provider != "ollama":
@@ -131,7 +140,7 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
         case _ if status == 404 and provider != "ollama":
             return ModelNotServed(model=model)
         case _:
-            return ModelRefused(model=model, status=status, message=f"{type(error).__name__}: {error}")
+            return ModelRefused(model=model, status=status, message=_short(f"{type(error).__name__}: {error}"))
 
 
 def worth_repeating(error: ModelError) -> bool:
@@ -163,7 +172,24 @@ def kind_of(error: Exception) -> Kind:
     return "unreachable" if "connection" in name else "refused"
 
 
+def _oversized(error: BaseException) -> Exception | None:
+    """What stopped a reply that was too large: clients of providers wrap it in errors of their own."""
+    from engine.llm.counted import Oversized
+
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, Oversized):
+            return inner
+        inner = inner.__cause__ or inner.__context__
+    return None
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+
+
 def _refused_by_ollama(message: str, model: str, name: str, status: int) -> ModelError:
+    message = _short(message)
     if status == 404 and "model" in message.casefold():
         return not_pulled(name)
     if status < 0:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from engine.host.values import OfferedModels, Provider
 from engine.llm.connection import http_options, without_userinfo
 from engine.llm.faults import KNOWN, OWN_KEY, KnownProvider, translate
+from engine.llm.reply_size import EVENTS, of_reply
 from engine.model.values import Fault
 from engine.settings import Settings
 
@@ -59,7 +60,7 @@ def openai_options(settings: Settings, *, reply_tokens: int, timeout_s: float) -
     address = openai_address(settings)
     if not address:
         return {"api_key": own} if own else {}
-    options = http_options(address, timeout_s=timeout_s)
+    options = http_options(address, timeout_s=timeout_s, most=of_reply(reply_tokens, EVENTS))
     return {
         "base_url": address,
         # A key of the environment is for OpenAI itself: another server must not learn it.

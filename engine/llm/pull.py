@@ -26,6 +26,7 @@ from engine.errors import (
 )
 from engine.host.values import PullStatus
 from engine.llm.connection import asking_ollama
+from engine.llm.reply_size import LINES
 from engine.settings import Settings
 
 _SILENCE_S = 300.0
@@ -95,7 +96,7 @@ async def pull(name: str, settings: Settings, tell: Tell, clock: Callable[[], fl
     """
     download = _Download(name, clock)
     try:
-        async with asking_ollama(settings, f"ollama:{name}", timeout_s=_SILENCE_S) as client:
+        async with asking_ollama(settings, f"ollama:{name}", timeout_s=_SILENCE_S, most=LINES) as client:
             lines = cast("AsyncGenerator[Any, None]", await client.pull(name, stream=True))
             async with aclosing(lines):
                 async for line in lines:

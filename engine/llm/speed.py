@@ -18,6 +18,7 @@ from engine.llm.grader import ChatGrader
 from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import VERDICT_SCHEMA, grader_messages
 from engine.llm.pull import unload
+from engine.llm.reply_size import of_reply
 from engine.model.config import RoleModel
 from engine.model.values import Message
 from engine.roles import SILENT
@@ -178,7 +179,8 @@ async def _speak_ollama(model: RoleModel, settings: Settings, beginning: str) ->
     limit_s = settings.call_timeout_s
     name = model.model.partition(":")[2]
     first_s, last = 0.0, None
-    async with asking_ollama(settings, model.model, timeout_s=limit_s) as client, asyncio.timeout(limit_s):
+    most = of_reply(_SPOKEN_TOKENS)
+    async with asking_ollama(settings, model.model, timeout_s=limit_s, most=most) as client, asyncio.timeout(limit_s):
         began = time.perf_counter()
         stream = await client.chat(
             name,

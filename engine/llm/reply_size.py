@@ -1,0 +1,62 @@
+"""How much of a server's reply is read; ``counted.py`` counts it while it arrives.
+
+A model server is a program of somebody else's, and what it sends has no end of its own. Limits of time alone do not
+help: one line of a gigabyte takes a fast server seconds, and all that waits beside it minutes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+_LINES: Final = (b"\n",)
+EVENTS: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
+"""What ends a piece of an event stream."""
+_AROUND = 64_000
+"""Bytes that a reply of any length may take."""
+REFUSAL: Final = 64_000
+"""Bytes of an answer with the status of an error."""
+_PER_TOKEN = 2_000
+"""Bytes of a stream for one token, with all that servers write around it."""
+_CHARACTERS = 64
+"""Of one token on average: the longest tokens of vocabularies are runs of one sign."""
+_PER_NUMBER = 32
+"""Bytes of a number in JSON, its comma and its blanks included."""
+_WIDEST = 16_384
+"""Numbers of a vector whose width is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """Bytes of a body, and of a piece of it, which is read as one."""
+
+    total: int
+    piece: int
+    ends: tuple[bytes, ...] = _LINES
+
+
+WHOLE: Final = Most(4_000_000, 4_000_000)
+"""An answer of a list, a rank, or a state."""
+LINES: Final = Most(2**63, _AROUND)
+"""Lines of which there may be any number, as of a download."""
+
+
+def of_reply(tokens: int, ends: tuple[bytes, ...] = _LINES) -> Most:
+    """For a streamed reply of so many tokens."""
+    return Most(_AROUND + _PER_TOKEN * tokens, _AROUND + _CHARACTERS * tokens, ends)
+
+
+def of_vectors(n: int, width: int) -> Most:
+    """For so many vectors, of a width that is 0 where it is not known."""
+    total = _AROUND + _PER_NUMBER * n * (width or _WIDEST)
+    return Most(total, total)
+
+
+def characters_of(tokens: int) -> int:
+    """The longest text, and the longest thinking, that so many tokens can be."""
+    return _AROUND // 4 + _CHARACTERS * tokens
+
+
+def pieces_of(tokens: int) -> int:
+    """The most pieces that so many tokens come in."""
+    return 1000 + 4 * tokens
