@@ -512,6 +512,10 @@ class Engine:
         """What Ollama offers on this machine; looked up again at most every half minute unless ``fresh``."""
         return self._loop.call(self.resources.ollama(fresh=fresh, patience_s=None if fresh else _PATIENCE_S))
 
+    def chat_models(self, *, fresh: bool = False) -> tuple[str, ...]:
+        """Chat models that the servers set up here list, for pickers; looked up as :meth:`ollama` is."""
+        return self._loop.call(self.resources.chat_models(fresh=fresh, patience_s=None if fresh else _PATIENCE_S))
+
     @property
     def faults(self) -> tuple[Fault, ...]:
         """What went wrong apart from any run and is not over, e.g. a disk that is full: newest last."""

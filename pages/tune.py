@@ -122,9 +122,9 @@ def page() -> None:
 def settings() -> RunConfig:
     """The one set of sliders, as on the workbench."""
     st.caption(f"**{words('Settings under test')}**")
-    ollama = engine.ollama(fresh=st.session_state.pop("look_again_now", False))
-    models = tuple(item.name for item in ollama.models if item.chats)
-    note = OllamaNote(ollama.address, ollama.version, models, ollama.looking)
+    fresh = st.session_state.pop("look_again_now", False)
+    ollama = engine.ollama(fresh=fresh)
+    note = OllamaNote(ollama.address, ollama.version, engine.chat_models(fresh=fresh), ollama.looking)
     chosen = config_panel(words, collections(), note, Surroundings(fits=partial(fits_of, engine)))
     if chosen.look_again:
         st.session_state["look_again_now"] = True

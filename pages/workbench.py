@@ -143,13 +143,9 @@ def opened() -> RunRecord | None:
 
 
 def settings(record: RunRecord | None) -> Chosen:
-    ollama = engine.ollama(fresh=st.session_state.pop("look_again_now", False))
-    note = OllamaNote(
-        address=ollama.address,
-        version=ollama.version,
-        models=tuple(item.name for item in ollama.models if item.chats),
-        looking=ollama.looking,
-    )
+    fresh = st.session_state.pop("look_again_now", False)
+    ollama = engine.ollama(fresh=fresh)
+    note = OllamaNote(ollama.address, ollama.version, engine.chat_models(fresh=fresh), ollama.looking)
     if "gate_wanted" in st.session_state:
         st.session_state["gate"] = st.session_state.pop("gate_wanted")
     # A link to a run names the models that are not built in.

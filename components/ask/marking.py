@@ -12,6 +12,6 @@ def marking_box(words: Words, *, refused: bool, key: str) -> bool:
     if refused:
         why = words.joined((why, words("If none does, the refusal was right.")))
     asked = node("strong", "", words("Which passage should have answered? Mark it."))
-    mark = button(words("Mark a passage"), "mark")
+    mark = button(words("Mark the right one"), "mark", "button primary")
     drawn = box("plain", "?", asked, node("p", "muted small", why), beside=(mark,), role="note")
     return draw((drawn,), words, key=key) == "mark"

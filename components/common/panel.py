@@ -36,6 +36,7 @@ from components.common.widgets import (
 from components.labels.settings import choices_of, help_of
 from engine.messages import N_
 from engine.model.config import (
+    BUILTIN,
     MODEL_PARAMETERS,
     OLD_GATE,
     PARAMETERS,
@@ -82,11 +83,12 @@ class CollectionChoice:
 
 @dataclass(frozen=True, slots=True)
 class OllamaNote:
-    """What was found of Ollama: its version and chat models, or the address where no one answered."""
+    """What was found of Ollama: its version, or the address where no one answered; and every chat model at hand."""
 
     address: str
     version: str = ""
     models: tuple[str, ...] = ()
+    """Of all servers that are set up, as a config names them."""
     looking: bool = False
     """Nothing is known yet."""
 
@@ -176,7 +178,7 @@ def config_panel(
     heading(
         words,
         N_("Models"),
-        N_("Built-in needs no server. Installed Ollama models are listed; any other is typed as provider:model."),
+        N_("Built-in needs no server. Models of the servers set up here are listed; type any other as provider:model."),
     )
     with st.container(key="models"):
         names = {
@@ -191,7 +193,7 @@ def config_panel(
         }
     plain = {role: _model(role, name) for role, name in names.items()}
     shared = st.empty()
-    look_again = _ollama_line(words, ollama, needed=any(name.startswith("ollama:") for name in names.values()))
+    look_again = _ollama_line(words, ollama, tuple(names.values()))
     with st.expander(words("More settings")):
         values |= _further(words, workflow, below)
         chat = _chat_parameters(words, workflow) if not all(own.built_in for own in plain.values()) else {}
@@ -326,27 +328,26 @@ def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
     return chosen
 
 
-def _ollama_line(words: Words, ollama: OllamaNote, *, needed: bool) -> bool:
+def _ollama_line(words: Words, ollama: OllamaNote, models: Sequence[str]) -> bool:
+    """What of Ollama matters to the ``models`` of the roles, and the button that looks again."""
     note, again = st.columns([6, 1], vertical_alignment="center", gap="small")
-    if ollama.version:
-        note.caption(
-            words.count(
-                "Ollama {version} · 1 model",
-                "Ollama {version} · {n} models",
-                len(ollama.models),
-                version=ollama.version,
-            )
-        )
-    elif ollama.looking:
-        note.caption(words("Looking for Ollama at {address} …", address=f"`{ollama.address}`"))
-    else:
-        said = words(
-            "No Ollama at {address}, and a model chosen here needs it."
-            if needed
-            else "No Ollama at {address}: built-in models do the work.",
-            address=f"`{ollama.address}`",
-        )
+    if said := ollama_text(words, ollama, models):
         note.caption(said)
     with again:
         label = words("Look again")
         return st.button(label, icon=":material/refresh:", help=label, key="look_again", type="tertiary")
+
+
+def ollama_text(words: Words, ollama: OllamaNote, models: Sequence[str]) -> str:
+    """That Ollama is there, is missing where a model needs it, or is missing where all roles are built in."""
+    address = f"`{ollama.address}`"
+    if ollama.version:
+        own = sum(name.startswith("ollama:") for name in ollama.models)
+        return words.count("Ollama {version} · 1 model", "Ollama {version} · {n} models", own, version=ollama.version)
+    if ollama.looking:
+        return words("Looking for Ollama at {address} …", address=address)
+    if any(name.startswith("ollama:") for name in models):
+        return words("No Ollama at {address}, and a model chosen here needs it.", address=address)
+    if all(name.partition("#")[0] == BUILTIN for name in models):
+        return words("No Ollama at {address}: built-in models do the work.", address=address)
+    return ""

@@ -216,9 +216,9 @@ def collection_picker(words: Words, sizes: Mapping[str, int], default: str, vali
 
 
 def model_picker(
-    words: Words, role: str, installed: Sequence[str], usual: str = BUILTIN, fitted: Sequence[str] = ()
+    words: Words, role: str, offered: Sequence[str], usual: str = BUILTIN, fitted: Sequence[str] = ()
 ) -> str:
-    """Which model plays a role: built in, one of Ollama's, or a name typed as ``provider:model``.
+    """Which model plays a role: built in, one ``offered`` by a server, or a name typed as ``provider:model``.
 
     ``fitted`` are graders that are fitted to the collection. ``usual`` is the one of an empty address; an address
     always says which where that is no built-in one, so that it means the same on a machine with other settings.
@@ -228,18 +228,18 @@ def model_picker(
     relabel(words, role)
     chosen = st.selectbox(
         begun(words(ROLES[role])),
-        list(dict.fromkeys((BUILTIN, usual, *fitted, *(f"ollama:{name}" for name in installed), typed))),
+        list(dict.fromkeys((BUILTIN, usual, *fitted, *offered, typed))),
         format_func=lambda model: model_label(str(model), words),
         key=role,
         accept_new_options=True,
         persist_state="session",
     )
-    model = model_name(str(chosen or BUILTIN), installed)
+    model = model_name(str(chosen or BUILTIN), offered)
     put_into_url(role, model, BUILTIN if usual == BUILTIN else "")
     return model
 
 
-def model_name(typed: str, installed: Sequence[str]) -> str:
+def model_name(typed: str, offered: Sequence[str]) -> str:
     """A name typed without its provider can only be meant for Ollama; ``qwen3:8b`` has a colon of its own."""
     name = typed.strip()[:_LONGEST_MODEL]
     provider, colon, model = name.partition(":")
@@ -248,7 +248,7 @@ def model_name(typed: str, installed: Sequence[str]) -> str:
     if name in ("", BUILTIN) or (colon and not (provider.strip() and model.strip())):
         # Half a name, as while it is being typed or from a link, cannot be run.
         return BUILTIN
-    return name if colon and name not in installed else f"ollama:{name}"
+    return name if colon and f"ollama:{name}" not in offered else f"ollama:{name}"
 
 
 def relabel(words: Words, name: str) -> None:

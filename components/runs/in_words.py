@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.ask.admitted import admits_text
+from components.ask.diagnosis import title, why_text
 from components.ask.origin import explanation, note_texts, origin_text
 from components.ask.presenter_sentences import sentence
-from components.ask.remedy import title, why_text
 from components.ask.smallest_changes import boundary_text
 from components.ask.what_if_text import changes_text, consequence_text
 from components.common.i18n import UiLanguage, words_for

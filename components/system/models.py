@@ -121,7 +121,7 @@ def pull_list(pulls: Sequence[PullStatus], words: Words, *, key: str) -> ModelEv
 def provider_table(providers: Sequence[Provider], words: Words, *, key: str) -> ModelEvent | None:
     """Draw the providers with what each lacks; returns ``list`` with the provider whose models are wanted."""
     head = [*(words(text) for text in _PROVIDER.values()), ""]
-    rows = [_provider(item, words) for item in providers]
+    rows = [provider_row(item, words) for item in providers]
     note = node(
         "p",
         "small muted",
@@ -236,15 +236,18 @@ def _figures(item: PullStatus, words: Words) -> str:
     return " · ".join(found)
 
 
-def _provider(item: Provider, words: Words) -> list[Node]:
+def provider_row(item: Provider, words: Words) -> list[Node]:
     name = [node("span", "name", item.name), node("span", "under", item.address) if item.address else ""]
     if item.installed:
         package = node("div", "", chip("pass", words("✓ installed")), node("span", "under", item.package))
     else:
         install = install_command(item.package)
         package = node("div", "", chip("grey", words("not installed")), command(install, words))
-    if item.configured:
+    if item.key_set:
         key = node("div", "", chip("pass", words("✓ set")), node("span", "under", item.variable))
+    elif item.address:
+        wanted = words("Where the server wants a key: {variable}", variable=item.variable)
+        key = node("div", "", chip("grey", words("not needed")), node("span", "under", wanted))
     else:
         key = node("div", "", chip("grey", words("not set")), command(f"{item.variable}=…", words))
     lists = item.name == "openai" and item.configured and item.installed

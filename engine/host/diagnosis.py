@@ -147,7 +147,8 @@ def _speed(speed: ModelSpeed) -> str:
 
 def _provider(item: Provider) -> str:
     installed = "installed" if item.installed else "not installed"
-    configured = f"set up by {item.variable}" if item.configured else "not set up"
+    by = item.variable if item.key_set else "WORKBENCH_OPENAI_URL"
+    configured = f"set up by {by}" if item.configured else "not set up"
     return f"{item.name}: {item.package} {installed}, {configured}"
 
 

@@ -29,7 +29,7 @@ from engine.host.values import (
 )
 from engine.llm.chat import ChatModel
 from engine.llm.discovery import model_details
-from engine.llm.providers import OPENAI, offered_models, provider_states
+from engine.llm.providers import OPENAI, provider_states
 from engine.llm.pull import checked_name, unload
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Fault, Message
@@ -91,7 +91,7 @@ class Host:
         """What the server at ``WORKBENCH_OPENAI_URL`` lists; never raises, and empty for any other provider."""
         if provider != OPENAI:
             return OfferedModels(provider, ())
-        return self._loop.call(offered_models(self._resources.settings))
+        return self._loop.call(self._resources.offered(fresh=True))
 
     def diagnosis(self) -> str:
         """Everything about this host for a report of a fault, as Markdown: no secret, no question, no text."""

@@ -238,6 +238,8 @@ class Provider:
     """Where the key is set; never its value."""
     address: str = ""
     """Where it is asked, without user name and password; empty: the provider's own."""
+    key_set: bool = False
+    """Whether there is a key; a server of one's own seldom wants one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,5 +134,10 @@ async def _shown(client: Any, names: Sequence[str]) -> list[Any]:
 
 
 def _guessed(name: str) -> tuple[Capability, ...]:
+    return ("chat",) if chats_by_name(name) else ("embedding",)
+
+
+def chats_by_name(name: str) -> bool:
+    """Whether a model whose server tells only its name is taken for one that chats."""
     folded = name.casefold()
-    return ("embedding",) if any(hint in folded for hint in _EMBEDDING_HINTS) else ("chat",)
+    return not any(hint in folded for hint in _EMBEDDING_HINTS)

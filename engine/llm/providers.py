@@ -120,9 +120,10 @@ def _state(known: KnownProvider, settings: Settings) -> Provider:
     installed = find_spec(known.package.replace("-", "_")) is not None
     configured = bool(os.environ.get(known.variable))
     if known.name != OPENAI:
-        return Provider(known.name, known.package, installed, configured, known.variable)
+        return Provider(known.name, known.package, installed, configured, known.variable, key_set=configured)
     address = shown_openai_address(settings)
     own = bool(settings.openai_api_key.get_secret_value())
-    configured = own or bool(address) or configured
+    # A key of the environment is for OpenAI itself.
+    key_set = own or (configured and not address)
     variable = OWN_KEY if own or address else known.variable
-    return Provider(known.name, known.package, installed, configured, variable, address)
+    return Provider(known.name, known.package, installed, key_set or bool(address), variable, address, key_set)

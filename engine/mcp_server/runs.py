@@ -172,8 +172,7 @@ def _suffered(
     found = diagnose(record, met, answerable)
     if found is None:
         return None, _NO_DIAGNOSIS.get(record.outcome, _WELL)
-    missing = found.failure == "no_such_knowledge"
-    change = None if missing else remedy(record, record.config, met, answerable=answerable)
+    change = remedy(record, record.config, met, answerable=answerable)
     return _said(found, telling, language).model_copy(
         update={
             "change": telling.change(change, language) if change else "",

@@ -51,7 +51,7 @@ _ENGINE: Operations = {
         ("warnings_before", "wait", "record", "events", "aevents", "runs", "run_configs", "tags", "what_if", "flush"),
         LOOK,
     ),
-    **dict.fromkeys(("under_way", "active_runs", "graph", "worst_case_calls", "ollama"), LOOK),
+    **dict.fromkeys(("under_way", "active_runs", "graph", "worst_case_calls", "ollama", "chat_models"), LOOK),
     "start": _work(N_("Run started"), RESULT),
     "fork": _work(N_("Branch started"), RESULT),
     **dict.fromkeys(("run", "stream", "read_attachment", "condense"), WORK),

@@ -1,16 +1,16 @@
-"""Why a run went wrong: one label of a closed set, with the figures that led to it.
+"""Why a run went wrong: one label of a closed set, with the figures that single it out.
 
-With labels (which passages were expected) the rules follow the expected passages through the run. Without, they go by
-what the run itself shows, and are worded as what it looks like: no one can know that a passage was right.
+With labels (which passages were expected) the rules follow the expected passages through the run. Without, only what
+the run itself shows is named; where nothing passed, that leaves several causes, and none of them is picked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from engine.model.config import declared
+from engine.model.config import BUILTIN, declared
 from engine.model.decide import gate_in, passed_ids
 from engine.model.values import Candidate, PassageId, RunRecord, Verdict
 
@@ -19,17 +19,28 @@ Failure = Literal[
     "dropped_by_similarity",
     "grader_too_strict",
     "grader_too_lenient",
+    "left_out",
     "rewrite_drifted",
     "budget_spent",
-    "no_such_knowledge",
+    "undetermined",
     "unsupported_answer",
     "refused_let_in",
 ]
+"""What the evidence of each is, by labels or by the run alone:
 
-_NEAR_SIMILARITY = 0.1
-"""A best candidate that misses the similarity threshold by no more than this was nearly kept."""
-_NEAR_VERDICT = 0.1
-"""A best P(relevant) that misses the minimum confidence by no more than this was nearly passed."""
+- ``nothing_retrieved``: no search brought an expected passage; without labels, none brought any passage.
+- ``dropped_by_similarity``: an expected passage (without labels, one whose verdict passes) was found and never kept.
+- ``grader_too_strict``: an expected passage was kept, and its verdict does not pass. Labels only.
+- ``grader_too_lenient``: it answered from other passages while an expected one was kept, or though the labels say that
+  there is no answer. Labels only.
+- ``left_out``: a passage passed, and the answer was to be made from the last round, which lacks it.
+- ``rewrite_drifted``: pass rate and best similarity fell with the rewrites, and never rose.
+- ``budget_spent``: time or rewrites were over, or a rewrite repeated a query, before the gate was met.
+- ``undetermined``: nothing passed, and no label says what should have.
+- ``unsupported_answer``: the answer cites nothing, cites what it was not given, or is made from what did not pass.
+- ``refused_let_in``: it was given passages that the grader had judged not relevant, under a low bar.
+"""
+
 _DRIFT = 0.05
 """A fall of the best similarity that counts."""
 _WRONG = frozenset({"answered_forced", "answered_unverified", "abstained"})
@@ -46,6 +57,14 @@ class Diagnosis:
     """The passages it is about."""
     labelled: bool = False
     """Whether expected passages led to it, or only what the run shows."""
+    grader: str = ""
+    """The one grader whose verdicts it is about, as verdicts name it; empty where there is none or several."""
+
+    @property
+    def by_words(self) -> bool:
+        """Whether passages were refused by the built-in grader, which compares words."""
+        refused = self.failure == "grader_too_strict" and "unreadable" not in self.figures
+        return self.grader == BUILTIN and (refused or self.figures.get("refused", 0) > 0)
 
 
 def diagnose(
@@ -61,14 +80,27 @@ def diagnose(
     """
     if not declared(record.workflow).on_grid or record.outcome not in (*_WRONG, "answered") or not record.rounds:
         return None
-    if record.outcome == "abstained" and answerable is False:
-        return None
-    if met is not None and answerable is not False:
+    if answerable is False:
+        return _without_an_answer(record)
+    if met is not None:
         found = _by_labels(record, met)
         return None if found is None else replace(found, labelled=True)
     if record.outcome == "answered":
         return _unsupported(record) or _refused_let_in(record)
     return _by_what_it_shows(record)
+
+
+def _without_an_answer(record: RunRecord) -> Diagnosis | None:
+    """To refuse is right, and so is an answer that says that it cannot tell."""
+    if record.outcome == "abstained" or record.answer_note == "cannot_tell":
+        return None
+    if record.outcome != "answered":
+        return _by_what_it_shows(record)
+    given = _given(record)
+    lenient = Diagnosis(
+        "grader_too_lenient", {"passed": len(given)}, tuple(sorted(given)), grader=_grader(record, given)
+    )
+    return replace(_refused_let_in(record) or lenient, labelled=True)
 
 
 def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> Diagnosis | None:
@@ -77,70 +109,93 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
     found = [item for current in record.rounds for item in current.candidates if item.passage.id in expected]
     if not found:
         return Diagnosis("nothing_retrieved", _searches(record))
-    given = {passage.id for passage in record.context.passages} if record.context else set()
+    given = _given(record)
     if given & expected:
-        spent = _spent(record)
-        return None if record.outcome == "answered" else spent
+        return None if record.outcome == "answered" else _spent(record)
+    if left_out := _left_out(record, expected):
+        return left_out
     kept = [item for item in found if _kept(item, record)]
+    judged = _verdicts(record)
     if not kept:
-        best = max(found, key=_nearness)
-        return Diagnosis("dropped_by_similarity", _dropped(best, record), (best.passage.id,))
+        return _dropped(max(found, key=_nearness), record)
     if record.outcome == "answered":
         figures: dict[str, float] = {"passed": len(given), "expected": len({item.passage.id for item in kept})}
-        return Diagnosis("grader_too_lenient", figures, tuple(sorted(given)))
-    judged = _verdicts(record)
+        lenient = Diagnosis("grader_too_lenient", figures, tuple(sorted(given)), grader=_grader(record, given))
+        return _refused_let_in(record) or lenient
     missed = [item.passage.id for item in kept if item.passage.id in judged]
     if not missed:
         # Kept and not judged: for want of time, or a fault that is shown as one.
         return Diagnosis("budget_spent", _time(record)) if _late(record) else None
     best_id = max(missed, key=lambda name: judged[name].reach)
-    return Diagnosis("grader_too_strict", _refused(judged[best_id], record), (best_id,))
+    if judged[best_id].passes(record.config.min_confidence):
+        return None
+    figures = {**_refused(judged[best_id], record), "others": len(expected & record.passages.keys() - judged.keys())}
+    return Diagnosis("grader_too_strict", figures, (best_id,), grader=judged[best_id].grader)
 
 
 def _by_what_it_shows(record: RunRecord) -> Diagnosis | None:
     if record.outcome == "answered_unverified":
         return _unsupported(record)
-    if not any(current.candidates for current in record.rounds):
+    if not record.passages:
         return Diagnosis("nothing_retrieved", _searches(record))
+    if record.outcome == "answered_forced":
+        if _late(record):
+            return Diagnosis("budget_spent", _time(record))
+        return _unsupported(record) or _drifted(record) or _spent(record)
+    return _nothing_given(record)
+
+
+def _nothing_given(record: RunRecord) -> Diagnosis:
+    """An abstention: something passed and was lost, or what should have passed is not known."""
+    judged = _verdicts(record)
+    bar = record.config.min_confidence
+    passing = {name for name, verdict in judged.items() if verdict.passes(bar)}
+    if left_out := _left_out(record, passing):
+        return left_out
+    dropped = [item for current in record.rounds for item in current.candidates if item.passage.id in passing]
+    if dropped:
+        # It passed and still nothing was given: no round that judged it had kept it.
+        return _dropped(max(dropped, key=_nearness), record)
     if _late(record):
         return Diagnosis("budget_spent", _time(record))
-    if record.outcome == "answered_forced":
-        return _unsupported(record) or _drifted(record) or _spent(record)
-    return _nothing_passed(record)
+    refused = {name for name, verdict in judged.items() if verdict.relevant is not None}
+    figures: dict[str, float] = {
+        "candidates": len(record.passages),
+        "refused": len(refused),
+        "unreadable": len(judged) - len(refused),
+        "unjudged": len(record.passages.keys() - judged.keys()),
+    }
+    if record.best_similarity is not None:
+        figures["best"] = record.best_similarity
+    return Diagnosis("undetermined", figures, grader=_grader(record, refused))
 
 
-def _nothing_passed(record: RunRecord) -> Diagnosis:
-    """Diagnose an abstention: was the right passage dropped, misjudged, lost by a rewrite, or is there none?"""
-    judged = _verdicts(record)
-    candidates = [item for current in record.rounds for item in current.candidates]
-    passing = [
-        item
-        for item in candidates
-        if item.passage.id in judged and judged[item.passage.id].passes(record.config.min_confidence)
-    ]
-    if passing:
-        # It passed and still nothing was given: no round that judged it had kept it.
-        best = max(passing, key=_nearness)
-        return Diagnosis("dropped_by_similarity", _dropped(best, record), (best.passage.id,))
-    closest = max(candidates, key=_nearness)
-    missing = record.config.similarity_threshold - closest.passage.similarity
-    if 0 < missing <= _NEAR_SIMILARITY:
-        return Diagnosis("dropped_by_similarity", _dropped(closest, record), (closest.passage.id,))
-    readable = {name: verdict for name, verdict in judged.items() if verdict.relevant is not None}
-    if readable:
-        best_id = max(readable, key=lambda name: readable[name].reach)
-        if record.config.min_confidence - readable[best_id].reach <= _NEAR_VERDICT:
-            return Diagnosis("grader_too_strict", _refused(readable[best_id], record), (best_id,))
-    drifted = _drifted(record)
-    if drifted is not None:
-        return drifted
-    nearest = {"best": closest.passage.similarity} if _scaled(record) else {}
-    return Diagnosis("no_such_knowledge", {**nearest, "judged": len(readable)})
+def _left_out(record: RunRecord, names: set[PassageId]) -> Diagnosis | None:
+    """One of these passages was kept and passed, and the rounds after it are all that an answer is made from."""
+    if record.config.context != "last_round":
+        return None
+    for current in record.rounds[:-1]:
+        passed = [name for name in passed_ids(current, record.config) if name in names]
+        if passed:
+            return Diagnosis("left_out", {"round": current.index}, (passed[0],))
+    return None
+
+
+def _given(record: RunRecord) -> set[PassageId]:
+    return {passage.id for passage in record.context.passages} if record.context else set()
+
+
+def _grader(record: RunRecord, names: Collection[PassageId]) -> str:
+    """The grader of all the verdicts on these passages; empty where there were several."""
+    graders = {verdict.grader for name, verdict in _verdicts(record).items() if name in names}
+    return graders.pop() if len(graders) == 1 else ""
 
 
 def _refused(verdict: Verdict, record: RunRecord) -> dict[str, float]:
     """P(relevant) and the bar that it misses, where both are known; ``no`` where only the grader's no held it back."""
     bar = record.config.min_confidence
+    if verdict.relevant is None:
+        return {"unreadable": 1.0}
     if verdict.bare:
         return {}
     figures = {"p": verdict.p_relevant, "bar": bar}
@@ -163,10 +218,17 @@ def _spent(record: RunRecord) -> Diagnosis | None:
     """Verified passages were there, and the gate was never met before time or rewrites were over."""
     if _late(record):
         return Diagnosis("budget_spent", _time(record))
-    if record.outcome != "answered_forced" or record.context is None:
+    reason = record.decisions[-1].reason if record.decisions else ""
+    if (
+        record.outcome != "answered_forced"
+        or record.context is None
+        or reason not in ("max_rewrites", "repeated_rewrite")
+    ):
+        # A rewriter or grader that failed is shown as the fault that it is.
         return None
     passed = {name for current in record.rounds for name in passed_ids(current, record.config)}
     figures: dict[str, float] = {"rewrites": len(record.rewrites), "passed": len(passed)}
+    figures |= {"repeated": 1} if reason == "repeated_rewrite" else {}
     compared = record.decisions[-1].comparisons if record.decisions else ()
     if whole := [item.value for item in compared if item.quantity == "sufficiency"]:
         figures["sufficiency"] = whole[0]
@@ -210,15 +272,16 @@ def _nearness(item: Candidate) -> tuple[float, int]:
     return item.passage.similarity, -item.rank
 
 
-def _scaled(record: RunRecord) -> bool:
-    return all(current.scaled for current in record.rounds)
-
-
-def _dropped(item: Candidate, record: RunRecord) -> dict[str, float]:
-    places: dict[str, float] = {"rank": item.rank, "top_k": record.config.top_k}
-    if not _scaled(record):
-        return places
-    return {"similarity": item.passage.similarity, "threshold": record.config.similarity_threshold, **places}
+def _dropped(item: Candidate, record: RunRecord) -> Diagnosis:
+    """The gates that a passage did not get through; its verdict, where it has one that does not pass either."""
+    figures: dict[str, float] = {"rank": item.rank, "top_k": record.config.top_k}
+    if all(current.scaled for current in record.rounds):
+        figures |= {"similarity": item.passage.similarity, "threshold": record.config.similarity_threshold}
+    verdict = _verdicts(record).get(item.passage.id)
+    refused = verdict is not None and verdict.relevant is not None and not verdict.passes(record.config.min_confidence)
+    if verdict is not None and refused:
+        return Diagnosis("dropped_by_similarity", {**figures, "refused": 1}, (item.passage.id,), grader=verdict.grader)
+    return Diagnosis("dropped_by_similarity", figures, (item.passage.id,))
 
 
 def _verdicts(record: RunRecord) -> dict[PassageId, Verdict]:

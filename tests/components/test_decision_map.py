@@ -8,7 +8,8 @@ import pytest
 
 from components.ask.decision_map import SIGNS, map_data
 from components.ask.decision_map_view import coupling_text, look_of, map_view, pairs_for, tip_of
-from components.ask.remedy import effect_text, title, why_text
+from components.ask.diagnosis import title, why_text
+from components.ask.remedy import effect_text
 from components.ask.smallest_changes import boundary_text, setting_of
 from components.common.i18n import UiLanguage, words_for
 from engine.model.config import RunConfig
@@ -27,12 +28,20 @@ FORCED = demo_record("demo-forced-en")
 RESCUED = demo_record("demo-rescue-zh")
 FIGURES: dict[Failure, tuple[dict[str, float], ...]] = {
     "nothing_retrieved": ({"rounds": 1}, {"rounds": 3}),
-    "dropped_by_similarity": ({"similarity": 0.29, "threshold": 0.3, "rank": 4, "top_k": 5},),
-    "grader_too_strict": ({"p": 0.44, "bar": 0.5},),
-    "grader_too_lenient": ({"passed": 3, "expected": 1},),
+    "dropped_by_similarity": (
+        {"similarity": 0.29, "threshold": 0.3, "rank": 4, "top_k": 5},
+        {"rank": 17, "top_k": 5, "refused": 1},
+    ),
+    "grader_too_strict": ({"p": 0.44, "bar": 0.5, "others": 0}, {"unreadable": 1, "others": 2}, {"others": 1}),
+    "grader_too_lenient": ({"passed": 3, "expected": 1}, {"passed": 1}),
     "rewrite_drifted": ({"rate_first": 0.4, "rate_last": 0.2, "best_first": 0.5, "best_last": 0.4},),
     "budget_spent": ({"rewrites": 3, "passed": 2, "rate": 0.4, "bar": 0.6}, {"seconds": 11.2, "budget": 10.0}),
-    "no_such_knowledge": ({"best": 0.4, "judged": 9}, {"best": 0.16, "judged": 0}),
+    "left_out": ({"round": 0},),
+    "undetermined": (
+        {"candidates": 20, "refused": 5, "unreadable": 0, "unjudged": 15, "best": 0.4},
+        {"candidates": 2, "refused": 0, "unreadable": 1, "unjudged": 1},
+        {"candidates": 1, "refused": 1, "unreadable": 0, "unjudged": 0, "best": 0.1},
+    ),
     "unsupported_answer": (
         {"citations": 0, "removed": 2, "verified": 1.0},
         {"citations": 1, "removed": 0, "verified": 0.0},

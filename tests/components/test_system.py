@@ -13,12 +13,12 @@ import pytest
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
 from components.system.health import judged, part_facts, part_title, verdict, worst
-from components.system.models import chats, short_digest
+from components.system.models import chats, provider_row, short_digest
 from components.system.self_test import self_test_progress
 from components.system.settings import settings_found
 from components.system.speed import rate_text, speeds_csv
 from components.system.ways import Snippet, Way, way_cards
-from engine.host.values import Health, PartHealth, PartName, SelfTestCase, SelfTestCode, SelfTesting
+from engine.host.values import Health, PartHealth, PartName, Provider, SelfTestCase, SelfTestCode, SelfTesting
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, SPEED, FakeHost, sound_parts
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -187,3 +187,18 @@ def test_a_way_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch) -> N
     said = card(monkeypatch, Way("Traces", True, "Out.", fault=NOT_THERE))
     assert NOT_THERE.fact in said
     assert EN("does not work") in said
+
+
+@pytest.mark.parametrize(
+    ("key_set", "address", "said"),
+    [
+        (True, "", "✓ set"),
+        (True, "http://127.0.0.1:1234/v1", "✓ set"),
+        (False, "http://127.0.0.1:1234/v1", "not needed"),
+        (False, "", "not set"),
+    ],
+)
+def test_a_key_is_set_only_where_there_is_one(key_set: bool, address: str, said: str) -> None:
+    item = Provider("openai", "langchain-openai", True, key_set or bool(address), "OPENAI_API_KEY", address, key_set)
+    shown = str(provider_row(item, EN)[2])
+    assert [mark for mark in ("✓ set", "not needed", "not set") if f"'{mark}'" in shown] == [said]

@@ -204,7 +204,7 @@ def test_a_provider_is_set_up_by_a_key_or_an_address(monkeypatch: pytest.MonkeyP
     found = {item.name: item for item in provider_states(settings_for(NOWHERE, openai_url="http://127.0.0.1:9"))}
     openai = found["openai"]
     assert (openai.installed, openai.configured, openai.variable) == (True, True, "WORKBENCH_OPENAI_API_KEY")
-    assert openai.address == "http://127.0.0.1:9/v1"
+    assert (openai.address, openai.key_set) == ("http://127.0.0.1:9/v1", False)
     assert (found["anthropic"].configured, found["anthropic"].variable) == (True, "ANTHROPIC_API_KEY")
     assert not found["groq"].configured
     assert "planted" not in json.dumps([str(item) for item in found.values()])

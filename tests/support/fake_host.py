@@ -139,7 +139,7 @@ class FakeHost:
 
     def providers(self) -> tuple[Provider, ...]:
         return (
-            Provider("openai", "langchain-openai", True, True, "OPENAI_API_KEY", "http://127.0.0.1:1234/v1"),
+            Provider("openai", "langchain-openai", True, True, "OPENAI_API_KEY", "http://127.0.0.1:1234/v1", True),
             Provider("anthropic", "langchain-anthropic", False, False, "ANTHROPIC_API_KEY"),
         )
 

@@ -44,9 +44,7 @@ class _Report:
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Iterator[None]:
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
         report: Any = yield
         if call.when == "teardown":
             report.user_properties = [*report.user_properties, ("processor_s", used_s() - item.stash[_BEGAN])]

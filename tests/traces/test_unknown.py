@@ -10,10 +10,10 @@ from dataclasses import replace
 from components.ask.answer import _head
 from components.ask.decision_map_view import pairs_for
 from components.ask.decisions import followed_text
+from components.ask.diagnosis import why_text
 from components.ask.figures import figures_of
 from components.ask.passages import passage_row, passages_csv
 from components.ask.presenter_sentences import sentence as said_of
-from components.ask.remedy import why_text
 from components.ask.what_if import card_nodes
 from components.common.html_text import html_of
 from components.common.i18n import words_for
@@ -124,11 +124,16 @@ def test_a_rewrite_is_not_measured_by_similarities_that_are_not_known() -> None:
 def test_a_diagnosis_goes_by_ranks_and_by_the_no_alone() -> None:
     record = ranks_alone(last="no")
     refused = replace(record, outcome="abstained", context=None, answer="")
-    assert why(diagnose(refused)) == "None of 3 judged passages answers the question."
+    assert why(diagnose(refused)) == (
+        "Possible: the right passage is one of the 3 that the grader refused; the search did not find it; the "
+        "collection does not hold it."
+    )
     assert why(diagnose(refused, {"tides": (0,)})) == "The grader said no."  # type: ignore[dict-item]
     narrow = replace(refused, config=replace(refused.config, top_k=1))
     found = diagnose(narrow, {"cats": (0,)})  # type: ignore[dict-item]
-    assert why(found) == "The closest stands at rank 2, beyond the top-k of 1."
+    assert why(found) == (
+        "The closest stands at rank 2, beyond the top-k of 1. It was judged all the same, and refused by the grader."
+    )
 
 
 def test_nothing_is_said_of_what_an_ungraded_trace_leaves_open() -> None:

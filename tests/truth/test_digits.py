@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ask.remedy import why_text
+from components.ask.diagnosis import why_text
 from components.common.i18n import UiLanguage, words_for
 from engine.model.wording import distinct_texts
 from engine.replay.diagnosis import Diagnosis

@@ -40,7 +40,7 @@ def judge_rest(engine: Engine, records: Sequence[RunRecord], words: Words, *, ke
     if not passages or not may("editor"):
         return
     with st.container(key=f"{key}_judge", horizontal=True, vertical_alignment="bottom", gap="small"):
-        names = [BUILTIN, *(f"ollama:{item.name}" for item in engine.ollama().models if item.chats)]
+        names = [BUILTIN, *engine.chat_models()]
         chosen = st.selectbox(
             words("Judge with"),
             names,

@@ -83,11 +83,8 @@ def _graph_of(engine: Engine, target: Target) -> GraphInfo | None:
 
 
 def _models(engine: Engine) -> list[str]:
-    def ask() -> list[str]:
-        return [f"ollama:{item.name}" for item in engine.ollama().models if item.chats]
-
     # Asked once a visit: every slider runs the page again.
-    return remembered("graph_models", engine.instance, ask)
+    return remembered("graph_models", engine.instance, lambda: list(engine.chat_models()))
 
 
 def _option(name: str, words: Words) -> str:

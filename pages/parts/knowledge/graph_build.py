@@ -53,8 +53,8 @@ def build_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
 
 
 def extractor_choice(engine: Engine, words: Words, *, key: str) -> str:
-    """Who reads the passages: rules, a chat model of Ollama, or another by its name; empty while none is named."""
-    models = [f"ollama:{item.name}" for item in engine.ollama().models if item.chats]
+    """Who reads the passages: rules, a chat model of a server, or another by its name; empty while none is named."""
+    models = engine.chat_models()
     chosen = st.selectbox(
         words("Who reads the passages"),
         list(dict.fromkeys([engine.settings.models.extractor.model, BUILTIN, *models, _OTHER])),

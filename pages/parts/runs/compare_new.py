@@ -27,7 +27,7 @@ def second_run(engine: Engine, a: RunRecord | None, b: RunRecord | None, words: 
     """Offer what makes the missing run; ``begin`` is called with question, settings and attachments of a side."""
     if a is None:
         return
-    models = tuple(f"ollama:{item.name}" for item in engine.ollama().models if item.chats)
+    models = engine.chat_models()
     with st.expander(
         words("Make a run to compare with"), icon=":material/add_notes:", expanded=b is None, key="compare_make"
     ):

@@ -50,17 +50,22 @@ class Seen:
     ollama: OllamaStatus
     models: tuple[ModelDetails, ...]
     providers: tuple[Provider, ...]
+    others: tuple[str, ...] = ()
+    """Chat models of other servers, as a config names them."""
 
     @property
-    def chat_names(self) -> tuple[str, ...]:
-        return tuple(item.name for item in self.models if chats(item))
+    def offered(self) -> tuple[str, ...]:
+        """Every chat model, as a config names it."""
+        return (*(f"{_OLLAMA}{item.name}" for item in self.models if chats(item)), *self.others)
 
 
 def seen_models(engine: Engine) -> Looked[Seen]:
     """The models as this session knows them; asked again after a change and after a while."""
 
     def look() -> Seen:
-        return Seen(engine.ollama(fresh=True), engine.host.models(fresh=True), engine.host.providers())
+        ollama = engine.ollama(fresh=True)
+        others = tuple(name for name in engine.chat_models(fresh=True) if not name.startswith(_OLLAMA))
+        return Seen(ollama, engine.host.models(fresh=True), engine.host.providers(), others)
 
     return looked("models", look, fresh=st.session_state.pop(_FRESH, False), most_s=_OLD_S)
 
@@ -96,7 +101,7 @@ def _roles(engine: Engine, seen: Seen, words: Words) -> None:
         for row in (roles[at : at + _COLUMNS] for at in range(0, len(roles), _COLUMNS)):
             for column, role in zip(st.columns(_COLUMNS, gap="medium"), row, strict=False):
                 with column:
-                    model = model_picker(words, role, seen.chat_names, engine.settings.models.of(role).model)
+                    model = model_picker(words, role, seen.offered, engine.settings.models.of(role).model)
                     with st.container(horizontal=True, vertical_alignment="center", key=f"role_{role}"):
                         st.caption(words(role_state(model, seen)), width="stretch")
                         if model != BUILTIN and may("editor") and st.button(words("Try"), key=f"try_{role}"):
@@ -236,7 +241,7 @@ def _providers(engine: Engine, seen: Seen, words: Words) -> None:
         with st.form("try_form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
             model = st.selectbox(
                 words("Try a model"),
-                [*offered, *(f"{_OLLAMA}{name}" for name in seen.chat_names)],
+                list(dict.fromkeys((*offered, *seen.offered))),
                 index=None,
                 placeholder="openai:gpt-4o-mini",
                 accept_new_options=True,
@@ -248,7 +253,7 @@ def _providers(engine: Engine, seen: Seen, words: Words) -> None:
                 width=420,
             )
             if st.form_submit_button(words("Try it"), icon=":material/chat:") and model:
-                wanted = model_name(str(model), seen.chat_names)
+                wanted = model_name(str(model), seen.offered)
                 if wanted != BUILTIN:
                     _begin_trial(engine, wanted, "providers")
         _trial("providers", words)

@@ -58,7 +58,7 @@ def speed_part(engine: Engine, words: Words) -> None:
 def _begin(engine: Engine, seen: Seen, words: Words) -> None:
     """Which model, what it costs, and the button that begins."""
     measuring = engine.host.measuring
-    names = [f"ollama:{name}" for name in seen.chat_names]
+    names = seen.offered
     wanted = st.session_state.pop(_WANTED, None)
     if wanted is not None:
         st.session_state[_MODEL] = wanted
@@ -83,7 +83,7 @@ def _begin(engine: Engine, seen: Seen, words: Words) -> None:
                 persist_state="session",
                 width=420,
             )
-            typed = model_name(str(model or ""), seen.chat_names)
+            typed = model_name(str(model or ""), seen.offered)
             running = measuring is not None and not measuring.over
             pressed = st.button(
                 words("Measure it"),

@@ -95,7 +95,7 @@ def _judged_by(engine: Engine, shown: Shown, batch: Batch, words: Words) -> None
 def _model_choice(engine: Engine, batch: Batch, words: Words) -> str:
     """A chat model by its name; empty while none is named."""
     usual = engine.settings.judge_model
-    offered = [f"ollama:{item.name}" for item in engine.ollama().models if item.chats]
+    offered = list(engine.chat_models())
     # Who wrote the answers comes last.
     offered.sort(key=lambda name: name == batch.config.models.generator.model)
     chosen = st.selectbox(

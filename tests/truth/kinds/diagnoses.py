@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from components.ask.diagnosis import why_text
 from components.ask.gate_cost import gate_cost_text
-from components.ask.remedy import why_text
 from components.common.i18n import Words
 from engine.model.values import PassageId, RunRecord, Verdict
 from engine.replay import what_if
@@ -93,11 +93,12 @@ def _wrong(said: str, found: Diagnosis, record: RunRecord, expected: set[Passage
             shown = numbers(said)
             if not (float(shown[0]) > float(shown[1]) and float(shown[2]) > float(shown[3])):
                 yield "nothing fell as printed"
-        case "no_such_knowledge":
-            judged = sum(verdict.relevant is not None for verdict in verdicts.values())
-            best = max(item.passage.similarity for item in seen)
-            if not _near(told[0], best) or told[1:] != ([judged] if judged else []):
-                yield f"{best:.3f}, {judged} judged"
+        case "undetermined":
+            refused = sum(verdict.relevant is not None for verdict in verdicts.values())
+            parts = [refused, len(verdicts) - refused, len(record.passages.keys() - verdicts.keys())]
+            # One thing is said without its number.
+            if not set(told) <= set(parts) or not {item for item in parts if item > 1} <= set(told):
+                yield f"{parts} refused, unreadable, not judged"
             if any(verdict.passes(config.min_confidence) for verdict in verdicts.values()):
                 yield "some pass"
         case "unsupported_answer" if record.context is not None and record.context.verified:

@@ -1,0 +1,88 @@
+"""The chat models that pickers offer: those of every server that is set up, looked up without holding a page up."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from components.common.i18n import words_for
+from components.common.panel import OllamaNote, ollama_text
+from engine.engine import Engine
+from engine.running.kept_look import KeptLook
+from engine.running.process import use_engine
+from engine.settings import Settings
+from tests.pages.driving import opened, setting
+from tests.support.ollama_stand_in import OllamaStandIn
+from tests.support.openai_stand_in import OpenAIStandIn
+
+EN = words_for("en")
+ADDRESS = "http://127.0.0.1:1"
+NONE = f"No Ollama at `{ADDRESS}`"
+
+
+def test_the_models_of_every_server_are_offered_and_those_that_embed_are_not(tmp_path: Path) -> None:
+    with (
+        OllamaStandIn(["qwen3:8b", "nomic-embed-text"]) as ollama,
+        OpenAIStandIn(["qwen2.5-7b-instruct", "text-embedding-nomic"]) as server,
+    ):
+        settings = Settings(data_dir=tmp_path, ollama_url=ollama.url, openai_url=server.url)
+        with Engine.open(settings) as engine:
+            assert engine.chat_models(fresh=True) == ("ollama:qwen3:8b", "openai:qwen2.5-7b-instruct")
+            assert engine.host.offered().names == ("openai:qwen2.5-7b-instruct", "openai:text-embedding-nomic")
+
+
+@pytest.mark.parametrize("page", ["", "tune", "system"])
+def test_a_picker_of_every_page_lists_them(tmp_path: Path, page: str) -> None:
+    with OpenAIStandIn(["qwen2.5-7b-instruct"]) as server:
+        settings = Settings(data_dir=tmp_path, ollama_url=ADDRESS, openai_url=server.url)
+        with Engine.open(settings) as engine:
+            engine.wait_until_ready()
+            engine.chat_models(fresh=True)
+            use_engine(engine)
+            try:
+                app = opened(page, **({"part": "models"} if page == "system" else {}))
+                assert "openai:qwen2.5-7b-instruct" in setting(app, "grader").options
+            finally:
+                use_engine(None)
+
+
+def test_a_look_that_lasts_holds_nobody_up_and_is_made_once() -> None:
+    begun: list[int] = []
+
+    async def go() -> tuple[str | None, str | None]:
+        over = asyncio.Event()
+
+        async def look() -> str:
+            begun.append(1)
+            await over.wait()
+            return "found"
+
+        kept = KeptLook(look)
+        early = await kept(patience_s=0.01)
+        over.set()
+        return early, await kept()
+
+    assert asyncio.run(go()) == (None, "found")
+    assert len(begun) == 1
+
+
+@pytest.mark.parametrize(
+    ("note", "models", "said"),
+    [
+        (OllamaNote(ADDRESS, "0.9", ("ollama:a", "openai:b")), ("builtin",), "Ollama 0.9 · 1 model"),
+        (
+            OllamaNote(ADDRESS),
+            ("builtin", "builtin#0123456789ab"),
+            f"No Ollama at `{ADDRESS}`: built-in models do the work.",
+        ),
+        (OllamaNote(ADDRESS), ("builtin", "ollama:a"), f"No Ollama at `{ADDRESS}`, and a model chosen here needs it."),
+        (OllamaNote(ADDRESS), ("openai:b", "openai:b"), ""),
+        (OllamaNote(ADDRESS), ("builtin", "openai:b"), ""),
+    ],
+)
+def test_who_does_the_work_is_said_by_the_roles_as_they_are(
+    note: OllamaNote, models: tuple[str, ...], said: str
+) -> None:
+    assert ollama_text(EN, note, models) == said
