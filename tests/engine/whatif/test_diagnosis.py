@@ -150,7 +150,7 @@ def test_an_answer_to_what_has_none_rests_on_passages_that_should_not_have_passe
 def test_a_rewriter_that_failed_or_repeated_itself_is_not_called_a_spent_budget() -> None:
     forced = demo_record("demo-forced-zh")
     failed, repeated = (
-        replace(forced, decisions=(*forced.decisions[:-1], replace(forced.decisions[-1], reason=reason)))  # type: ignore[arg-type]
+        replace(forced, decisions=(*forced.decisions[:-1], replace(forced.decisions[-1], reason=reason)))
         for reason in ("rewriter_failed", "repeated_rewrite")
     )
     assert failure(failed) is None

@@ -75,9 +75,9 @@ def _wrong(said: str, found: Diagnosis, record: RunRecord, expected: set[Passage
                 yield "similarity and threshold look alike"
         case "grader_too_strict":
             p = verdicts[found.passages[0]].p_relevant
-            if not (_near(told[0], p) and _near(told[-1], config.min_confidence)):
+            if not (_near(told[0], p) and _near(told[1], config.min_confidence)):
                 yield f"P is {p:.4f}"
-            if "takes" in said and not told[0] < told[-1]:
+            if "takes" in said and not told[0] < told[1]:
                 yield "it does not miss the bar as printed"
         case "grader_too_lenient":
             given = len(record.context.passages) if record.context else 0
