@@ -336,8 +336,11 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
             engine, shown, gathering, config, words, try_settings=try_settings
         ),
         words("Grader bench"): lambda: grader_bench_tab(engine, gathering, config, words),
-        words("Failures {n}", n=failed): lambda: failures_list(failures(shown, gathering), words, key="tune_failures"),
     }
+    if failed:
+        parts[words("Run errors {n}", n=failed)] = lambda: failures_list(
+            failures(shown, gathering), words, key="tune_failures"
+        )
     # Hidden tabs cost nothing.
     for tab, draw in zip(st.tabs(list(parts), key="tune_tabs", on_change="rerun"), parts.values(), strict=True):
         if tab.open:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, draw, node
+from components.tune.charts import CLICKED, Tried, clickable, is_nearest, ordinal, value_name
 from components.tune.figures import p_text, value_text
-from engine.evaluation.certify import Certificates, Risk
+from components.tune.vega import LEGEND_BELOW, layer, text
+from engine.evaluation.certify import Certificates, Risk, Standing
 from engine.evaluation.predicted import Predicted
+from engine.evaluation.sweep import HeatMap
 from engine.messages import N_, NC_
+from engine.model.config import RunConfig
 
 RISKS: dict[Risk, str] = {
     "wrong_given": N_("wrong among answers given"),
@@ -30,6 +37,13 @@ _MORE: dict[Risk, str] = {
     "wrong_given": N_("At least {n} more answers to labelled questions are needed, none of them wrong."),
     "refused_answerable": N_("At least {n} more answerable questions are needed, none of them refused."),
 }
+
+_STANDINGS: dict[Standing, tuple[str, str, str]] = {
+    "certified": (N_("certified"), "✓", "#2fa699"),
+    "open": (N_("not yet"), "", "#d5d9e2"),
+    "violated": (N_("exceeds the bound"), "✗", "#e0875a"),
+}
+"""What can be said of a setting, with a sign beside the colour."""
 
 
 def certificate_card(
@@ -63,6 +77,59 @@ def certificate_card(
     if changed:
         parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", "button primary")))
     return draw((node("section", "card", *parts),), words, key=key) == "try"
+
+
+def certificate_map(
+    found: Certificates, heat: HeatMap, current: RunConfig, words: Words, *, key: str, tried: Tried
+) -> None:
+    """One cell a setting, by what can be said of it: never the colours of a measure, which say nothing of a bound."""
+    rows = standings(found, heat, current, words)
+    ends = {"x": ordinal("x", heat.x, words), "y": ordinal("y", heat.y, words, downwards=True)}
+    names = [words(_STANDINGS[name][0]) for name in _STANDINGS]
+    scale = {"domain": names, "range": [colour for _, _, colour in _STANDINGS.values()]}
+    tips = [*(text(f"{end}_name", ends[end]["title"]) for end in ends), text("standing", " "), text("seen", " ")]
+    cells = layer(
+        rows,
+        {"type": "rect", "cornerRadius": 3, "cursor": "pointer"},
+        color=text("standing", scale=scale, legend=LEGEND_BELOW),
+        tooltip=tips,
+        **ends,
+    )
+    ink = "#f3f4f6" if st.context.theme.type == "dark" else "#1f2937"
+    signs = layer(rows, {"type": "text", "fontSize": 13, "color": ink, "tooltip": None}, text=text("sign"), **ends)
+    frame = {"type": "rect", "cornerRadius": 3, "filled": False, "stroke": ink, "strokeWidth": 2.5}
+    marked = layer((row for row in rows if row["current"]), frame, **ends)
+    clickable(
+        [{**cells, "name": CLICKED}, signs, marked],
+        ("x", "y"),
+        key,
+        lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
+    )
+
+
+def standings(found: Certificates, heat: HeatMap, current: RunConfig, words: Words) -> list[dict[str, Any]]:
+    """Every cell with what can be said of its setting, and what that rests on; none where no round meets the gate."""
+    rows = []
+    for y_place, y in enumerate(heat.y.values):
+        for x_place, x in enumerate(heat.x.values):
+            if not heat.possible[y_place, x_place]:
+                continue
+            place = int(heat.settings[y_place, x_place])
+            name, sign, _ = _STANDINGS[found.standing(place)]
+            rows.append(
+                {
+                    "x": x,
+                    "y": y,
+                    "x_name": value_name(x),
+                    "y_name": value_name(y),
+                    "standing": words(name),
+                    "sign": sign,
+                    "seen": _seen(found, place, words),
+                    "current": is_nearest(getattr(current, heat.x.name), x, heat.x.values)
+                    and is_nearest(getattr(current, heat.y.name), y, heat.y.values),
+                }
+            )
+    return rows
 
 
 def predicted_card(found: Predicted | None, judge: str, words: Words, *, key: str) -> None:
@@ -115,12 +182,12 @@ def _missing(found: Certificates, place: int | None, words: Words) -> list[Node]
         return [node("p", "muted", words("The settings under test lie between those that were tried."))]
     said = [words("Settings under test:"), _seen(found, place, words)]
     if unrecorded := int(found.unrecorded[place]):
-        text = words.count(
+        missing = words.count(
             "1 answer is not recorded under them; gather with these settings to have it.",
             "{n} answers are not recorded under them; gather with these settings to have them.",
             unrecorded,
         )
-        return [node("p", "muted", words.joined([*said, text]))]
+        return [node("p", "muted", words.joined([*said, missing]))]
     trials = int(found.trials[place])
     share = int(found.failures[place]) / trials if trials else 0.0
     more = found.more(place)

@@ -32,7 +32,8 @@ Tried = Callable[[Mapping[str, AxisValue]], None]
 _PALEST = 0.12
 _UNBOUNDED: frozenset[Measure] = frozenset({"steps", "calls", "built_in_calls", "rewrites", "seconds"})
 """Measures that are no share."""
-_CLICKED = "clicked"
+CLICKED = "clicked"
+"""Name of the layer that can be pressed."""
 _AXIS: Spec = {
     "domain": False,
     "ticks": False,
@@ -68,13 +69,12 @@ def heat_map(
     tried: Tried,
     safe: frozenset[int] = frozenset(),
     promise: str = "",
-    top: float | None = None,
 ) -> None:
     """One cell a setting, coloured by the worse end of its figure: the stronger the better.
 
     A cell with an unknown question is hatched, one with more than a tenth of them grey as well; where no round can meet
     the gate there is none. ``safe`` are settings that get a frame; where the map has any, it says so, and ``promise``
-    with it. Colours end at ``top``, without one where the measure does.
+    with it.
     """
     rows = _cells(heat, current, words)
     if not rows:
@@ -82,9 +82,9 @@ def heat_map(
         return
     dark = st.context.theme.type == "dark"
     values = [row["value"] for row in rows if not row["grey"]] or [0.0]
-    domain = scale_of(heat.measure, max(values)) if top is None else (0.0, top)
+    domain = scale_of(heat.measure, max(values))
     st.caption(_colours_text(heat.measure, (min(values), max(values)), domain, words, dark=dark))
-    ends = {"x": _ordinal("x", heat.x, words), "y": _ordinal("y", heat.y, words, downwards=True)}
+    ends = {"x": ordinal("x", heat.x, words), "y": ordinal("y", heat.y, words, downwards=True)}
     sequence = _SEQUENCE_DARK if dark else _SEQUENCE
     colours = sequence[::-1] if heat.measure in LOWER_IS_BETTER else sequence
     cells = layer(
@@ -109,9 +109,9 @@ def heat_map(
     thin = {**frame, "stroke": AMBER, "strokeWidth": 2, "tooltip": None}
     framed = [row for row in rows if row["setting"] in safe]
     marked = layer((row for row in rows if row["current"]), frame, **ends)
-    _clickable(
+    clickable(
         # The thin frame over the wide one, so that a certified setting under test shows both.
-        [{**cells, "name": _CLICKED}, hatched, marked, layer(framed, thin, **ends)],
+        [{**cells, "name": CLICKED}, hatched, marked, layer(framed, thin, **ends)],
         ("x", "y"),
         key,
         lambda point: tried({heat.x.name: point["x"], heat.y.name: point["y"]}),
@@ -153,8 +153,9 @@ def _cells_text(heat: HeatMap, words: Words) -> str:
     return words.joined(said)
 
 
-def _ordinal(end: str, axis: Axis, words: Words, *, downwards: bool = False) -> Spec:
-    names = [_name(value) for value in axis.values][:: -1 if downwards else 1]
+def ordinal(end: str, axis: Axis, words: Words, *, downwards: bool = False) -> Spec:
+    """One end of a map whose cells stand for the values of a setting."""
+    names = [value_name(value) for value in axis.values][:: -1 if downwards else 1]
     return {
         **text(f"{end}_name", words(name_of(axis.name)), sort=names, axis=_AXIS),
         "type": "ordinal",
@@ -221,7 +222,7 @@ def quality_against_cost(points: Sequence[Point], cost: Measure, words: Words, *
     front = (row for row, item in zip(rows, shown, strict=True) if item.on_front)
     line = layer(front, {"type": "line", "color": ACCENT, "strokeWidth": 1.8, "opacity": 0.8}, **ends)
     marks = _front_marks(rows, ends, cost, words)
-    _clickable([line, marks], ("place",), key, lambda point: tried(shown[int(point["place"])].settings))
+    clickable([line, marks], ("place",), key, lambda point: tried(shown[int(point["place"])].settings))
 
 
 def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, words: Words) -> Spec:
@@ -244,12 +245,12 @@ def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, 
         ],
         **ends,
     )
-    return {**marks, "name": _CLICKED}
+    return {**marks, "name": CLICKED}
 
 
 def settings_text(settings: Mapping[str, AxisValue], words: Words) -> str:
     """``Top-k 5 · Similarity at least 0.30``."""
-    return " · ".join(f"{words(name_of(name))} {_name(value)}" for name, value in settings.items())
+    return " · ".join(f"{words(name_of(name))} {value_name(value)}" for name, value in settings.items())
 
 
 def _cells(heat: HeatMap, current: RunConfig, words: Words) -> list[dict[str, Any]]:
@@ -266,22 +267,22 @@ def _cells(heat: HeatMap, current: RunConfig, words: Words) -> list[dict[str, An
                 {
                     "x": x,
                     "y": y,
-                    "x_name": _name(x),
-                    "y_name": _name(y),
+                    "x_name": value_name(x),
+                    "y_name": value_name(y),
                     "setting": int(heat.settings[at]),
                     "value": float(worse[at]) if np.isfinite(worse[at]) else None,
                     "text": figure_text(heat.measure, figure, words),
                     "grey": grey,
                     "hatching": "" if not figure.unknown_n else "╱╱╱" if grey else "╱",
                     "known_text": known_text(figure, words),
-                    "current": _near(getattr(current, heat.x.name), x, heat.x.values)
-                    and _near(getattr(current, heat.y.name), y, heat.y.values),
+                    "current": is_nearest(getattr(current, heat.x.name), x, heat.x.values)
+                    and is_nearest(getattr(current, heat.y.name), y, heat.y.values),
                 }
             )
     return rows
 
 
-def _near(value: Any, cell: AxisValue, values: Sequence[AxisValue]) -> bool:
+def is_nearest(value: Any, cell: AxisValue, values: Sequence[AxisValue]) -> bool:
     """Whether a cell is the one nearest to a value that may lie between two."""
     if isinstance(cell, str | bool) or isinstance(value, str | bool):
         return bool(value == cell)
@@ -294,14 +295,15 @@ def scale_of(measure: Measure, most: float) -> tuple[float, float]:
     return (0.0, most or 1.0) if measure in _UNBOUNDED else (0.0, 1.0)
 
 
-def _name(value: AxisValue) -> str:
+def value_name(value: AxisValue) -> str:
+    """A value of a setting as an axis writes it."""
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-def _clickable(
+def clickable(
     layers: Sequence[Spec], fields: Sequence[str], key: str, pressed: Callable[[Mapping[str, Any]], None]
 ) -> None:
-    """Draw layers, one of them called :data:`_CLICKED`."""
+    """Draw layers, one of them called :data:`CLICKED`."""
     seen = _selected(key)
 
     def chosen() -> None:
@@ -314,7 +316,7 @@ def _clickable(
     select = {"type": "point", "fields": list(fields), "toggle": "true", "clear": False}
     spec = {
         "layer": list(layers),
-        "params": [{"name": _PICK, "select": select, "views": [_CLICKED]}],
+        "params": [{"name": _PICK, "select": select, "views": [CLICKED]}],
         "height": _HEIGHT,
         "padding": _PADDING,
     }

@@ -314,9 +314,6 @@ def _paired(evaluation: Evaluation, measure: Measure, test: PairedTest, words: W
 
 
 def failures_list(failed: Sequence[tuple[str, str]], words: Words, *, key: str) -> None:
-    """Questions without a usable run, each with what happened."""
-    if not failed:
-        st.caption(words("Every question ended by itself."))
-        return
+    """Questions whose run ended in an error, each with what happened."""
     items = [node("li", "", node("span", "sign warn", "!"), node("strong", "", who), f" {why}") for who, why in failed]
     draw((node("ul", "report", *items),), words, key=key)

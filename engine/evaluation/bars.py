@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -53,7 +52,6 @@ USUAL: tuple[str, ...] = (
 """What a table shows where no other measure is asked for."""
 JUDGED: tuple[str, ...] = ("claim_recall", "faithfulness")
 """What the judge of answers has to be asked for."""
-_WRITTEN = re.compile(r"([a-z_]+)(?:@(\d{1,3}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +118,15 @@ class Value:
 
 def measure_of(written: str) -> MeasureName:
     """``recall@5`` as a measure; hyphens do for underscores. Raises ``UnknownMeasure``."""
-    match = _WRITTEN.fullmatch(written.strip().lower().replace("-", "_"))
-    name, cutoff = (match[1], match[2]) if match else ("", None)
-    if name not in MEASURE_NAMES or (cutoff and (name not in _RANKED or not 1 <= int(cutoff) <= DEEPEST)):
+    name, at, places = written.strip().lower().replace("-", "_").partition("@")
+    cutoff = int(places) if places.isdecimal() and len(places) <= len(str(DEEPEST)) else 0
+    if name not in MEASURE_NAMES or (at and (name not in _RANKED or not 1 <= cutoff <= DEEPEST)):
         known = ", ".join(f"{item}@K" if item in _RANKED else item for item in MEASURE_NAMES)
         raise UnknownMeasure(measure=written, known=f"{known} (K from 1 to {DEEPEST})")
     if name not in _RANKED:
         return MeasureName(name)
     # Without a cut-off the reciprocal rank is that of the whole ranking.
-    return MeasureName(name, int(cutoff) if cutoff else DEEPEST if name == "mrr" else _USUAL_CUTOFF)
+    return MeasureName(name, cutoff or (DEEPEST if name == "mrr" else _USUAL_CUTOFF))
 
 
 def bar_of(written: str, relation: Literal[">=", "<="]) -> Bar:

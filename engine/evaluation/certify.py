@@ -26,6 +26,8 @@ from engine.replay.masks import BoolArray, FloatArray, IntArray
 
 Risk = Literal["wrong_given", "refused_answerable"]
 """What is bounded: wrong ones among the answers given, or refused ones among the answerable questions."""
+Standing = Literal["certified", "open", "violated"]
+"""What can be said of a setting: ``violated`` where the answers at hand exceed the bound, whatever is missing."""
 _STRICTER: dict[str, int] = {
     "similarity_threshold": 1,
     "grade_pass_threshold": 1,
@@ -65,6 +67,13 @@ class Certificates:
         0 where it is there already.
         """
         return further(int(self.failures[setting]), int(self.trials[setting]), self.bound, self.confidence)
+
+    def standing(self, setting: int) -> Standing:
+        """Whether a setting is certified, not yet, or exceeds the bound already."""
+        if self.certified[setting]:
+            return "certified"
+        most = self.bound * int(self.trials[setting] + self.unrecorded[setting])
+        return "violated" if round(int(self.failures[setting]) - most, 9) > 0 else "open"
 
     def most_answers(self, current: int | None) -> int | None:
         """The certified setting with the most answers, of equal ones ``current``; None where none is certified."""

@@ -13,7 +13,7 @@ import pytest
 from engine.cli.main import main
 from engine.errors import InvalidConfig, UnknownMeasure
 from engine.evaluation.asking import RunsHere, ask_all
-from engine.evaluation.bars import bar_of, measure_of
+from engine.evaluation.bars import MEASURE_NAMES, bar_of, measure_of
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.command import read_config
 from engine.evaluation.values import AnswerJudgement
@@ -259,8 +259,17 @@ def test_a_measure_is_written_with_or_without_its_cut_off() -> None:
         "mrr@5",
         "pass_rate",
     ]
-    with pytest.raises(UnknownMeasure):
-        measure_of("")
+    for wrong in ("", "recall@", "recall@0", "recall@21", "f1@5", "f2"):
+        with pytest.raises(UnknownMeasure):
+            measure_of(wrong)
+
+
+@pytest.mark.parametrize("name", MEASURE_NAMES)
+def test_every_known_measure_can_be_asked_for_by_its_name(name: str) -> None:
+    """Also those that end in a digit, in capitals and with hyphens."""
+    assert measure_of(name).name == name
+    assert measure_of(name.upper().replace("_", "-")).name == name
+    assert bar_of(f"{name}=0.01", ">=").measure.name == name
 
 
 @pytest.mark.parametrize(

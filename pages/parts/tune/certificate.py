@@ -9,8 +9,7 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.panel import want_settings
 from components.common.setting_words import setting_label, setting_text
-from components.tune.certificate import RISKS, certificate_card, percent, predicted_card
-from components.tune.charts import heat_map
+from components.tune.certificate import RISKS, certificate_card, certificate_map, percent, predicted_card
 from components.tune.figures import value_text
 from engine.engine import Engine
 from engine.evaluation.certify import Risk, similarity_cut
@@ -20,7 +19,7 @@ from engine.messages import NC_
 from engine.model.config import RunConfig
 from pages.parts.tune.evidence import Gathering, Shown
 from pages.parts.tune.missing import missing_answers
-from pages.parts.tune.promise import BOUND, CONFIDENCE, RISK, USUAL_BOUND, USUAL_CONFIDENCE, safe_places
+from pages.parts.tune.promise import BOUND, CONFIDENCE, RISK, USUAL_BOUND, USUAL_CONFIDENCE
 from pages.parts.tune.sweep import swept_axes
 from pages.parts.tune.tried import certificates, tried
 
@@ -58,16 +57,7 @@ def certificate_tab(
     _estimate(shown, confidence, words)
     _similarity(shown, words)
     if len(names) > 1 and (heat := made.heat(risk, names[0], names[1], config)) is not None:
-        # What matters is which side of the bound a setting is on: colours end at twice the bound.
-        heat_map(
-            heat,
-            config,
-            words,
-            key="tune_safe",
-            tried=try_settings,
-            safe=safe_places(found),
-            top=min(1.0, 2 * bound),
-        )
+        certificate_map(found, heat, config, words, key="tune_safe", tried=try_settings)
 
 
 def _asked(words: Words) -> tuple[Risk, float, float]:

@@ -25,6 +25,7 @@ from engine.evaluation.figures import Evaluation
 from engine.evaluation.recommend import Aim, Recommendation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import AxisValue, Cost
+from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.model.version import PROGRAM
@@ -37,6 +38,10 @@ from pages.parts.tune.tried import COSTS, Tried, recommended, tried, tried_rows
 _AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
 _DEFAULT_AXES = ["similarity_threshold", "max_rewrites"]
 _MOST_AXES = 3
+_LEAVING = {
+    "recommended": N_("recommended"),
+    "sliders": N_("as on the sliders"),
+}
 _AIMS: tuple[Aim, ...] = ("quality", "answered_right")
 
 
@@ -115,11 +120,13 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
     if recommendation_card(found, changed, words, key="tune_recommendation", promised=promised):
         want_settings(found.config)
         st.rerun()
-    left, right = st.columns(2, gap="medium")
-    with left:
-        save_form(engine, config, words)
-    with right:
-        take_away(engine, config, next(iter(shown.cases.values())).question, words)
+    with st.container(border=True, key="tune_leaving"):
+        leaving = _leaving(found.config, config, words)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            save_form(engine, leaving, words)
+        with right:
+            take_away(engine, leaving, next(iter(shown.cases.values())).question, words)
     rows = partial(tried_rows, shown, config, swept_axes(config))
     download(words("{n} settings as CSV", n=len(made.configs)), lambda: _csv(rows()), "sweep.csv", key="tune_csv")
 
@@ -139,8 +146,24 @@ def _aim(made: Tried, words: Words) -> Aim:
     return "answered_right" if chosen == "answered_right" else "quality"
 
 
+def _leaving(recommended: RunConfig, config: RunConfig, words: Words) -> RunConfig:
+    """The settings that are saved and exported: those on the card, or those of the sliders where they differ."""
+    if recommended == config:
+        return config
+    chosen = st.segmented_control(
+        words("Settings to save and export"),
+        list(_LEAVING),
+        format_func=lambda name: words(_LEAVING[name]),
+        default="recommended",
+        required=True,
+        key="tune_leaving_choice",
+        persist_state="session",
+    )
+    return config if chosen == "sliders" else recommended
+
+
 def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
-    """Keep the settings under test by a name; take up or forget saved ones."""
+    """Keep the settings by a name; take up or forget saved ones."""
     if may("editor"):
         _save_as(engine, config, words)
     for place, (saved, settings) in enumerate(engine.evaluation.settings().items()):
@@ -170,7 +193,7 @@ def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
 
 
 def take_away(engine: Engine, config: RunConfig, question: str, words: Words) -> None:
-    """The settings under test as curl, Python, JSON, the file for the command line, and a LangGraph project.
+    """The settings as curl, Python, JSON, the file for the command line, and a LangGraph project.
 
     ``question`` is asked.
     """
