@@ -225,13 +225,6 @@ def test_the_colours_of_a_share_go_from_0_to_1_so_that_a_poor_best_looks_poor() 
     assert "0.00 to 0.11 here; colours from 0.00 to 1.00" in said[0]
 
 
-def test_colours_end_where_they_are_told_to() -> None:
-    spec, said = drawn_heat([[0.0, 0.11], [0.05, 0.4]], [[10, 10], [10, 10]], top=0.2)
-    scale = spec["layer"][0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == [0.0, 0.2] and scale["clamp"]
-    assert "0.00 to 0.40 here; colours from 0.00 to 0.20" in said[0]
-
-
 def test_the_frame_of_a_certified_setting_is_seen_also_where_the_sliders_stand() -> None:
     full = [[10, 10], [10, 10]]
     spec, said = drawn_heat([[0.1, 0.1], [0.1, 0.1]], full, safe=frozenset({0, 3}), promise="So few are wrong.")

@@ -132,8 +132,8 @@ def test_questions_that_would_need_calls_are_counted_and_not_guessed(engine: Eng
     assert engine.batches.wait(engine.batches.start("kept only", RunConfig(), 2), _PATIENCE_S)
     app = tune(name="kept only")
     setting(app, "similarity_threshold").set_value(0.0).run()
-    told = [text for text in visible(app).splitlines() if "would need calls" in text]
-    assert any(re.search(r"\b[1-4] would need calls", text) for text in told), told
+    told = [text for text in visible(app).splitlines() if "need calls to be known" in text]
+    assert any(re.search(r"\b[1-4] need calls to be known", text) for text in told), told
 
 
 def test_the_other_tabs_draw_from_the_same_evidence(gathered: Engine) -> None:
@@ -149,7 +149,8 @@ def test_the_sweep_recommends_and_the_settings_leave_the_tool(gathered: Engine) 
     app = tune()
     app.session_state["tune_tabs"] = EN("Sweep")
     app.run()
-    assert EN("Recommended") in inline(app)
+    assert EN("No setting is measurably better") in inline(app)
+    assert EN("Recommended") not in inline(app)
     forms = [item.value for item in app.code]
     assert any(text.startswith("curl ") and QUESTIONS[0].question in text for text in forms)
     assert any("grade_pass_threshold = " in text for text in forms)
@@ -170,7 +171,7 @@ def test_what_is_saved_and_exported_beside_a_recommendation_is_the_recommendatio
 
     card = exported()
     choice = next(item for item in app.button_group if item.key == "tune_leaving_choice")
-    assert choice.value == "recommended"
+    assert choice.value == "card"
     choice.set_value("sliders").run()
     sliders = exported()
     assert sliders["max_rewrites"] == 1 and card != sliders

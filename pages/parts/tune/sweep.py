@@ -25,7 +25,6 @@ from engine.evaluation.figures import Evaluation
 from engine.evaluation.recommend import Aim, Recommendation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import AxisValue, Cost
-from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.model.version import PROGRAM
@@ -38,10 +37,6 @@ from pages.parts.tune.tried import COSTS, Tried, recommended, tried, tried_rows
 _AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
 _DEFAULT_AXES = ["similarity_threshold", "max_rewrites"]
 _MOST_AXES = 3
-_LEAVING = {
-    "recommended": N_("recommended"),
-    "sliders": N_("as on the sliders"),
-}
 _AIMS: tuple[Aim, ...] = ("quality", "answered_right")
 
 
@@ -121,7 +116,7 @@ def sweep_tab(engine: Engine, shown: Shown, config: RunConfig, before: RunConfig
         want_settings(found.config)
         st.rerun()
     with st.container(border=True, key="tune_leaving"):
-        leaving = _leaving(found.config, config, words)
+        leaving = _leaving(found, config, words)
         left, right = st.columns(2, gap="medium")
         with left:
             save_form(engine, leaving, words)
@@ -146,20 +141,21 @@ def _aim(made: Tried, words: Words) -> Aim:
     return "answered_right" if chosen == "answered_right" else "quality"
 
 
-def _leaving(recommended: RunConfig, config: RunConfig, words: Words) -> RunConfig:
+def _leaving(found: Recommendation, config: RunConfig, words: Words) -> RunConfig:
     """The settings that are saved and exported: those on the card, or those of the sliders where they differ."""
-    if recommended == config:
+    if found.choice == "too_poor" or found.config == config:
         return config
+    names = {"card": words("recommended" if found.better else "as on the card"), "sliders": words("as on the sliders")}
     chosen = st.segmented_control(
         words("Settings to save and export"),
-        list(_LEAVING),
-        format_func=lambda name: words(_LEAVING[name]),
-        default="recommended",
+        list(names),
+        format_func=names.__getitem__,
+        default="card",
         required=True,
         key="tune_leaving_choice",
         persist_state="session",
     )
-    return config if chosen == "sliders" else recommended
+    return config if chosen == "sliders" else found.config
 
 
 def save_form(engine: Engine, config: RunConfig, words: Words) -> None:
