@@ -35,11 +35,11 @@ class OllamaStatus:
 
     reachable: bool
     address: str
-    looking: bool = False
-    """The first look is not over: nothing is known yet."""
     version: str = ""
     models: tuple[ModelDetails, ...] = ()
     fault: Fault | None = None
+    looking: bool = False
+    """The first look is not over: nothing is known yet."""
 
     def digest(self, name: str) -> str:
         """Digest of a model by its name, ``:latest`` left out or not; empty where it is not installed."""

@@ -26,9 +26,9 @@ def opened(page: str = "", language: str = "en", **query: str) -> AppTest:
         query["view"] = _NAMED.get(page, page)
     for name, value in query.items():
         app.query_params[name] = value
-    app.run()
     if page:
-        app.switch_page(f"{_VIEWS.get(page, page)}.py").run()
+        app.switch_page(f"{_VIEWS.get(page, page)}.py")
+    app.run()
     assert not app.exception, app.exception
     return app
 
