@@ -94,6 +94,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.ReaderMissing,
             errors.TooManyRuns,
             errors.EngineClosed,
+            errors.CallerUnchecked,
             errors.PeopleUnusable,
             errors.StoreLocked,
             errors.StoreUnreachable,

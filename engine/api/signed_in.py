@@ -6,6 +6,7 @@ Pure ASGI, as the other guards. None of this stands there where sign-in is not s
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -19,12 +20,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.api.incoming import drain
 from engine.api.web import refuse
-from engine.errors import NotSignedIn, TokenRefused, WorkbenchError
+from engine.errors import CallerUnchecked, NotSignedIn, TokenRefused, WorkbenchError
 from engine.people.acting import WORKBENCH, acting_as
 from engine.people.claims import SignedIn
 from engine.people.page_cookie import NAME, PageCookies
 from engine.people.values import Person
 
+_log = logging.getLogger(__name__)
 BEARER = 'Bearer realm="workbench"'
 INVALID = f'{BEARER}, error="invalid_token"'
 _NEXT = "workbench_next"
@@ -57,6 +59,14 @@ class Doors:
         return self.cookies.read(_cookies(scope).get(NAME, ""), time.time())
 
 
+def for_strangers(error: WorkbenchError) -> WorkbenchError:
+    """What somebody is told whom no door has let in: nothing of where things are kept, or of what is wrong there."""
+    if isinstance(error, NotSignedIn | TokenRefused):
+        return error
+    _log.warning("a caller could not be checked: %s", error.fact)
+    return CallerUnchecked()
+
+
 class SignedInApi:
     """Lets nothing through to the API without a token, or without the cookie of a page where nothing is changed.
 
@@ -77,7 +87,7 @@ class SignedInApi:
         try:
             person = await asyncio.to_thread(self._caller, scope)
         except WorkbenchError as error:
-            await _turned_away(scope, receive, send, error)
+            await _turned_away(scope, receive, send, for_strangers(error))
             return
         with acting_as(person):
             await self._app(scope, receive, send)

@@ -25,6 +25,7 @@ another language (:func:`message_of`).
     · TooManyAttachments
   · BarNeedsRewrite
   · BarOutOfReach
+  · CallerUnchecked
   · ChatRefused
   · ClaimRefused
   · ClusterError

@@ -86,4 +86,12 @@ class PeopleUnusable(WorkbenchError):
 
     code = "WB826"
     fact = N_("The list of tokens, limits and changes {path!r} cannot be used: {why}.")
-    remedy = N_("Make it readable and writable again, or restore it from a backup.")
+    remedy = N_("{advice}.")
+
+
+class CallerUnchecked(WorkbenchError):
+    """Who is calling cannot be found out; where and why is for the log alone, which no stranger reads."""
+
+    code = "WB829"
+    fact = N_("Who is calling cannot be checked at the moment.")
+    remedy = N_("Try again shortly; the log of the workbench says what is wrong.")

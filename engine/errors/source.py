@@ -172,6 +172,10 @@ class VectorFileUnusable(SourceError):
         N_("Row {row} of {name!r} has no {field}."),
         N_("Every row needs source, text and vector."),
     )
+    damaged = Message(
+        N_("{name!r} cannot be read to its end: {why}."),
+        N_("Write or copy the file again: it is damaged, or no {kind} file. What was put in before stays."),
+    )
     width = Message(
         N_("The vector of row {row} of {name!r} is not {dim} finite numbers, as the model makes them."),
         N_("Choose the embedding model that made the vectors."),

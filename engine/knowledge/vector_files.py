@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import SourceMissing, SourceUnsupported, VectorFileUnusable
+from engine.errors import SourceError, SourceMissing, SourceUnsupported, VectorFileUnusable
 from engine.model.values import PassageId, kind_named
 from engine.roles import StoredPassage, Vector
 
 SUFFIXES = (".jsonl", ".parquet")
 _ROWS = 1000
+_LONGEST_WHY = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,14 +57,34 @@ def sources_of(files: Iterable[Path], dim: int, added_at: str) -> Iterator[Embed
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     if not file.is_file():
         raise SourceMissing(name=str(file))
-    if file.suffix == ".parquet":
-        # Imported here: it takes half a second, and few load such files.
-        parquet = importlib.import_module("pyarrow.parquet")
-        for batch in parquet.ParquetFile(file).iter_batches(_ROWS):
-            yield from batch.to_pylist()
-        return
-    if file.suffix != ".jsonl":
+    if file.suffix not in SUFFIXES:
         raise SourceUnsupported(name=file.name, suffixes=", ".join(SUFFIXES))
+    parquet = file.suffix == ".parquet"
+    rows = _parquet_rows(file) if parquet else _lines(file)
+    while True:
+        try:
+            row = next(rows, None)
+        except SourceError:
+            raise
+        # Whatever a reader trips over in bytes of somebody else's: torn pages of Parquet, half a character of UTF-8.
+        except Exception as foreign:
+            why = " ".join(str(foreign).split())[:_LONGEST_WHY].rstrip(".") or type(foreign).__name__
+            raise VectorFileUnusable.damaged(
+                name=file.name, why=why, kind="Parquet" if parquet else "UTF-8"
+            ) from foreign
+        if row is None:
+            return
+        yield row
+
+
+def _parquet_rows(file: Path) -> Iterator[Mapping[str, Any]]:
+    # Imported here: it takes half a second, and few load such files.
+    parquet = importlib.import_module("pyarrow.parquet")
+    for batch in parquet.ParquetFile(file).iter_batches(_ROWS):
+        yield from batch.to_pylist()
+
+
+def _lines(file: Path) -> Iterator[Mapping[str, Any]]:
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
@@ -73,7 +94,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
 def _line(file: Path, number: int, line: str) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     if not isinstance(row, Mapping):
         raise VectorFileUnusable.no_row(name=file.name, row=number)
@@ -108,7 +129,7 @@ def _embedded(
 def _vector(file: Path, number: int, row: Mapping[str, Any], dim: int) -> Vector:
     try:
         vector = np.asarray(row.get("vector"), dtype=np.float32)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vector = np.empty(0, dtype=np.float32)
     if vector.shape != (dim,) or not np.isfinite(vector).all():
         raise VectorFileUnusable.width(name=file.name, row=number, dim=dim)

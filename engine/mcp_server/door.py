@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from engine.api.errors import status_of
 from engine.api.incoming import drain
-from engine.api.signed_in import BEARER, INVALID, Doors
+from engine.api.signed_in import BEARER, INVALID, Doors, for_strangers
 from engine.api.web import ApiGuard, refuse
 from engine.engine import Engine
 from engine.errors import InvalidSettings, McpMissing, McpOff, NotSignedIn, TokenRefused, WorkbenchError
@@ -91,6 +91,10 @@ class McpDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             person, mode = await asyncio.to_thread(self._caller, Headers(scope=scope))
+        except WorkbenchError as error:
+            await _turned_away(receive, send, error if isinstance(error, McpOff) else for_strangers(error))
+            return
+        try:
             serving = await self._served(mode)
         except WorkbenchError as error:
             await _turned_away(receive, send, error)

@@ -56,6 +56,14 @@ def test_vectors_made_elsewhere_go_in_and_the_same_command_again_puts_in_nothing
         assert engine.library.search("tea", "tea and milk 3", 1)[0].passage.source == "s1.md"
 
 
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.jsonl"])
+def test_a_damaged_file_is_said_with_a_remedy(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / name).write_bytes(b"PAR1\xff" + b"x" * 1000)
+    assert main(["load", str(tmp_path / name), "--collection", "tea"]) == 1
+    said = capsys.readouterr().err
+    assert name in said and "Write or copy the file again" in said and "Traceback" not in said
+
+
 def test_a_row_that_cannot_be_used_is_said_with_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["load", str(_file(tmp_path, broken=True)), "--collection", "tea"]) == 1
     told = capsys.readouterr().err

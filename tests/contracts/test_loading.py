@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.errors import IndexFixed, SourceUnsupported, StoreError, VectorFileUnusable, VectorsUnlike
+from engine.errors import IndexFixed, SourceError, SourceUnsupported, StoreError, VectorFileUnusable, VectorsUnlike
 from engine.knowledge import loading
 from engine.knowledge.loading import LoadReport, load_vectors
 from engine.knowledge.milvus_bulk import ImportFolder
+from engine.knowledge.vector_files import sources_of
 from engine.model.values import PassageId
 from tests.contracts.stores import Case
 
@@ -129,8 +131,6 @@ def test_vectors_of_another_model_are_refused_before_anything_is_made(case: Case
     ],
 )
 def test_a_row_that_is_no_passage_is_named(change: Callable[[Row], Any], fact: str, tmp_path: Path) -> None:
-    from engine.knowledge.vector_files import sources_of
-
     content = rows(3)
     change(content[6])
     with pytest.raises(VectorFileUnusable) as raised:
@@ -138,6 +138,34 @@ def test_a_row_that_is_no_passage_is_named(change: Callable[[Row], Any], fact: s
     assert raised.value.fact.startswith(fact)
     with pytest.raises(SourceUnsupported):
         list(sources_of([jsonl(tmp_path, content, "rows.txt")], 64, ""))
+
+
+@pytest.mark.parametrize("place", [0.0, 0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("how", ["zeros", "cut off", "other bytes", "half a character"])
+def test_a_damaged_file_ends_in_words(how: str, place: float, tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl" if how == "half a character" else tmp_path / "rows.parquet"
+    content = rows(each=50)
+    if file.suffix == ".jsonl":
+        jsonl(tmp_path, content)
+    else:
+        pq.write_table(pa.Table.from_pylist(content), file)
+    whole = file.read_bytes()
+    at = max(1, int((len(whole) - 400) * place))
+    rest = {
+        "zeros": bytes(400) + whole[at + 400 :],
+        "cut off": b"",
+        "other bytes": b"\xff" * len(whole),
+        "half a character": b"\xe6\x97" + whole[at:],
+    }
+    file.write_bytes(whole[:at] + rest[how])
+    if how == "zeros" and 0.0 < place < 1.0:
+        # Parquet has no sum over what it holds: zeros in the place of numbers are numbers.
+        with suppress(SourceError):
+            assert list(sources_of([file], 64, ""))
+        return
+    with pytest.raises(SourceError) as said:
+        list(sources_of([file], 64, ""))
+    assert file.name in said.value.fact
 
 
 def test_an_embedded_store_imports_nothing(case: Case, tmp_path: Path) -> None:

@@ -11,26 +11,38 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from pydantic import SecretStr
 from sqlalchemy import QueuePool, delete, insert, text
+from starlette.testclient import TestClient
 
 from engine.database.postgres import PostgresDatabase
 from engine.database.tables import INSTANCES
 from engine.engine import Engine
-from engine.errors import EvaluationError, InvalidSettings, PostgresDriverMissing, RecordError, WorkbenchError
+from engine.errors import (
+    CallerUnchecked,
+    EvaluationError,
+    InvalidSettings,
+    PeopleUnusable,
+    PostgresDriverMissing,
+    RecordError,
+    WorkbenchError,
+)
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.store import EvaluationStore
 from engine.model.config import RunConfig
 from engine.model.events import fold_all
+from engine.people import acting_as
 from engine.records.store import RunStore
 from engine.settings import Settings
-from tests.api.served import engine_of
+from tests.api.served import ADDRESS, app_of, engine_of
 from tests.database.test_replicas import until
 from tests.support import postgres_server
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.support.gates import PATIENCE_S
+from tests.support.people import ADMIN, people_sign_in
 from tests.support.recorded import recorded_run
 
 
@@ -216,3 +228,48 @@ def test_on_postgres_what_refuses_a_connection_is_said(postgres_url: str) -> Non
     with closing(away), pytest.raises(EvaluationError, match="does not answer") as refused:
         EvaluationStore(away)
     assert "secret" not in str(refused.value)
+
+
+def test_while_the_server_is_away_strangers_learn_nothing_of_it(
+    own_server: postgres_server.Server, tmp_path: Path
+) -> None:
+    """By no door: API, event streams, chat programs and agents; whoever has a token that holds learns no more there."""
+    url, port = own_server.url, str(own_server.port)
+    chosen = {"openai_api": True, "mcp": "read", "database_url": SecretStr(url)}
+    with engine_of(tmp_path, FakeResources(), **chosen) as engine, people_sign_in(engine) as doors:
+        with acting_as(ADMIN):
+            _, token = engine.team.make_token("a program", "editor", 1)
+        app = app_of(engine, doors=doors, telling=lambda: None)
+        with TestClient(app, base_url=ADDRESS, raise_server_exceptions=False) as client:
+            own_server.stop(signal.SIGQUIT)
+            for path in (
+                "/api/runs",
+                "/api/runs/r/events",
+                "/api/health",
+                "/api/metrics",
+                "/v1/models",
+                "/mcp",
+                "/api/x",
+            ):
+                for text in ("wbt_made_up", token):
+                    answer = client.get(path, headers={"authorization": f"Bearer {text}"})
+                    assert answer.status_code == 503, (path, answer.text)
+                    assert CallerUnchecked.code in answer.text
+                    known = (port, "127.0.0.1", "postgres", urlsplit(url).path.strip("/"), "WORKBENCH_", "backup")
+                    assert not [item for item in known if item and item in answer.text], answer.text
+                assert client.get(path).status_code == 401
+            assert client.get("/api/ready").status_code in (200, 503)
+            with acting_as(ADMIN), pytest.raises(PeopleUnusable, match="does not answer") as said:
+                engine.team.tokens()
+            assert "Start the PostgreSQL server" in said.value.remedy
+
+
+def test_a_damaged_list_of_tokens_is_called_so_and_strangers_do_not_hear_it(tmp_path: Path) -> None:
+    with engine_of(tmp_path, FakeResources()) as engine, people_sign_in(engine) as doors:
+        (tmp_path / "people.db").write_bytes(b"no database" * 100)
+        with TestClient(app_of(engine, doors=doors), base_url=ADDRESS) as client:
+            answer = client.get("/api/runs", headers={"authorization": "Bearer wbt_made_up"})
+        assert (answer.status_code, answer.json()["code"]) == (503, CallerUnchecked.code)
+        assert "people.db" not in answer.text
+        with acting_as(ADMIN), pytest.raises(PeopleUnusable, match="it is damaged"):
+            engine.team.tokens()
