@@ -21,7 +21,7 @@ from components.common.phrases import (
 from components.labels.runs import GRADE_NAMES
 from engine.messages import N_
 from engine.model.config import USUAL, WorkflowName, declared
-from engine.model.values import Decision, Outcome, RunRecord
+from engine.model.values import Decision, Outcome, RunRecord, counted
 from engine.model.wording import change_of
 from engine.workflows import workflow
 
@@ -276,17 +276,18 @@ def _calls(record: RunRecord, words: Words, most_calls: int | None, waiting: int
     if record.origin is not None:
         # The most that the loop could ask says nothing of another program.
         most_calls = None
+    count = counted(record.model_calls, waiting)
     parts = [words("of at most {n}", n=most_calls)] if most_calls else []
-    if record.built_in_calls:
-        parts.append(words("{n} built in", n=record.built_in_calls))
-    if record.cached_calls:
-        parts.append(words("{n} from cache", n=record.cached_calls))
-    if waiting:
+    if count.steps:
+        parts.append(words.count("1 built-in step", "{n} built-in steps", count.steps))
+    if count.cached:
+        parts.append(words("{n} from cache", n=count.cached))
+    if count.running:
         # Alone: a longer note would wrap, and push the answer down and up again while it is read.
-        parts = [words("{n} under way", n=waiting)]
-    calls = record.calls + waiting
-    fill = calls / most_calls if most_calls else None
-    return Figure(words("Model calls"), str(calls), " · ".join(parts), fill=fill)
+        parts = [words("{n} running", n=count.running)]
+    fill = (count.done + count.running) / most_calls if most_calls else None
+    value = words("{n} done", n=count.done) if count.running else str(count.done)
+    return Figure(words("Model calls"), value, " · ".join(parts), fill=fill)
 
 
 def _time(record: RunRecord, words: Words) -> Figure:

@@ -22,7 +22,7 @@ from engine.messages import N_
 from engine.model.config import RunConfig, declared
 from engine.model.decide import kept_passages
 from engine.model.settings_difference import settings_difference
-from engine.model.values import Decision, Fork, Passage, PassageId, Round, RunRecord, Verdict
+from engine.model.values import Decision, Fork, Passage, PassageId, Round, RunRecord, Verdict, counted
 from engine.replay.difference import RoundPair, RunDifference
 from engine.replay.values import CallsNeeded
 
@@ -158,7 +158,7 @@ def _became(record: RunRecord, found: RunDifference | None, words: Words) -> lis
     was, now = ended_text(found.a, words), ended_text(found.b, words)
     given = found.context
     counts = {"shared": len(given.shared), "gained": len(given.gained), "lost": len(given.lost)}
-    reused = record.cached_calls
+    count = counted(record.model_calls)
     lines = (
         _line(
             parted is None,
@@ -176,13 +176,10 @@ def _became(record: RunRecord, found: RunDifference | None, words: Words) -> lis
             found.same_answer,
             words("The answer is word for word the same." if found.same_answer else "The answer is another one."),
         ),
-        node(
-            "li",
-            "muted",
-            words("{reused} calls reused, {made} made.", reused=reused, made=len(record.model_calls) - reused),
-        ),
     )
-    return [node("ul", "report", *lines), *_moved(found, words)]
+    calls = words("Model calls: {reused} reused, {made} made.", reused=count.cached, made=count.made)
+    told = [node("li", "muted", calls)] if count.done else []
+    return [node("ul", "report", *lines, *told), *_moved(found, words)]
 
 
 def _line(same: bool, text: str) -> Node:

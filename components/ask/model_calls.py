@@ -10,14 +10,16 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.phrases import duration_text, node_text, place_text
 from components.labels.runs import MESSAGE_ROLES
+from engine.messages import N_
 from engine.model.config import ROLES
-from engine.model.values import ModelCall, RunRecord
+from engine.model.values import ModelCall, RunRecord, counted
 
 
 def model_calls(record: RunRecord, words: Words, *, key: str) -> None:
     """Draw the table and, below it, the call of the selected row."""
     if not record.model_calls:
-        st.caption(words("No calls yet: every prompt and reply is kept here, exactly as sent and received."))
+        none = N_("No calls yet: every prompt and reply is kept here, exactly as sent and received.")
+        st.caption(words(none if record.active else "No call was made."))
         return
     rows = [call_row(place, call, record, words) for place, call in enumerate(record.model_calls, 1)]
     event = st.dataframe(
@@ -34,6 +36,14 @@ def model_calls(record: RunRecord, words: Words, *, key: str) -> None:
         st.caption(words("Select a row to see its prompt, reply and result."))
         return
     _details(record.model_calls[chosen[0]], record, words, key)
+
+
+def calls_name(record: RunRecord, words: Words) -> str:
+    """Name of the part with all of them: ``Calls 3``, ``Steps 10`` where no model was asked, or both."""
+    count = counted(record.model_calls)
+    if count.done and count.steps:
+        return words("Calls {n} · built-in steps {steps}", n=count.done, steps=count.steps)
+    return words("Built-in steps {n}", n=count.steps) if count.steps else words("Calls {n}", n=count.done)
 
 
 def call_row(place: int, call: ModelCall, record: RunRecord, words: Words) -> dict[str, object]:

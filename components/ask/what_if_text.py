@@ -89,7 +89,7 @@ Counted = tuple[str, str]
 REWRITES = NN_("{n} rewrite", "{n} rewrites")
 _ANSWERS = NN_("{n} answer", "{n} answers")
 _CALLS = NN_("{n} call", "{n} calls")
-BUILT_IN_CALLS = NN_("{n} built-in call", "{n} built-in calls")
+BUILT_IN_CALLS = NN_("{n} built-in step", "{n} built-in steps")
 _MOST_NAMED = 3
 _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz")
 
@@ -380,7 +380,7 @@ def saving_parts(
     *,
     sides: tuple[str, str] = (N_("{parts} fewer"), N_("{parts} more")),
 ) -> str:
-    """``1 rewrite and 3 calls fewer, 2 built-in calls more`` of counted things that are less (or, below 0, more)."""
+    """``1 rewrite and 3 calls fewer, 2 built-in steps more`` of counted things that are less (or, below 0, more)."""
     counted = tuple(differences)
     parts = []
     for side, sign in zip(sides, (1, -1), strict=True):
@@ -391,7 +391,7 @@ def saving_parts(
 
 
 def price_text(price: Cost, words: Words) -> str:
-    """``3 calls + 6 built-in calls ≈ 1.2 s``; says so where the run has measured no such step."""
+    """``3 calls + 6 built-in steps ≈ 1.2 s``; says so where the run has measured no such step."""
     counted = [
         words.count(*things, number)
         for things, number in ((_CALLS, price.calls), (BUILT_IN_CALLS, price.built_in_calls))
@@ -408,7 +408,7 @@ def needed_text(found: WhatIf, words: Words) -> str:
         low, high, said = least.calls, most.calls, words.count("{n} call", "{n} calls", most.calls)
     else:
         low, high = least.built_in_calls, most.built_in_calls
-        said = words.count("{n} built-in call", "{n} built-in calls", high)
+        said = words.count(*BUILT_IN_CALLS, high)
     if low == high:
         return words("needs {calls}", calls=said)
     return words("needs {low}–{calls}", low=low, calls=said) if low else words("needs up to {calls}", calls=said)

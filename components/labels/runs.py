@@ -108,7 +108,7 @@ SPAN_NAMES = {
     "visit": N_("step"),
     "rewrite": N_("rewrite"),
     "chat": N_("model call"),
-    "built_in": N_("built-in call"),
+    "built_in": N_("built-in step"),
     "cached": N_("from cache"),
     "fault": N_("error"),
 }

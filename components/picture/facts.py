@@ -10,7 +10,7 @@ from components.common.i18n import Words
 from components.common.own import Fact, own_of
 from components.picture.words import Lines, cut, duration_of, lines, searched_line
 from engine.messages import NC_
-from engine.model.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord
+from engine.model.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord, counted
 from engine.model.wording import change_of
 from engine.workflows import workflow
 from engine.workflows.flow import NodeKind
@@ -195,7 +195,7 @@ def cost_of(name: str, record: RunRecord, words: Words) -> list[str]:
     """Time, and what a chat model did in it."""
     own = [item for item in record.model_calls if item.node == name and item.role == "generator"]
     tokens = sum(item.reply_tokens or 0 for item in own)
-    calls = 0 if own else sum(item.model_calls for item in executions(name, record))
+    calls = 0 if own else counted(item for item in record.model_calls if item.node == name).done
     return [
         time_of(name, record, words),
         words.count("1 token", "{n} tokens", tokens) if tokens else "",

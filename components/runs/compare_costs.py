@@ -52,7 +52,7 @@ def _call_row(item: RoleCalls, words: Words) -> Node:
 def _calls(name: str, chat: int, built_in: int, cached: int, words: Words) -> Node:
     said = [words.count("1 model call", "{n} model calls", chat)] if chat else []
     said += [words("{n} from cache", n=cached)] if cached else []
-    said += [words("{n} built in", n=built_in)] if built_in else []
+    said += [words.count("1 built-in step", "{n} built-in steps", built_in)] if built_in else []
     return node("div", "cell num small", node("span", "ab narrow", name), " · ".join(said) or "–")
 
 

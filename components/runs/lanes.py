@@ -12,7 +12,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.phrases import ended_text, fault_text, node_text, section_text
 from engine.messages import N_, NC_
-from engine.model.values import Passage, RunRecord
+from engine.model.values import Passage, RunRecord, counted
 from engine.replay.side_by_side import shared_time
 
 _ROWS = {
@@ -61,12 +61,13 @@ def at_node(record: RunRecord, words: Words) -> Node:
 
 
 def calls_text(record: RunRecord, words: Words) -> str:
-    """Calls of chat models, and how many roles were built in."""
+    """Calls of models, and apart from them the steps of built-in roles."""
     if calls_told(record) is None:
         return "–"
-    if not record.built_in_calls:
-        return str(record.calls)
-    return f"{record.calls} · {words(NC_('side by side', '{n} built in'), n=record.built_in_calls)}"
+    count = counted(record.model_calls)
+    if not count.steps:
+        return str(count.done)
+    return f"{count.done} · {words.count('1 built-in step', '{n} built-in steps', count.steps)}"
 
 
 def number_grid(rows: Iterable[tuple[str, str, str]], words: Words) -> Node:

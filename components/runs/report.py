@@ -9,6 +9,7 @@ from dataclasses import fields
 from components.ask.attachments import attached_nodes
 from components.ask.decisions import NO_DECISION, UNDECIDED, followed_text
 from components.ask.figures import figures_of
+from components.ask.model_calls import calls_name
 from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
 from components.ask.what_if_text import COMPLETE
@@ -89,7 +90,7 @@ def report_html(
         grid = node("div", "scroll", map_svg(drawn_map, words))
         sections.append(_section(words("Decision map"), note, map_legend(drawn_map, words), grid))
     sections.append(_section(words("Configuration"), *_settings(record, words)))
-    sections.append(_section(words("Model calls"), *_calls(record, words), count=len(record.model_calls)))
+    sections.append(_section(calls_name(record, words), *_calls(record, words)))
     sheets = ("report.css", "loops.css", "report_loop.css") if own else ("report.css",)
     return _document(record, words, script(*sheets), "\n".join(sections))
 

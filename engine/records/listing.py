@@ -27,7 +27,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from engine.database.base import Database, among, clean
 from engine.database.tables import EVENTS, PARTIAL_ANSWERS, RUNS, TAGS
 from engine.model.events import Event, ModelCalled, Prepared, Rewritten, RunFinished, RunStarted
-from engine.model.values import AnswerNote, Outcome, RunId
+from engine.model.values import AnswerNote, Outcome, RunId, counted
 from engine.people import LOCAL, Person
 from engine.records.tagging import tags_of
 
@@ -153,7 +153,7 @@ def summarise(events: Sequence[Event]) -> RunSummary | None:
         answer_note=finished.answer_note if finished else "",
         reason=finished.reason if finished else "",
         duration_ms=max(event.t_ms for event in events),
-        calls=sum(isinstance(event, ModelCalled) and not event.call.built_in for event in events),
+        calls=counted(event.call for event in events if isinstance(event, ModelCalled)).done,
         rewrites=sum(isinstance(event, Rewritten) for event in events),
         parent=started.fork.parent if started.fork else "",
         author=started.author,

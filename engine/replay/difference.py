@@ -22,6 +22,7 @@ from engine.model.values import (
     Round,
     RunRecord,
     Verdict,
+    counted,
 )
 from engine.replay.answer_difference import SentenceDifference, answer_difference
 from engine.workflows import workflow
@@ -389,8 +390,6 @@ def _calls(a: RunRecord, b: RunRecord) -> tuple[RoleCalls, ...]:
         old = [call for call in a.model_calls if call.role == role]
         new = [call for call in b.model_calls if call.role == role]
         if old or new:
-            chat = [sum(not call.built_in for call in calls) for calls in (old, new)]
-            built_in = [sum(call.built_in for call in calls) for calls in (old, new)]
-            cached = [sum(call.cached for call in calls) for calls in (old, new)]
-            found.append(RoleCalls(role, chat[0], chat[1], built_in[0], built_in[1], cached[0], cached[1]))
+            was, now = counted(old), counted(new)
+            found.append(RoleCalls(role, was.done, now.done, was.steps, now.steps, was.cached, now.cached))
     return tuple(found)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from engine.model.config import RoleName
 from engine.model.decide import Evidence, decide, passed_together
-from engine.model.values import RunRecord
+from engine.model.values import RunRecord, counted
 from engine.replay.admitted import admitted
 from engine.workflows import workflow
 
@@ -53,12 +53,13 @@ def gate_cost(record: RunRecord) -> GateCost | None:
             for call in record.model_calls
             if call.role not in _ANSWERING and (call.round > end or (call.round == end and call.node in rewriting))
         ]
+        count = counted(later)
         return GateCost(
             round=end,
             relevant=int(decision.comparisons[0].value),
             rewrites=len(record.rewrites) - end,
-            calls=sum(not call.built_in for call in later),
-            built_in_calls=sum(call.built_in for call in later),
+            calls=count.done,
+            built_in_calls=count.steps,
             saved_ms=_time_after(record, flow.gate, end),
         )
     return None

@@ -34,7 +34,7 @@ class Lane:
     times_slower: float | None
     """Its duration over the baseline's; None for the baseline and where one of them is running."""
     extra_calls: int | None
-    """Model calls, built-in ones included, beyond the baseline's."""
+    """Model calls beyond the baseline's; steps of built-in roles are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _lane(record: RunRecord, base: RunRecord | None) -> Lane:
         rewrites=sum(not item.failed for item in record.rewrites),
         answers=max(len(record.drafts), int(bool(record.answer) and record.outcome in _ANSWERED)),
         times_slower=record.duration_ms / base.duration_ms if compared and base and base.duration_ms else None,
-        extra_calls=len(record.model_calls) - len(base.model_calls) if compared and base else None,
+        extra_calls=record.calls - base.calls if compared and base else None,
     )
 
 

@@ -84,7 +84,7 @@ def test_the_workflow_is_open_while_a_run_goes_on_and_folds_where_it_stands(
     expect(page.locator(".glance")).to_be_hidden()
     assert box(picture)["height"] > 150
     cards = page.locator(".figures.strip .figure")
-    expect(cards.nth(3)).to_contain_text("1 under way")
+    expect(cards.nth(3)).to_contain_text("1 running")
     expect(cards.nth(4)).not_to_have_text(cards.nth(4).inner_text())
     expect(growing).to_be_visible()
     answer_at, workflow_at = box(growing)["y"], box(page.locator(".wb.live"))["y"]

@@ -56,7 +56,7 @@ def test_a_lower_bar_says_where_it_would_have_answered_and_what_that_saves() -> 
     changes = changes_text(found.config, record.config, EN)
     assert changes == "With pass rate at least **0.20** (run: 0.60) "
     assert consequence_text(found, record, EN) == (
-        "it would have **answered at round 0** from 1 passage: 1 rewrite, 1 call and 1 built-in call fewer."
+        "it would have **answered at round 0** from 1 passage: 1 rewrite, 1 call and 1 built-in step fewer."
     )
     assert changes_text(found.config, record.config, ZH) == "若通过率不低于 **0.20**（运行时 0.60），"
     assert "第 0 轮" in consequence_text(found, record, ZH)
@@ -149,7 +149,7 @@ def test_two_thresholds_that_differ_never_look_alike() -> None:
 @pytest.mark.parametrize(
     ("price", "said"),
     [
-        (Cost(3, 6, 1.2), "3 calls + 6 built-in calls ≈ 1.2 s"),
+        (Cost(3, 6, 1.2), "3 calls + 6 built-in steps ≈ 1.2 s"),
         (Cost(1, 0, None), "1 call (time not measured)"),
         (Cost(0, 0, 0.0), "no calls ≈ 0 ms"),
     ],
@@ -205,7 +205,7 @@ def test_options_of_a_loop_are_marked_on_their_sliders_too() -> None:
 def test_a_latin_name_stands_apart_in_a_chinese_sentence() -> None:
     assert changes_text(replace(CONFIG, top_k=3), replace(CONFIG, top_k=5), ZH).startswith("若 Top-k")
     assert changes_text(replace(CONFIG, max_rewrites=0), replace(CONFIG, max_rewrites=2), ZH).startswith("若最多")
-    assert price_text(Cost(0, 2, None), ZH) == "2 次内置调用（未测得用时）"
+    assert price_text(Cost(0, 2, None), ZH) == "2 个内置步骤（未测得用时）"
 
 
 def test_the_note_below_a_slider_names_the_runs_value_and_the_range() -> None:

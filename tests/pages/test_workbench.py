@@ -95,7 +95,7 @@ def test_a_question_runs_to_its_end_and_the_page_holds_the_evidence(
         words("Decision path", n=""),
         words("Rewrites {n}", n=0),
         words("Timeline", n=""),
-        words("Calls {n}", n=len(record.model_calls)),
+        words("Built-in steps {n}", n=len(record.model_calls)),
         words("Record", n=""),
     ]
 

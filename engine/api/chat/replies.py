@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.api.chat.citations import footnotes, in_chat, url_citations
 from engine.errors import RunStopped
-from engine.model.values import Fault, ModelCall, RunRecord
+from engine.model.values import Fault, ModelCall, RunRecord, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def about(record: RunRecord, reply: Reply) -> dict[str, Any]:
         "reason": record.reason,
         "question": record.question,
         "passed": len(context.passages) if context and context.verified else 0,
-        "calls": record.calls + len(record.chat.calls if record.chat else ()),
+        "calls": counted([*record.model_calls, *(record.chat.calls if record.chat else ())]).done,
         "warnings": [item.said() for item in record.warnings],
     }
 
@@ -68,9 +68,9 @@ def about(record: RunRecord, reply: Reply) -> dict[str, Any]:
 def usage(record: RunRecord) -> dict[str, int] | None:
     """Tokens of all calls of chat models; none where no model was called, None where a server did not count them."""
     calls = [*record.model_calls, *(record.chat.calls if record.chat else ())]
-    counted = [_tokens(call) for call in calls if not (call.built_in or call.cached)]
-    known = [item for item in counted if item is not None]
-    if len(known) < len(counted):
+    told = [_tokens(call) for call in calls if not (call.built_in or call.cached)]
+    known = [item for item in told if item is not None]
+    if len(known) < len(told):
         return None
     prompt, written = sum(item[0] for item in known), sum(item[1] for item in known)
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -44,6 +44,32 @@ class ModelCall:
     thinking: str = ""
     temperature: float | None = None
     """Where it was asked with another than its role's, as in a second try; None else."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallCount:
+    """How often models were asked: the one count of all pages, records and exports."""
+
+    done: int
+    """Calls of models that have ended, those answered from a cache included."""
+    cached: int = 0
+    """Of these, calls that were answered from a cache or taken over from another run."""
+    steps: int = 0
+    """What built-in roles did: steps, which call no model."""
+    running: int = 0
+    """Calls of a live run that have not ended."""
+
+    @property
+    def made(self) -> int:
+        """Calls that a model really answered."""
+        return self.done - self.cached
+
+
+def counted(calls: Iterable[ModelCall], running: int = 0) -> CallCount:
+    """Count calls of models, and apart from them the steps of built-in roles."""
+    found = list(calls)
+    models = [call for call in found if not call.built_in]
+    return CallCount(len(models), sum(call.cached for call in models), len(found) - len(models), running)
 
 
 @dataclass(frozen=True, slots=True)

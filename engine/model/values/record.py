@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.model.config import RunConfig, WorkflowName, declared
 from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker
 from engine.model.values.attachments import Attachment, CellCitation
-from engine.model.values.calls import Fault, ModelCall, NodeExecution
+from engine.model.values.calls import Fault, ModelCall, NodeExecution, counted
 from engine.model.values.chats import Chat
 from engine.model.values.decisions import Decision, Rewrite
 from engine.model.values.graphs import QueryAnalysis
@@ -148,15 +148,15 @@ class RunRecord:
     @property
     def calls(self) -> int:
         """Chat-model invocations as if nothing had been cached; built-in ones are counted separately."""
-        return sum(not call.built_in for call in self.model_calls)
+        return counted(self.model_calls).done
 
     @property
     def cached_calls(self) -> int:
-        return sum(call.cached for call in self.model_calls)
+        return counted(self.model_calls).cached
 
     @property
     def built_in_calls(self) -> int:
-        return sum(call.built_in for call in self.model_calls)
+        return counted(self.model_calls).steps
 
     def graded(self, round_index: int) -> list[tuple[Passage, Verdict]]:
         """Passages of a round that have a verdict, in rank order."""

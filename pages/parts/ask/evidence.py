@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -17,7 +18,7 @@ from components.ask.counterfactual_notes import counterfactual_notes
 from components.ask.decisions import decision_path
 from components.ask.figures import figures
 from components.ask.gate_cost import gate_cost_note
-from components.ask.model_calls import model_calls
+from components.ask.model_calls import calls_name, model_calls
 from components.ask.node_filter import concerns, of_node, tab_of
 from components.ask.passages import passages_table
 from components.ask.rewrites import rewrite_history
@@ -57,10 +58,10 @@ _TAB_NAMES = {
     "path": N_("Decision path"),
     "rewrites": N_("Rewrites {n}"),
     "timeline": N_("Timeline"),
-    "calls": N_("Calls {n}"),
     "record": N_("Record"),
 }
 
+_COUNT = re.compile(r"\d+")
 _WATCH_S = 0.6
 _OF_MODELS = "WB4"
 """What the codes of faults of chat models and their servers begin with."""
@@ -293,14 +294,14 @@ def own_labels(engine: Engine, record: RunRecord) -> dict[PassageId, bool] | Non
 def tab_names(record: RunRecord, words: Words) -> dict[Tab, str]:
     """Labels of the tabs that a record has, in their order; some say how much they hold."""
     seen = {item.passage.id for current in record.rounds for item in current.candidates}
-    counts = {"passages": len(seen), "rewrites": len(record.rewrites), "calls": len(record.model_calls)}
+    counts = {"passages": len(seen), "rewrites": len(record.rewrites)}
     own = workflow(record.workflow)
     names: dict[Tab, str] = {}
     for tab in _TABS:
         if tab == "loop":
             names |= {tab: words(own.tab)} if own.tab else {}
         elif tab != "rewrites" or own.flow.of_kind("rewrite"):
-            names[tab] = words(_TAB_NAMES[tab], n=counts.get(tab, ""))
+            names[tab] = calls_name(record, words) if tab == "calls" else words(_TAB_NAMES[tab], n=counts.get(tab, ""))
     return names
 
 
@@ -313,8 +314,8 @@ def open_tab(names: Mapping[Tab, str]) -> Tab:
 
 def _choose_tab(names: Mapping[Tab, str]) -> None:
     # The counts may have grown since the labels were drawn.
-    label = str(st.session_state["tabs"]).rstrip("0123456789")
-    chosen = next((tab for tab, name in names.items() if name.rstrip("0123456789") == label), None)
+    label = _COUNT.sub("", str(st.session_state["tabs"]))
+    chosen = next((tab for tab, name in names.items() if _COUNT.sub("", name) == label), None)
     if chosen is not None:
         st.session_state["tab"] = chosen
 

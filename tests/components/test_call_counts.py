@@ -1,0 +1,59 @@
+"""Calls of models are counted once, and every place that shows them shows the same count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.ask.figures import figures_of
+from components.ask.model_calls import calls_name
+from components.common.i18n import UiLanguage, words_for
+from components.picture.facts import cost_of
+from components.runs.lanes import calls_text
+from components.runs.report import report_html
+from engine.model.values import CallCount, ModelCall, RunRecord, counted
+from engine.replay.difference import difference
+from engine.samples.demos import demo_record
+from engine.workflows import compiled
+from engine.workflows.graph import graph_of
+
+EN = words_for("en")
+STEPS = demo_record("demo-passes-en")
+
+
+def asked(*, chat: int = 0, cached: int = 0, steps: int = 0) -> RunRecord:
+    """A run whose grader made so many calls, some of them from the cache, beside steps of built-in roles."""
+    made = [ModelCall("grader", "grade", 0, "ollama:m", (), "", cached=place < cached) for place in range(chat)]
+    built_in = [ModelCall("grader", "grade", 0, "builtin", (), "", built_in=True) for _ in range(steps)]
+    return replace(STEPS, model_calls=(*made, *built_in))
+
+
+def test_a_step_of_a_built_in_role_is_no_call_even_where_it_was_taken_over() -> None:
+    taken = ModelCall("grader", "grade", 0, "builtin", (), "", built_in=True, cached=True)
+    count = counted([*asked(chat=3, cached=1).model_calls, taken], running=2)
+    assert (count, count.made) == (CallCount(done=3, cached=1, steps=1, running=2), 2)
+
+
+@pytest.mark.parametrize(("chat", "steps"), [(0, 0), (3, 0), (0, 10), (3, 10)])
+def test_tile_tab_picture_lanes_report_and_comparison_agree(chat: int, steps: int) -> None:
+    record = asked(chat=chat, cached=min(1, chat), steps=steps)
+    tile = figures_of(record, EN)[3]
+    assert tile.value == str(chat) == calls_text(record, EN).split(" · ")[0]
+    assert (f"{steps} built-in steps" in tile.note) == bool(steps) == ("built-in steps" in calls_text(record, EN))
+    name = calls_name(record, EN)
+    assert (
+        [int(part) for part in name.split() if part.isdigit()] == [chat, steps] if chat and steps else [chat or steps]
+    )
+    assert ("Calls" in name) == (chat > 0 or not steps)
+    assert name in report_html(record, graph_of(compiled(record.workflow)), EN)
+    assert (f"{chat} calls" in cost_of("grade", record, EN)) == bool(chat)
+    assert record.to_dict()["calls"] == {"chat": chat, "cached": min(1, chat), "built_in": steps}
+    found = difference(record, record).calls
+    assert (sum(item.a_chat for item in found), sum(item.a_built_in for item in found)) == (chat, steps)
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", ("3 done", "2 running")), ("zh", ("3 次完成", "2 次进行中"))])
+def test_a_live_run_says_what_is_done_apart_from_what_is_running(language: UiLanguage, said: tuple[str, str]) -> None:
+    tile = figures_of(replace(asked(chat=3), outcome=None), words_for(language), waiting=2)[3]
+    assert (tile.value, tile.note) == said
