@@ -42,9 +42,9 @@ def sent(pieces: list[str], *, replaceable: bool = False) -> tuple[AnswerStream,
 @settings(max_examples=300)
 @given(st.lists(st.sampled_from(SCRAPS), max_size=14).map("".join), st.lists(st.integers(0, 80), max_size=8))
 def test_however_an_answer_is_cut_into_pieces_what_was_sent_is_its_beginning(text: str, cuts: list[int]) -> None:
-    at = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
-    growing, out = sent([text[begin:end] for begin, end in itertools.pairwise(at)])
     found = resolve(text, PASSAGES)
+    at = sorted({min(cut, len(found.text)) for cut in cuts} | {0, len(found.text)})
+    growing, out = sent([found.text[begin:end] for begin, end in itertools.pairwise(at)])
     whole = numbered(found.text, {item.marker for item in found.citations}).text
     rest = growing.rest(whole)
     assert rest is not None, (growing.sent, whole)

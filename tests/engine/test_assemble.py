@@ -90,7 +90,7 @@ def test_markers_are_bound_to_passages_and_invented_ones_are_removed_and_reporte
     """SC-07"""
     passages = [item.passage for item in FIRST.candidates]
     resolved = resolve("One [1]. Two【2】. Both [1, 2]. None [7], [0]. Year [2024]", passages)
-    assert resolved.text == "One [1]. Two[2]. Both [1][2]. None , . Year [2024]"
+    assert resolved.text == "One [1]. Two[2]. Both [1][2]. None. Year [2024]"
     assert [item.marker for item in resolved.citations] == [1, 2]
     assert resolved.removed == ("[7]", "[0]")
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.builtin.cells import cell_named, column_letters
 from engine.model.values import Attachment, Passage, PassageId
+from engine.retrieval.citations import StreamedCitations, resolve
 from engine.retrieval.streaming_citations import AttachingCitations, attached
 
 METFORMIN = Passage(PassageId("a"), "drugs.md", "Metformin lowers the glucose output of the liver by 36 %.", 0.6, 0.6)
@@ -50,6 +52,25 @@ def test_a_marker_that_points_nowhere_is_taken_out_and_reported() -> None:
     assert answer.text == "Metformin lowers the glucose output of the liver [1]. Thirst and urination are signs."
     assert answer.removed == ("[9]", "[7]")
     assert [item.marker for item in answer.citations] == [1]
+
+
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [
+        ("It stands here [7].", "It stands here."),
+        ("它在这里 [7]。然后【2】", "它在这里。然后[2]"),
+        ("It stands [7], [8] here.", "It stands here."),
+        ("It stands [7], [2] here.", "It stands [2] here."),
+        ("In 1990, [7] it stood.", "In 1990, it stood."),
+        ("[7] It stands.", "It stands."),
+        ("It stands.[7] And so on [1].", "It stands. And so on [1]."),
+        ("A cell [T1:B3].", "A cell."),
+        ("Take `row[7]` or\n```\nx[8]. y[9]\n```\n", "Take `row[7]` or\n```\nx[8]. y[9]\n```\n"),
+    ],
+)
+def test_a_removed_marker_leaves_no_blank_and_no_comma_behind(written: str, left: str) -> None:
+    """SC-07, GH-07: the same in every workflow."""
+    assert resolve(written, PASSAGES).text == left
 
 
 def test_a_marker_whose_passage_does_not_bear_the_sentence_out_is_taken_out_and_reported() -> None:
@@ -141,6 +162,25 @@ SENTENCES = st.sampled_from(
 )
 MARKERS = st.sampled_from(["", "[1]", " [2]", "【3】", " [1, 2]", "[T1:B2]", " [9]", " [T1", "[1\n2]", " []", "[ 2 ]"])
 ENDS = st.sampled_from([".", "。", "!", "?", "\n", ". ", " ", ".\n\n", '."', ""])
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["It is so", "图是", "[1]", " [7]", ", [2]", "[2", "]", "`a[3]`", "`", "```", ".", "。", "\n", ", ", " "]
+        )
+    ),
+    st.lists(st.integers(0, 60), max_size=8),
+)
+def test_no_way_of_cutting_an_answer_lets_out_what_is_not_in_it(scraps: list[str], cuts: list[int]) -> None:
+    """SC-07, GH-07"""
+    text = "".join(scraps)
+    streaming = StreamedCitations(PASSAGES)
+    out = [*map(streaming.feed, pieces_of(text, cuts)), streaming.finish()]
+    assert "".join(out) == resolve(text, PASSAGES).text
+    assert streaming.answer == resolve(text, PASSAGES)
+    assert resolve(streaming.answer.text, PASSAGES).text == streaming.answer.text, "nothing is left to remove"
 
 
 @settings(max_examples=150)

@@ -19,7 +19,7 @@ from engine.errors import (
     UnreadableReply,
 )
 from engine.model.config import RoleModel, RoleModels
-from engine.model.events import AnswerBegun, RunFinished, fold_all
+from engine.model.events import AnswerBegun, RunFinished, TokenStreamed, fold_all
 from engine.model.values import Evaluation, RunRecord
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import graph_of
@@ -158,7 +158,9 @@ def test_blank_text_is_never_an_answer(texts: list[str | Exception | None], expe
 def test_markers_that_point_nowhere_are_taken_out_and_the_evaluator_is_told() -> None:
     """AE-02"""
     resources = AnswerResources(writer=FakeWriter(["It is so [1][9]."]))
-    record = finished(resources)
+    events = events_of(resources)
+    record = fold_all(events)
+    assert "".join(event.text for event in events if isinstance(event, TokenStreamed)) == "It is so [1]."
     assert record.drafts[0].text == resources.evaluator.requests[0].answer == "It is so [1]."
     assert record.drafts[0].removed_markers == resources.evaluator.requests[0].removed_markers == ("[9]",)
 

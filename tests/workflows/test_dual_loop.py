@@ -8,6 +8,7 @@ import pytest
 
 from engine.errors import StoreUnreachable
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.events import TokenStreamed, fold_all
 from engine.model.values import Decision, Evaluation, RouteChoice, RunRecord, Suggestion, TriedRoute
 from engine.roles import SILENT, GenerationRequest, Trace
 from engine.workflows import compiled, workflow
@@ -24,6 +25,7 @@ from tests.support.dual_fakes import (
     FakeStrategyRouter,
     FakeWeb,
     dual,
+    events_of,
     finished,
     path,
 )
@@ -261,6 +263,15 @@ def test_the_generator_and_every_judge_see_the_question_as_asked() -> None:
     assert {item.question for item in resources.evaluator.requests} == {"first"}
     assert {question for question, _ in resources.grader.asked} == {"first"}
     assert {item.aim for item in resources.evaluator.requests} == {"relevance"}
+
+
+def test_no_marker_that_points_nowhere_is_streamed() -> None:
+    """SC-07, GH-07"""
+    events = events_of(relevant(generator=FakeGenerator(text="It is so [1] and here [7].")))
+    record = fold_all(events)
+    assert record.answer == "It is so [1] and here."
+    assert "".join(event.text for event in events if isinstance(event, TokenStreamed)) == record.answer
+    assert record.drafts[0].removed_markers == ("[7]",)
 
 
 def test_the_limit_of_corrections_ends_with_the_best_answer_marked() -> None:

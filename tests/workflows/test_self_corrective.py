@@ -301,6 +301,16 @@ def test_a_generation_after_the_deadline_has_an_allowance_of_its_own() -> None:
     assert record.answer
 
 
+def test_no_token_is_taken_back_and_a_marker_that_points_nowhere_is_never_streamed() -> None:
+    """SC-07"""
+    generator = FakeGenerator(text="It is so [1] and here [7]. Further `row[9]` [8].")
+    events = events_of(FakeResources(grader=FakeGrader(relevant=ALL), generator=generator), RunConfig())
+    record = fold_all(events)
+    assert record.answer == "It is so [1] and here. Further `row[9]`."
+    assert "".join(event.text for event in events if isinstance(event, TokenStreamed)) == record.answer
+    assert (record.removed_markers, [item.marker for item in record.citations]) == (("[7]", "[8]"), [1])
+
+
 def test_an_empty_answer_is_a_failure_and_not_an_answer() -> None:
     record = finished(FakeResources(grader=FakeGrader(relevant=ALL), generator=FakeGenerator(text="  ")))
     assert (record.outcome, record.reason) == ("failed", "WB408")

@@ -1,7 +1,8 @@
 """What may be sent of an answer while it is written: only what stands in the end.
 
 A chat program cannot take back what it has shown. So nothing is sent of an answer that has cited nothing yet, for a
-second try may replace it; nothing of one that an evaluator may have rewritten; and no marker before it is complete.
+second try may replace it; nothing of one that an evaluator may have rewritten; and no marker before it is complete. The
+tokens of a run hold no marker that points nowhere.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import re
 from engine.api.chat.citations import numbered
 from engine.model.events import AnswerBegun, ContextAssembled, Event, TokenStreamed
 from engine.model.values import Passage
-from engine.retrieval.citations import resolve
 
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _OPEN = re.compile(r"[\[【［][^\]】］\n]{0,40}\Z|```.*\Z|`+[^`\n]*\Z", re.DOTALL)
@@ -45,9 +45,9 @@ class AnswerStream:
         return answer.removeprefix(self.sent) if answer.startswith(self.sent) else None
 
     def _grown(self) -> str:
-        found = resolve(_settled(self._raw), self._passages)
-        text = numbered(found.text, {item.marker for item in found.citations}).text.rstrip()
-        if not found.citations or not text.startswith(self.sent):
+        found = numbered(_settled(self._raw), range(1, len(self._passages) + 1))
+        text = found.text.rstrip()
+        if not found.places or not text.startswith(self.sent):
             return ""
         piece, self.sent = text[len(self.sent) :], text
         return piece

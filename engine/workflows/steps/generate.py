@@ -9,11 +9,12 @@ from engine.builtin.abstain import abstained_answer
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
-from engine.model.values import Context, Round
+from engine.model.values import Round
 from engine.retrieval.assemble import assemble
-from engine.retrieval.citations import resolve
+from engine.retrieval.citations import StreamedCitations
 from engine.roles import GenerationRequest
 from engine.running.context import NodeTrace, RunContext, model_of
+from engine.workflows.steps.citing import Citing
 
 
 async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
@@ -30,6 +31,7 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
         return {}
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
     trace.began_s = run.clock.elapsed_s()
+    citing = Citing(trace, StreamedCitations(context.passages))
     try:
         async with run.within(trace.limit_s):
             text = await generator.generate(
@@ -39,27 +41,26 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
                     language=language_of(state["question"]),
                     verified=context.verified,
                 ),
-                trace,
+                citing,
             )
     except TimeoutError:
-        _complete(trace.text, context, run)
+        _complete(citing, run)
         raise BudgetSpent(model=model_of(run, "generator"), seconds=trace.limit_s) from None
     except BaseException:
         # What had arrived stays in the record, no matter what ended the generation.
-        _complete(trace.text, context, run)
+        _complete(citing, run)
         raise
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
-    if not _complete(text, context, run).strip():
+    if not _complete(citing, run, text).strip():
         raise EmptyReply(model=model_of(run, "generator"))
     if trace.truncated_at is not None:
         run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), trace.node)
     return {}
 
 
-def _complete(text: str, context: Context, run: RunContext) -> str:
+def _complete(citing: Citing[StreamedCitations], run: RunContext, text: str | None = None) -> str:
     """The text as the record has it."""
-    if not text:
-        return ""
-    resolved = resolve(text, context.passages)
-    run.emit(AnswerCompleted(answer=resolved.text, citations=resolved.citations, removed_markers=resolved.removed))
-    return resolved.text
+    made = citing.complete(text).answer
+    if citing.citations.raw:
+        run.emit(AnswerCompleted(answer=made.text, citations=made.citations, removed_markers=made.removed))
+    return made.text

@@ -7,10 +7,11 @@ from typing import Any
 
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply, ModelError
 from engine.model.events import AnswerBegun, AnswerCompleted, Drafted
-from engine.model.values import Context, Draft
-from engine.retrieval.citations import resolve
+from engine.model.values import Draft
+from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
 from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.answer_evaluation.roles import AnswerRoles
+from engine.workflows.steps.citing import Citing
 
 _NODE = "generate_answer"
 
@@ -27,11 +28,12 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     trace.draft = state["epoch"]
     if revising:
         run.emit(AnswerBegun(draft=state["epoch"]))
+    citing = Citing(trace, StreamedCitations(state["context"].passages))
     try:
-        draft = await _written(state, run, trace)
+        draft = await _written(state, run, citing)
     except ModelError as failure:
         if not revising:
-            _keep_what_arrived(trace.text, state["context"], run)
+            _keep_what_arrived(citing, run)
             raise
         run.warn(failure, _NODE)
         run.emit(_completed(state["draft"]))
@@ -41,7 +43,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
         if revising:
             run.emit(_completed(state["draft"]))
         else:
-            _keep_what_arrived(trace.text, state["context"], run)
+            _keep_what_arrived(citing, run)
         raise
     run.emit(Drafted(draft=draft))
     run.emit(_completed(draft))
@@ -58,25 +60,24 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     }
 
 
-async def _written(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> Draft:
+async def _written(state: Mapping[str, Any], run: RunContext, citing: Citing[StreamedCitations]) -> Draft:
     """One answer; every way in which none comes about is a ``ModelError``."""
-    model, limit_s = model_of(run, "generator"), trace.limit_s or 0.0
+    model, limit_s = model_of(run, "generator"), citing.trace.limit_s or 0.0
     if limit_s <= 0:
         raise BudgetSpent(model=model, seconds=run.config.budget_s)
     try:
         async with run.within(limit_s):
-            text = await own_roles(run, AnswerRoles).writer.write(state["messages"], trace)
+            text = await own_roles(run, AnswerRoles).writer.write(state["messages"], citing)
     except TimeoutError:
         raise BudgetSpent(model=model, seconds=limit_s) from None
-    draft = _draft(state["epoch"], text, state["context"])
+    draft = _draft(state["epoch"], citing.complete(text).answer)
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not draft.text.strip():
         raise EmptyReply(model=model)
     return draft
 
 
-def _draft(index: int, text: str, context: Context) -> Draft:
-    resolved = resolve(text, context.passages)
+def _draft(index: int, resolved: ResolvedAnswer) -> Draft:
     return Draft(index, resolved.text, resolved.citations, resolved.removed)
 
 
@@ -84,9 +85,9 @@ def _completed(draft: Draft) -> AnswerCompleted:
     return AnswerCompleted(answer=draft.text, citations=draft.citations, removed_markers=draft.removed_markers)
 
 
-def _keep_what_arrived(text: str, context: Context, run: RunContext) -> None:
-    if text:
-        run.emit(_completed(_draft(0, text, context)))
+def _keep_what_arrived(citing: Citing[StreamedCitations], run: RunContext) -> None:
+    if citing.citations.raw:
+        run.emit(_completed(_draft(0, citing.complete().answer)))
 
 
 def _answer_message(text: str) -> Any:

@@ -10,11 +10,12 @@ from engine.errors import BudgetSpent, EmptyReply, WorkbenchError
 from engine.model.events import AnswerBegun, ContextAssembled
 from engine.model.language import language_of
 from engine.model.values import Context, Draft
-from engine.retrieval.citations import resolve
+from engine.retrieval.citations import StreamedCitations
 from engine.roles import DirectRequest
 from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.dual_loop.steps.parts import drafted
+from engine.workflows.steps.citing import Citing
 
 _NODE = "direct_response"
 
@@ -27,26 +28,28 @@ async def direct_response(state: Mapping[str, Any], run: RunContext, trace: Node
     run.emit(ContextAssembled(context=context))
     trace.limit_s = max(run.clock.left_s(), run.generation_allowance_s)
     trace.began_s = run.clock.elapsed_s()
-    text = await _said(request, run, trace)
+    # Markers of a memory stay: they name the passages that its own run cited.
+    citing = Citing(trace, StreamedCitations(cited_passages(request)))
+    text = await _said(request, run, citing)
     if text is None:
         if trace.text:
             run.emit(AnswerBegun(draft=0))
+        citing.citations.restart()
         text = direct_answer(request)
-        trace.token(text)
-    # Markers of a memory stay: they name the passages that its own run cited.
-    resolved = resolve(text, cited_passages(request))
+        citing.token(text)
+    resolved = citing.complete(text).answer
     draft = Draft(0, resolved.text, resolved.citations, resolved.removed, direct=True)
     return drafted(run, state, draft, context)
 
 
-async def _said(request: DirectRequest, run: RunContext, trace: NodeTrace) -> str | None:
+async def _said(request: DirectRequest, run: RunContext, citing: Citing[StreamedCitations]) -> str | None:
     """The model's answer; None with a warning where there is none."""
-    model = model_of(run, "generator")
+    model, limit_s = model_of(run, "generator"), citing.trace.limit_s
     try:
-        async with run.within(trace.limit_s):
-            text = await own_roles(run, DualRoles).direct.answer(request, trace)
+        async with run.within(limit_s):
+            text = await own_roles(run, DualRoles).direct.answer(request, citing)
     except TimeoutError:
-        run.warn(BudgetSpent(model=model, seconds=trace.limit_s or 0.0), _NODE)
+        run.warn(BudgetSpent(model=model, seconds=limit_s or 0.0), _NODE)
         return None
     except WorkbenchError as failure:
         run.warn(failure, _NODE)

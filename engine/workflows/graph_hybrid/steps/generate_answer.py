@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from engine.attachments.passages import tables_of
@@ -11,12 +10,13 @@ from engine.builtin.abstain import abstained_answer, no_room_for_tables
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
-from engine.model.values import Context, ModelCall, PassageId, Round, Verdict
+from engine.model.values import Context, Round
 from engine.retrieval.graph_context import Assembled, assembled
 from engine.retrieval.streaming_citations import AttachingCitations
-from engine.roles import DirectRequest, GenerationRequest, Trace
+from engine.roles import DirectRequest, GenerationRequest
 from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.graph_hybrid.roles import GraphRoles
+from engine.workflows.steps.citing import Citing
 
 _NODE = "generate_answer"
 
@@ -46,8 +46,8 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
         answer = no_room_for_tables(state["question"]) if tables_only else abstained_answer(state["question"], rounds)
         run.emit(AnswerCompleted(answer=answer))
         return {}
-    attaching = AttachingCitations(made.context.passages, tables_of(run.attachments))
-    await _answered(generator.generate(_request(state, made), _Attaching(trace, attaching)), attaching, run, trace)
+    citing = Citing(trace, AttachingCitations(made.context.passages, tables_of(run.attachments)))
+    await _answered(generator.generate(_request(state, made), citing), citing, run)
     return {}
 
 
@@ -58,8 +58,8 @@ async def _unsearched(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     roles = own_roles(run, GraphRoles)
     answerer = roles.direct if state["decision"].reason == "simple" else roles.unsearched
     request = DirectRequest(state["question"], (), language_of(state["question"]))
-    attaching = AttachingCitations(())
-    await _answered(answerer.answer(request, _Attaching(trace, attaching)), attaching, run, trace)
+    citing = Citing(trace, AttachingCitations(()))
+    await _answered(answerer.answer(request, citing), citing, run)
     return {}
 
 
@@ -74,30 +74,28 @@ def _request(state: Mapping[str, Any], made: Assembled) -> GenerationRequest:
     )
 
 
-async def _answered(writing: Any, attaching: AttachingCitations, run: RunContext, trace: NodeTrace) -> None:
+async def _answered(writing: Awaitable[str], citing: Citing[AttachingCitations], run: RunContext) -> None:
     """Let an answer be written; what had arrived stays in the record, no matter what ended the writing."""
-    model = model_of(run, "generator")
+    model, trace = model_of(run, "generator"), citing.trace
     try:
         async with run.within(trace.limit_s):
-            await writing
+            text = await writing
     except TimeoutError:
-        _complete(attaching, run, trace)
+        _complete(citing, run)
         raise BudgetSpent(model=model, seconds=trace.limit_s or 0.0) from None
     except BaseException:
-        _complete(attaching, run, trace)
+        _complete(citing, run)
         raise
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
-    if not _complete(attaching, run, trace).strip():
+    if not _complete(citing, run, text).strip():
         raise EmptyReply(model=model)
     if trace.truncated_at is not None:
         run.warn(AnswerCut(model=model, tokens=trace.truncated_at), _NODE)
 
 
-def _complete(attaching: AttachingCitations, run: RunContext, trace: NodeTrace) -> str:
+def _complete(citing: Citing[AttachingCitations], run: RunContext, text: str | None = None) -> str:
     """The text as the record has it."""
-    if rest := attaching.finish():
-        trace.token(rest)
-    made = attaching.answer
+    made = citing.complete(text).answer
     if made.text:
         run.emit(
             AnswerCompleted(
@@ -109,34 +107,3 @@ def _complete(attaching: AttachingCitations, run: RunContext, trace: NodeTrace) 
             )
         )
     return made.text
-
-
-@dataclass(frozen=True, slots=True)
-class _Attaching:
-    """The trace of a generator whose tokens go through the citations first."""
-
-    trace: Trace
-    attaching: AttachingCitations
-
-    def token(self, text: str) -> None:
-        if ready := self.attaching.feed(text):
-            self.trace.token(ready)
-
-    def restart(self) -> None:
-        self.attaching.restart()
-        self.trace.restart()
-
-    def calling(self) -> None:
-        self.trace.calling()
-
-    def call(self, call: ModelCall) -> None:
-        self.trace.call(call)
-
-    def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
-        self.trace.verdict(passage_id, verdict)
-
-    def now_ms(self) -> float:
-        return self.trace.now_ms()
-
-    def time_left_s(self) -> float:
-        return self.trace.time_left_s()
