@@ -57,6 +57,7 @@ _COMPARED = {
 _EVIDENCE = {
     "cannot_tell": N_("answers gathered that say they cannot tell: {n}"),
     "uncited": N_("answers gathered that name no source: {n}"),
+    "unsupported": N_("answers gathered that are not supported: {n}"),
 }
 
 _MAP = {

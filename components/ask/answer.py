@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from components.ask.answer_marks import answer_notes, direct_badge, standing_chips, writing_text
-from components.ask.answer_text import Cite, CiteCell, answer_prose
+from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, button, chip, copy_button, draw, node, opened_passage
 from components.common.phrases import place_text
@@ -16,6 +16,7 @@ from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunR
 _NOTES = {
     "cannot_tell": N_("– says it cannot tell"),
     "uncited": N_("! no source cited"),
+    "unsupported": N_("! not supported"),
 }
 
 
@@ -115,7 +116,8 @@ def answer_so_far(record: RunRecord, words: Words) -> Node | None:
 
 def answer_body(record: RunRecord, words: Words) -> Node:
     """The finished answer as paragraphs and lists, its markers as buttons whose press is ``open:<passage id>``."""
-    return answer_prose(record.answer, citing(record.citations, words), cells_of(record.cell_citations, words))
+    cells = cells_of(record.cell_citations, words)
+    return answer_prose(record.answer, citing(record.citations, words), cells, doubts_of(record, words))
 
 
 def cells_of(cells: Iterable[CellCitation], words: Words) -> CiteCell:
@@ -163,6 +165,7 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
                 else "No passage was graded. The answer is based on unverified passages; check it yourself."
             )
         )
+    notes += [f"{said} — {sentence}" for sentence, said in doubts_of(record, words).items()]
     if record.removed_markers:
         count = len(record.removed_markers)
         notes.append(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from components.common.i18n import Words
@@ -73,21 +74,58 @@ def no_citation(_marker: int | str) -> Node | None:
     return None
 
 
-def answer_prose(text: str, cite: Cite = no_citation, cell: CiteCell = no_citation) -> Node:
-    """An answer as paragraphs and lists, with what ``cite`` and ``cell`` give in place of its markers."""
+def answer_prose(
+    text: str,
+    cite: Cite = no_citation,
+    cell: CiteCell = no_citation,
+    doubts: Mapping[str, str] = MappingProxyType({}),
+) -> Node:
+    """An answer as paragraphs and lists, with what ``cite`` and ``cell`` give in place of its markers.
+
+    ``doubts`` are sentences of it that nothing bears out, each with what is to be said of it.
+    """
+
+    def written(line: str) -> list[Node | str]:
+        return _doubted(line, doubts, cite, cell)
+
     drawn = []
     for block in answer_blocks(text):
         if block.kind in ("bullets", "numbers"):
-            items = (node("li", "", *inline(item, cite, cell)) for item in block.items)
+            items = (node("li", "", *written(item)) for item in block.items)
             numbered = block.kind == "numbers"
             drawn.append(node("ol" if numbered else "ul", "", *items, start=str(block.start) if numbered else ""))
         elif block.kind == "code":
             drawn.append(node("pre", "", node("code", "", block.items[0])))
         else:
-            drawn.append(
-                node("p", "subheading" if block.kind == "heading" else "", *inline(block.items[0], cite, cell))
-            )
+            drawn.append(node("p", "subheading" if block.kind == "heading" else "", *written(block.items[0])))
     return node("div", "prose", *drawn)
+
+
+def doubts_of(record: RunRecord, words: Words) -> dict[str, str]:
+    """Sentences of the answer that say what stands in nothing they cite, each with a sentence that names it."""
+    return {
+        item.sentence: words(
+            "Not in the passages cited: {missing}" if item.markers else "Not in any passage given: {missing}",
+            missing=words(", ").join(item.missing),
+        )
+        for item in record.unsupported_sentences or ()
+    }
+
+
+def _doubted(line: str, doubts: Mapping[str, str], cite: Cite, cell: CiteCell) -> list[Node | str]:
+    """A line with its doubted sentences marked, by a sign and not by colour alone."""
+    made: list[Node | str] = []
+    for sentence, said in doubts.items():
+        # The sign of a list belongs to the sentence, and is drawn by the list.
+        item = _LIST_ITEM.match(sentence)
+        own = item.group(2) if item else sentence
+        before, found, after = line.partition(own)
+        if not found:
+            continue
+        sign = node("span", "doubt", "!", title=said, aria_label=said, role="note")
+        made += [*inline(before, cite, cell), node("span", "doubted", *inline(own, cite, cell), sign)]
+        line = after
+    return [*made, *inline(line, cite, cell)]
 
 
 def still_markers(record: RunRecord, words: Words) -> Cite:

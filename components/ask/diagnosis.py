@@ -58,7 +58,7 @@ _WHY: Mapping[Failure, str] = {
         "Passages given to the generator that the grader judged not relevant: {refused} of {given}. A minimum "
         "P(relevant) of {bar} let them in."
     ),
-    "unsupported_answer": N_("Citations: {citations}; markers that pointed nowhere: {removed}."),
+    "unsupported_answer": N_("Sentences with details that their sources do not contain: {sentences}."),
 }
 
 _NEXT: Mapping[Failure, str] = {
@@ -92,7 +92,7 @@ _COUNTS = frozenset(
         "expected",
         "rewrites",
         "citations",
-        "removed",
+        "sentences",
         "wanted",
         "round",
         "others",
@@ -210,6 +210,8 @@ def _why(found: Diagnosis) -> str:
             )
         case "unsupported_answer", figures if not figures.get("verified"):
             return N_("It is based on passages that did not pass.")
+        case "unsupported_answer", figures if not figures.get("sentences"):
+            return N_("It cites no passage.")
         case "grader_too_strict", {"unreadable": _}:
             return N_("A reply that cannot be read counts as not passed.")
         case "grader_too_strict", {"no": _}:

@@ -87,6 +87,10 @@ _ENDED_GIVEN = {
         "An answer is written, but it does not cite the one passage that the generator was given.",
         "An answer is written, but it cites none of the {n} passages that the generator was given.",
     ),
+    "unsupported": NN_(
+        "An answer is written from one passage, but not all of it is in what it cites.",
+        "An answer is written from {n} passages, but not all of it is in what it cites.",
+    ),
 }
 
 _WHAT_IF = {
@@ -421,6 +425,8 @@ def _ended(record: RunRecord, words: Words) -> str:
         return words.count(*_FOUND_GIVEN, given, n=number(given, words))
     if record.outcome not in ("answered", "answered_forced") and not record.answer_note:
         return words(_ENDED[str(record.outcome)])
+    if record.answer_note == "unsupported":
+        return words.count(*_ENDED_GIVEN["unsupported"], given, n=number(given, words))
     if record.drafts and record.outcome == "answered":
         return words("The answer that the evaluator passed is the answer of the run.")
     if record.drafts and record.outcome == "answered_forced" and not _only_the_gate(record):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from components.common.i18n import Words
@@ -38,13 +39,13 @@ OUTCOMES = {
     "failed": N_("Failed"),
     "interrupted": N_("Interrupted"),
     "unanswered": N_("No answer recorded"),
-    "cannot_tell": N_("Says it cannot tell"),
-    "uncited": N_("{outcome}, uncited"),
 }
+"""What every outcome is called, in lists, figures and reports."""
 
-_OUTCOME_NOTES = {
+OUTCOME_NOTES: Mapping[AnswerNote, str] = {
     "cannot_tell": N_("Says it cannot tell"),
     "uncited": N_("{outcome}, uncited"),
+    "unsupported": N_("{outcome}, not supported"),
 }
 
 REASONS = {
@@ -170,11 +171,11 @@ def workflow_text(workflow: str, words: Words) -> str:
 def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
     """How a run ended, with the note on its answer; None while it is running."""
     text = words(OUTCOMES[outcome or "running"])
-    return words(_OUTCOME_NOTES[note], outcome=text) if note else text
+    return words(OUTCOME_NOTES[note], outcome=text) if note else text
 
 
 def ended_text(record: RunRecord, words: Words) -> str:
-    """How a run ended: ``Answered``, ``Answered, uncited``, ``Says it cannot tell``."""
+    """How a run ended: ``Answered``, ``Answered, not supported``, ``Says it cannot tell``."""
     return outcome_text(record.outcome, words, record.answer_note)
 
 

@@ -16,8 +16,8 @@ from components.common.markup import Node
 from components.common.phrases import node_text
 from components.picture.drawing import CHIP_SIZE, LINE_SIZE, TITLE_SIZE, Paint, painted, shapes_of, width_of
 from components.picture.layout import MARGIN, layout_of
-from components.picture.picture import STOPPED, Tone, picture_of, tone_of_reason
-from components.picture.words import inequality_of, word
+from components.picture.picture import STOPPED, Tone, ended_word, picture_of, tone_of_reason
+from components.picture.words import inequality_of
 from engine.model.values import Decision, NodeExecution, RunRecord
 from engine.workflows import workflow
 from engine.workflows.flow import Flow
@@ -138,7 +138,7 @@ def decision_path_dot(record: RunRecord, words: Words) -> str:
         drawing.edge(before, f"visit{place}", label=_label(pending), constraint=across)
         before, pending = f"visit{place}", inequality_of(decision, words) if decision else ""
     if visits and record.outcome:
-        drawing.node("end", label=_label(word(words, "outcome", record.outcome)), fillcolor=_LIGHT["soft"])
+        drawing.node("end", label=_label(ended_word(record, words)), fillcolor=_LIGHT["soft"])
         drawing.edge(before, "end", label=_label(pending))
         rows[row].append("end")
     for above, below in pairwise(rows):

@@ -173,7 +173,8 @@ def _edge_view(
     )
 
 
-def _ended(record: RunRecord, words: Words) -> str:
+def ended_word(record: RunRecord, words: Words) -> str:
+    """How a run ended, in the words of the picture."""
     said = word(words, "outcome", str(record.outcome))
     return word(words, "outcome", record.answer_note, outcome=said) if record.answer_note else said
 
@@ -187,7 +188,7 @@ def _status(record: RunRecord | None, words: Words) -> str:
         rewrites = sum(item.round >= 0 for item in record.rewrites)
         revisions = len(record.drafts) - 1 if flow.revising else 0
         unsearched = record.outcome == "abstained" and not record.rounds
-        ended = words("Nothing was searched, and the answer says so") if unsearched else _ended(record, words)
+        ended = words("Nothing was searched, and the answer says so") if unsearched else ended_word(record, words)
         parts = [
             ended,
             words.count("after 1 rewrite", "after {n} rewrites", rewrites) if rewrites else "",

@@ -88,6 +88,7 @@ PICTURE: Mapping[str, str] = MappingProxyType(
         "state_stopped": N_("stopped"),
         "outcome_cannot_tell": N_("Says it cannot tell"),
         "outcome_uncited": N_("{outcome}, uncited"),
+        "outcome_unsupported": N_("{outcome}, not supported"),
         "outcome_answered": N_("Answered"),
         "outcome_answered_forced": N_("Answered below the bar"),
         "outcome_answered_unverified": N_("Answered from unverified passages"),

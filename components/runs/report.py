@@ -137,7 +137,6 @@ def _section(title: str, *parts: Node | str, count: int | None = None) -> str:
 
 
 def _head(record: RunRecord, words: Words) -> Node:
-    look = _OUTCOMES.get(record.outcome or "", "warn")
     facts = [words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " "))]
     if record.origin is not None:
         facts += [origin_text(record.origin, words), *note_texts(record, words)]
@@ -148,9 +147,14 @@ def _head(record: RunRecord, words: Words) -> Node:
         "",
         node("p", "kicker", words("Self-corrective RAG run")),
         node("h1", "", node("bdi", "", record.question)),
-        node("p", "", chip(look, ended_text(record, words))),
+        node("p", "", _ended(record, words)),
         *(node("p", "muted small", node("bdi", "", fact)) for fact in facts),
     )
+
+
+def _ended(record: RunRecord, words: Words) -> Node:
+    look = "warn" if record.answer_note else _OUTCOMES.get(record.outcome or "", "warn")
+    return chip(look, ended_text(record, words))
 
 
 def _figures(record: RunRecord, words: Words) -> Node:
@@ -187,8 +191,7 @@ def _path(record: RunRecord, words: Words) -> list[Node]:
         return [node("p", "muted", words("The run broke off before its first decision." if decides else NO_DECISION))]
     steps = [_step(decision, record, words) for decision in record.decisions]
     if record.outcome is not None:
-        ended = chip(_OUTCOMES.get(record.outcome, "warn"), ended_text(record, words))
-        steps.append(node("li", "end", node("span", "where", words("end")), ended))
+        steps.append(node("li", "end", node("span", "where", words("end")), _ended(record, words)))
     return [node("ol", "path", *steps)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.ask.answer import answer_badge
-from components.ask.answer_text import Cite, answer_prose
+from components.ask.answer_text import Cite, answer_prose, doubts_of
 from components.ask.passages import passage_row
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
@@ -46,12 +46,14 @@ def report_answer(record: RunRecord, words: Words, places: Mapping[PassageId, st
     cited = {item.marker: item for item in record.citations}
     links = {marker: places[item.passage_id] for marker, item in cited.items() if item.passage_id in places}
     look, said = answer_badge(record, words)
-    prose = answer_prose(record.answer, _linking(links, words))
+    doubts = doubts_of(record, words)
+    prose = answer_prose(record.answer, _linking(links, words), doubts=doubts)
     sources = [
         _source(marker, place_text(item.source, item.section, words), links) for marker, item in sorted(cited.items())
     ]
     listed = (node("ul", "sources", *sources),) if sources else ()
-    return (node("p", "", chip(look, said)), prose, *listed)
+    notes = (node("p", "note", "! ", f"{found} — {sentence}") for sentence, found in doubts.items())
+    return (node("p", "", chip(look, said)), prose, *notes, *listed)
 
 
 def _source(marker: int, place: str, links: Mapping[int, str]) -> Node:

@@ -43,7 +43,11 @@ _SIGNS: Mapping[Outcome | None, tuple[str, str]] = {
     "unanswered": ("–", "grey"),
 }
 """Sign before the word, and look of the chip, of every outcome; None while the run is in progress."""
-_NOTED: Mapping[AnswerNote, tuple[str, str]] = {"cannot_tell": ("–", "grey"), "uncited": ("!", "warn")}
+_NOTED: Mapping[AnswerNote, tuple[str, str]] = {
+    "cannot_tell": ("–", "grey"),
+    "uncited": ("!", "warn"),
+    "unsupported": ("!", "warn"),
+}
 """The same where something has to be said of the answer."""
 _LABELS = {
     "question": N_("Question"),

@@ -32,12 +32,14 @@ def print_record(record: RunRecord) -> None:
         console.print(escape(f"[{citation.marker}] {place}"), style="cyan")
     for cell in record.cell_citations:
         console.print(escape(f"[{cell.marker}] {cell.value}"), style="cyan")
+    for item in record.unsupported_sentences or ():
+        console.print(escape(f"not in what it cites: {', '.join(item.missing)} — {item.sentence}"), style="yellow")
     cost = f"{record.calls} model calls · {record.duration_ms / 1000:.2f} s"
     note = f" · {_ANSWER_NOTES[record.answer_note]}" if record.answer_note else ""
     console.print(escape(f"\n{record.outcome} ({record.reason}){note} · {cost}"), style="dim")
 
 
-_ANSWER_NOTES = {"cannot_tell": "says it cannot tell", "uncited": "names no passage"}
+_ANSWER_NOTES = {"cannot_tell": "says it cannot tell", "uncited": "names no passage", "unsupported": "not supported"}
 
 _NOTES = {
     "no_graph": "the collection has no knowledge graph",

@@ -264,10 +264,11 @@ class _Measures:
         gold = self.of.gold
         exact, f1, contained = (self._by_answer(_figure("match", name)) for name in ("exact", "f1", "contained"))
         judged_right = self._by_answer(lambda told: told.judged is not None and told.judged.right) > 0
+        supported = self._by_answer(lambda told: told.unsupported) == 0
         ways: dict[Basis, BoolArray] = {
-            "gold": contained > 0,
+            "gold": (contained > 0) & supported,
             "judgement": judged_right,
-            "passage": self.replayed.told_given,
+            "passage": self.replayed.told_given & supported,
             "refusal": np.zeros_like(given),
         }
         says_right = np.select([by.basis == BASES.index(basis) for basis in ways], list(ways.values()), default=False)

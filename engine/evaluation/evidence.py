@@ -43,6 +43,8 @@ class Told:
     """What people said of this answer; None where none did."""
     verdict: AnswerJudgement | None = None
     """What the judge of answers said of it, a model; None where it has not judged it, or not readably."""
+    unsupported: bool = False
+    """The answer says what stands in nothing that it cites."""
 
     @property
     def claim_recall(self) -> float | None:
@@ -100,7 +102,7 @@ class Evidence:
     """Ids of cases without a usable run: failed, cancelled, cut off, or never made; unknown in every figure."""
     places: Places
     notes: Mapping[AnswerNote, int] = field(default_factory=dict)
-    """Answers gathered that say they cannot tell, and that name no source; both count as answered in every figure."""
+    """Answers gathered that say they cannot tell, that name no source, and that are not supported."""
     lost: tuple[Case, ...] = ()
     """The cases of ``failed``."""
 
@@ -153,7 +155,8 @@ def _told(case: Case, record: RunRecord, judged: Mapping[str, Judged], verdicts:
     verdict = verdicts.get(key_of(request_of(case, record))) if verdicts else None
     if verdict is not None and verdict.right == "unreadable":
         verdict = None
-    return Told(table, match, cited_of(record), record.answer_note == "cannot_tell", said, verdict)
+    note = record.answer_note
+    return Told(table, match, cited_of(record), note == "cannot_tell", said, verdict, note == "unsupported")
 
 
 def _places(tables: list[RunTable]) -> Places:

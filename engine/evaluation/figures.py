@@ -59,7 +59,9 @@ to be read that no run has under the setting. One that says
 that the sources do not answer the question counts as refused in the first five.
 ``answered_right``: by what the question has. Gold answers: the answer contains one (:func:`answers.match_of`).
 Else what people said of exactly this answer (:func:`judgements.judged_answers`). Else expectations: as ``quality``.
-Unanswerable: refused. Without any of these the question does not tell. What models say is never taken for it.
+Unanswerable: refused. An answer that is not supported (:mod:`engine.builtin.answer_support`) is not right, whatever
+it contains, unless people said that this very answer is. Without any of these the question does not tell. What models
+say is never taken for it.
 ``wrong_given``: of the answers given, the share that are not right by the same rule.
 ``exact_match``, ``f1``, ``containment``: against the gold answers; a refused question counts 0.
 ``citation_precision``: of all pairs of a sentence and a passage that it cites, the share whose passage bears the

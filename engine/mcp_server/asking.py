@@ -14,7 +14,7 @@ from engine.engine import Engine
 from engine.mcp_server.configs import config_for
 from engine.mcp_server.declared import InLanguage, SettingsGiven, Tools, tool
 from engine.mcp_server.links import page_of
-from engine.mcp_server.results import LONGEST_ANSWER, SEVERAL, Answered, Cited, cut
+from engine.mcp_server.results import LONGEST_ANSWER, SEVERAL, Answered, Cited, Unsupported, cut
 from engine.mcp_server.telling import Language, Telling
 from engine.model.config import RunConfig
 from engine.model.events import NodeStarted
@@ -92,6 +92,11 @@ def _answered(record: RunRecord, link: str, telling: Telling, language: Language
         ending=telling.ending(record, language),
         answer=cut(record.answer, LONGEST_ANSWER),
         verified=record.context is not None and record.context.verified and bool(record.context.passages),
+        support=record.support,
+        unsupported_sentences=[
+            Unsupported(sentence=item.sentence, missing=list(item.missing))
+            for item in record.unsupported_sentences or ()
+        ],
         citations=list({item.marker: item for item in cited}.values()),
         rounds=len(record.rounds),
         rewrites=[item.rewritten_query for item in record.rewrites if not item.failed and not item.repeated],

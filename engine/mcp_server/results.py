@@ -54,6 +54,11 @@ class Cited(BaseModel):
     text: str
 
 
+class Unsupported(BaseModel):
+    sentence: str
+    missing: list[str] = Field(description="figures, names and code words that stand in nothing it cites")
+
+
 class Answered(BaseModel):
     run_id: str
     link: str = Field("", description="the page of the run; empty where no workbench serves pages")
@@ -61,6 +66,11 @@ class Answered(BaseModel):
     ending: str = Field(description="the outcome in words")
     answer: str
     verified: bool = Field(description="whether every passage that the answer was made from passed the grader")
+    support: str = Field(
+        description="supported, unsupported, uncited, cannot_tell, or unchecked: whether what it says stands in what "
+        "it cites; a figure of an unsupported answer is not to be relied on"
+    )
+    unsupported_sentences: list[Unsupported] = Field([], description="what the answer says and its sources do not")
     citations: list[Cited]
     rounds: int
     rewrites: list[str] = Field([], description="the queries that were tried after the question itself")

@@ -43,6 +43,7 @@ from engine.model.values import (
     Strategy,
     TriedRoute,
     UnsupportedMarker,
+    UnsupportedSentence,
     Verdict,
 )
 
@@ -374,10 +375,12 @@ class RunFinished(_Event):
     reason: str
     error: Fault | None = None
     answer_note: AnswerNote = ""
+    unsupported_sentences: tuple[UnsupportedSentence, ...] | None = None
+    """None where the answer was not checked, and in runs of older versions."""
     kind: Literal["run_finished"] = "run_finished"
 
     def changes(self, record: Picture) -> dict[str, Any]:
-        names = ("outcome", "reason", "error", "answer_note")
+        names = ("outcome", "reason", "error", "answer_note", "unsupported_sentences")
         return {name: getattr(self, name) for name in names}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, cast, get_args
 
@@ -35,6 +35,7 @@ INTERRUPTED: Outcome = "interrupted"
 _SHORTEST_ID = 6
 """Fewer letters are taken for a word of the question alone: half of the short ones begin some id."""
 
+_CHECKED: tuple[Outcome, ...] = ("answered", "answered_forced", "answered_unverified")
 _EQUAL = ("outcome", "workflow", "collection", "author")
 _OUTCOMES = frozenset((None, *get_args(Outcome)))
 _SHOWN = ("id", "question", "workflow", "collection", "started_at")
@@ -168,9 +169,18 @@ def unfinished_owners(connection: Connection) -> list[str]:
 
 
 def stored(
-    database: Database, connection: Connection, wanted: Wanted, living: Sequence[str], leave_out: Sequence[RunId]
+    database: Database,
+    connection: Connection,
+    wanted: Wanted,
+    living: Sequence[str],
+    leave_out: Sequence[RunId],
+    *,
+    unchecked: Callable[[RunId], AnswerNote],
 ) -> list[RunSummary]:
-    """Runs of the database, newest first; those without an end whose process does not live are interrupted."""
+    """Runs of the database, newest first; those without an end whose process does not live are interrupted.
+
+    ``unchecked`` checks the answer of a run of an older version, which did not.
+    """
     cut_off = and_(RUNS.c.outcome.is_(None), not_(among(connection, RUNS.c.owner, living)))
     shown = case((cut_off, literal(INTERRUPTED)), else_=RUNS.c.outcome)
     why = case((cut_off, literal(INTERRUPTED)), else_=RUNS.c.reason)
@@ -184,7 +194,13 @@ def stored(
     rows = connection.execute(query.order_by(RUNS.c.started_at.desc(), RUNS.c.id.desc()).limit(wanted.limit)).all()
     found = [_summary(tuple(row)) for row in rows]
     tags, notes = tags_of(connection, ids := [item.id for item in found]), _answer_notes(connection, ids)
-    return [replace(item, tags=tags.get(item.id, ()), answer_note=notes.get(item.id, "")) for item in found]
+    return [replace(item, tags=tags.get(item.id, ()), answer_note=_note(item, notes, unchecked)) for item in found]
+
+
+def _note(item: RunSummary, notes: Mapping[RunId, AnswerNote], unchecked: Callable[[RunId], AnswerNote]) -> AnswerNote:
+    if item.id in notes or item.outcome not in _CHECKED:
+        return notes.get(item.id, "")
+    return unchecked(item.id)
 
 
 def _narrowed(database: Database, wanted: Wanted, shown: ColumnElement[Any]) -> Iterator[ColumnElement[bool]]:
@@ -290,13 +306,15 @@ def _events_of(connection: Connection, run_ids: Sequence[RunId], kind: str) -> l
 
 
 def _answer_notes(connection: Connection, run_ids: Sequence[RunId]) -> dict[RunId, AnswerNote]:
+    """Read the notes of those whose answer was checked when they ended."""
     notes = {}
     for run_id, data in _events_of(connection, run_ids, "run_finished"):
         try:
-            note = json.loads(data)["answer_note"]
+            ended = json.loads(data)
+            note, checked = ended["answer_note"], ended["unsupported_sentences"] is not None
         except (ValueError, TypeError, KeyError):
             continue
-        if note in get_args(AnswerNote):
+        if checked and note in get_args(AnswerNote):
             notes[run_id] = cast("AnswerNote", note)
     return notes
 

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
@@ -24,7 +25,7 @@ from engine.database.tables import RUNS
 from engine.errors import EngineClosed, RecordError, RunActive, UnknownRun, WorkbenchError
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished, RunStarted, TokenStreamed, fold_all
-from engine.model.values import RunId, RunRecord
+from engine.model.values import AnswerNote, RunId, RunRecord
 from engine.people import LOCAL, Person
 from engine.records import faults
 from engine.records.buffer import RunBuffer
@@ -46,6 +47,7 @@ from engine.records.listing import (
 )
 from engine.records.tagging import tag_counts, tag_text, tags_of
 from engine.records.writer import RecordWriter
+from engine.running.answer_note import noted
 
 __all__ = ["Filters", "RunStore", "RunSummary"]
 
@@ -99,6 +101,7 @@ class RunStore:
         self._closed = False
         self._sound: set[RunId] = set()
         self._damaged: set[RunId] = set()
+        self._notes: dict[RunId, AnswerNote] = {}
         self._instance: Membership | None = None
         owners = self._database.owners
         try:
@@ -186,13 +189,13 @@ class RunStore:
         return row.outcome is None and self._lives(str(row.owner))
 
     def load(self, run_id: str) -> RunRecord:
-        """The record of a run; ``outcome`` is None while it is running.
+        """The record of a run; ``outcome`` is None while it is running. What an older version did not check is now.
 
         Raises ``UnknownRun``, or ``RecordError`` where the record is damaged or the file cannot be read.
         """
         events = self.events(run_id)
         try:
-            return fold_all(events)
+            return noted(fold_all(events))
         except (ValueError, IndexError):
             raise self._found_damaged(RunId(run_id), "its events do not fit together") from None
 
@@ -286,9 +289,19 @@ class RunStore:
             living = [owner for owner in unfinished_owners(connection) if self._lives(owner, connection)]
             tags = tags_of(connection, buffered)
             own = [replace(summary, tags=tags.get(run, ())) for run, summary in buffered.items()]
-            found = stored(self._database, connection, wanted, living, [*buffered])
+            check = partial(self._checked_now, connection)
+            found = stored(self._database, connection, wanted, living, [*buffered], unchecked=check)
             checked = [self._checked(connection, summary) for summary in found]
         return [summary for summary in own if wanted.admits(summary)] + checked
+
+    def _checked_now(self, connection: Connection, run_id: RunId) -> AnswerNote:
+        """Check the answer of a run of an older version, once."""
+        if run_id not in self._notes:
+            try:
+                self._notes[run_id] = noted(fold_all(self._read(run_id, stored_run(connection, run_id)))).answer_note
+            except (WorkbenchError, ValueError, IndexError):
+                return ""
+        return self._notes[run_id]
 
     def _tagged(self, run_id: str, tag: str, *, add: bool) -> tuple[str, ...]:
         if self._closed:

@@ -37,7 +37,7 @@ Failure = Literal[
 - ``rewrite_drifted``: pass rate and best similarity fell with the rewrites, and never rose.
 - ``budget_spent``: time or rewrites were over, or a rewrite repeated a query, before the gate was met.
 - ``undetermined``: nothing passed, and no label says what should have.
-- ``unsupported_answer``: the answer cites nothing, cites what it was not given, or is made from what did not pass.
+- ``unsupported_answer``: the answer cites nothing, says what its sources do not, or is made from what did not pass.
 - ``refused_let_in``: it was given passages that the grader had judged not relevant, under a low bar.
 """
 
@@ -111,7 +111,7 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
         return Diagnosis("nothing_retrieved", _searches(record))
     given = _given(record)
     if given & expected:
-        return None if record.outcome == "answered" else _spent(record)
+        return _unsupported(record) if record.outcome == "answered" else _spent(record)
     if left_out := _left_out(record, expected):
         return left_out
     kept = [item for item in found if _kept(item, record)]
@@ -252,14 +252,18 @@ def _refused_let_in(record: RunRecord) -> Diagnosis | None:
 
 
 def _unsupported(record: RunRecord) -> Diagnosis | None:
-    """The answer is based on nothing verified, cites nothing, or cited what it was not given."""
-    if record.origin is not None:
+    """The answer is based on nothing verified, cites nothing, or says what stands in nothing that it cites.
+
+    The label of the outcome says the same, so that no two of them contradict each other.
+    """
+    if record.origin is not None or record.answer_note == "cannot_tell":
         # How another program marks what it cites is not known here.
         return None
     verified = record.context is not None and record.context.verified
-    if verified and record.citations and not record.removed_markers:
+    said = record.unsupported_sentences or ()
+    if verified and (record.citations or record.cell_citations) and not said:
         return None
-    figures = {"citations": len(record.citations), "removed": len(record.removed_markers), "verified": float(verified)}
+    figures = {"citations": len(record.citations), "sentences": len(said), "verified": float(verified)}
     return Diagnosis("unsupported_answer", figures)
 
 

@@ -1,11 +1,16 @@
-"""What has to be said of a finished answer beside its outcome: that it cannot tell, or that it cites nothing."""
+"""What has to be said of a finished answer beside its outcome: that it is unsupported, uncited, or cannot tell."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from engine.builtin.answer_reading import MARKER, statements
-from engine.model.values import AnswerNote, Outcome, RunRecord
+from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
+from engine.builtin.direct import direct_answer
+from engine.model.language import language_of
+from engine.model.values import AnswerNote, Outcome, RunRecord, UnsupportedSentence
+from engine.roles import DirectRequest
 
 _ANSWERED: tuple[Outcome, ...] = ("answered", "answered_forced", "answered_unverified")
 _ABOUT_SOURCES = re.compile(
@@ -31,21 +36,50 @@ _DENIAL = re.compile(
 )
 
 
-def note_on(record: RunRecord, outcome: Outcome) -> AnswerNote:
-    """The note of a run that ends so; empty for an answer that cites, and wherever nothing was given to cite.
+def noted(record: RunRecord, outcome: Outcome | None = None) -> RunRecord:
+    """Add to a run that ends, or has ended, with ``outcome`` what its answer says without support, and its note.
+
+    A record that has been checked is returned as it is; one of an older version is checked now, as far as it says what
+    its answer was written from. Nothing is checked where no answer was given, and for a trace of another program, whose
+    way to cite is not known.
+    """
+    outcome = outcome or record.outcome
+    if record.unsupported_sentences is not None or record.origin is not None or outcome not in _ANSWERED:
+        return record
+    given = given_of(record)
+    if given is None or not record.answer.strip():
+        return record
+    found = unsupported_sentences(record.question, record.answer, given)
+    return replace(record, unsupported_sentences=found, answer_note=_note(record, found))
+
+
+def given_of(record: RunRecord) -> Given | None:
+    """What an answer was written from: passages, tables, graph, or the memory that it repeats; None without any."""
+    context = record.context
+    if context is not None and (context.passages or context.tables):
+        return Given(context.passages, record.tables, graph_texts(context.graph))
+    memories = record.recall.holding if record.recall else ()
+    if not memories or not any(draft.direct and draft.text == record.answer for draft in record.drafts):
+        return None
+    request = DirectRequest(record.question, memories, language_of(record.question))
+    return Given(besides=(direct_answer(request), *(item.answer for item in memories)))
+
+
+def _note(record: RunRecord, found: tuple[UnsupportedSentence, ...]) -> AnswerNote:
+    """The weightiest that is to be said; empty for an answer that cites what bears it out.
 
     A built-in generator quotes with markers or says that it cannot tell: a denial beside a marker is a passage's own.
     """
-    given = record.context
-    if outcome not in _ANSWERED or given is None or not (given.passages or given.tables):
-        return ""
-    if not record.answer.strip():
-        return ""
+    cites = bool(record.citations or record.cell_citations)
+    if record.context is None or not (record.context.passages or record.context.tables):
+        return "unsupported" if found else ""
     if record.config.models.generator.built_in:
-        return "" if record.citations or record.cell_citations else "cannot_tell"
+        return "unsupported" if found else "" if cites else "cannot_tell"
+    if found:
+        return "unsupported"
     if denies(record.answer):
         return "cannot_tell"
-    return "" if record.citations or record.cell_citations else "uncited"
+    return "" if cites else "uncited"
 
 
 def denies(answer: str) -> bool:

@@ -13,7 +13,7 @@ from engine.model.events import Prepared, RunFinished, Warned
 from engine.model.traceparent import caller
 from engine.model.values import Fault, RunRecord
 from engine.replay.fork import Branch
-from engine.running.answer_note import note_on
+from engine.running.answer_note import noted
 from engine.running.context import Roles, RunContext
 from engine.running.runs import LiveRun
 from engine.settings import Settings
@@ -51,10 +51,12 @@ async def execute(
         run.emit(RunFinished(outcome="failed", reason=reason, error=Fault.of(error, _node_at_fault(run.record))))
         return
     outcome, reason = workflow(config.workflow).ending(run.record)
-    note = note_on(run.record, outcome)
+    ended = noted(run.record, outcome)
+    note = ended.answer_note
     if note == "uncited":
         run.emit(Warned(warning=Fault.of(AnswerUncited(model=config.models.generator.model))))
-    run.emit(RunFinished(outcome=outcome, reason=reason, answer_note=note))
+    said = ended.unsupported_sentences
+    run.emit(RunFinished(outcome=outcome, reason=reason, answer_note=note, unsupported_sentences=said))
 
 
 async def _run(

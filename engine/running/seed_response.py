@@ -57,6 +57,10 @@ def seed_response(record: RunRecord) -> dict[str, Any]:
         "outcome": record.outcome,
         "reason": record.reason,
         "answerNote": record.answer_note,
+        "support": record.support,
+        "unsupportedSentences": [
+            {"sentence": item.sentence, "missing": list(item.missing)} for item in record.unsupported_sentences or ()
+        ],
         "citations": [
             {"marker": item.marker, "id": item.passage_id, "source": item.source, "section": item.section}
             for item in record.citations

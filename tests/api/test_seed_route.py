@@ -46,6 +46,8 @@ RESPONSE = {
     "outcome",
     "reason",
     "answerNote",
+    "support",
+    "unsupportedSentences",
     "citations",
     "warnings",
 }

@@ -43,8 +43,9 @@ FIGURES: dict[Failure, tuple[dict[str, float], ...]] = {
         {"candidates": 1, "refused": 1, "unreadable": 0, "unjudged": 0, "best": 0.1},
     ),
     "unsupported_answer": (
-        {"citations": 0, "removed": 2, "verified": 1.0},
-        {"citations": 1, "removed": 0, "verified": 0.0},
+        {"citations": 0, "sentences": 0, "verified": 1.0},
+        {"citations": 1, "sentences": 2, "verified": 1.0},
+        {"citations": 1, "sentences": 0, "verified": 0.0},
     ),
 }
 

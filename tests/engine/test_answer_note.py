@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.engine import Engine
 from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig
-from engine.model.events import AnswerBegun, fold_all
-from engine.running.answer_note import denies, wordless
+from engine.model.events import AnswerBegun, RunFinished, fold_all
+from engine.running.answer_note import denies, noted, wordless
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
@@ -104,6 +105,30 @@ def test_an_answer_without_a_source_says_so_in_every_workflow(world: World, work
     assert record.answer_note == "uncited"
     assert "WB418" in [item.code for item in record.warnings]
     assert seed_response(record)["answerNote"] == "uncited"
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_an_invented_figure_never_passes_unsaid_in_any_workflow(world: World, workflow: str) -> None:
+    """SC-07: no passage holds the price; the answer cites one all the same."""
+    world.says = ["A truth table with five variables costs $10.00. [1]"]
+    record = world.engine.run(QUESTION, config(workflow))
+    assert record.outcome in ("answered", "answered_forced")
+    assert (record.answer_note, record.support) == ("unsupported", "unsupported")
+    assert [item.missing for item in record.unsupported_sentences or ()] == [("$10.00",)]
+    said = seed_response(record)
+    assert (said["outcome"], said["support"]) == (record.outcome, "unsupported")
+    assert said["unsupportedSentences"][0]["missing"] == ["$10.00"]
+
+
+def test_a_run_of_an_older_version_is_checked_when_it_is_read(world: World) -> None:
+    world.says = ["A truth table with five variables costs $10.00. [1]"]
+    run_id = world.engine.start(QUESTION, config())
+    events = list(world.engine.events(run_id))
+    old = [
+        replace(event, answer_note="", unsupported_sentences=None) if isinstance(event, RunFinished) else event
+        for event in events
+    ]
+    assert noted(fold_all(old)) == world.engine.record(run_id)
 
 
 def test_an_answer_that_denies_says_so(world: World) -> None:

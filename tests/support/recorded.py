@@ -297,7 +297,9 @@ def _answer(
         generate()
         return
     recording.visit("generate", decision.round, generate)
-    recording.add(RunFinished(outcome=outcome, reason="cancelled" if cut_off else decision.reason))
+    checked = () if outcome.startswith("answered") else None
+    reason = "cancelled" if cut_off else decision.reason
+    recording.add(RunFinished(outcome=outcome, reason=reason, unsupported_sentences=checked))
 
 
 def _failure(kept: int) -> RunFinished:

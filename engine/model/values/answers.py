@@ -75,6 +75,18 @@ class UnsupportedMarker:
 
 
 @dataclass(frozen=True, slots=True)
+class UnsupportedSentence:
+    """A sentence of an answer that says what does not stand in what it cites."""
+
+    sentence: str
+    """As the answer has it, markers included."""
+    missing: tuple[str, ...]
+    """Figures, names and code words as the sentence writes them."""
+    markers: tuple[int, ...] = ()
+    """The passages that it cites, by their markers; where it names none, all that were given were searched."""
+
+
+@dataclass(frozen=True, slots=True)
 class Suggestion:
     """What an evaluator wants changed in an answer: concrete and actionable (AE-03)."""
 

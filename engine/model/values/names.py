@@ -84,8 +84,11 @@ LoopReason = Literal[
 ]
 """What only the deciding nodes of the other loops say."""
 Reason = Literal[GateReason, LoopReason]
-AnswerNote = Literal["", "cannot_tell", "uncited"]
-"""What is said of an answer beside the outcome: that it says it cannot tell, or that it names no passage."""
+AnswerNote = Literal["", "cannot_tell", "uncited", "unsupported"]
+"""What is said of an answer beside the outcome: that it says it cannot tell, that it names no passage, or that it says
+what stands in none of what it cites."""
+Support = Literal["supported", "unsupported", "uncited", "cannot_tell", "unchecked"]
+"""Whether what an answer says stands in what it cites; ``unchecked`` where it was written from nothing."""
 
 Outcome = Literal[
     "answered",

@@ -8,14 +8,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from engine.model.config import RunConfig, WorkflowName, declared
-from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker
+from engine.model.values.answers import Citation, Context, Draft, UnsupportedMarker, UnsupportedSentence
 from engine.model.values.attachments import Attachment, CellCitation
 from engine.model.values.calls import Fault, ModelCall, NodeExecution, counted
 from engine.model.values.chats import Chat
 from engine.model.values.decisions import Decision, Rewrite
 from engine.model.values.graphs import QueryAnalysis
 from engine.model.values.memories import Memory, Recall, RouteChoice, TriedRoute
-from engine.model.values.names import BY_HAND, AnswerNote, Outcome, PassageId, RunId
+from engine.model.values.names import BY_HAND, AnswerNote, Outcome, PassageId, RunId, Support
 from engine.model.values.origin import Origin
 from engine.model.values.rounds import Passage, Round, Verdict
 
@@ -86,6 +86,8 @@ class RunRecord:
     outcome: Outcome | None = None
     reason: str = ""
     answer_note: AnswerNote = ""
+    unsupported_sentences: tuple[UnsupportedSentence, ...] | None = None
+    """What the answer says and its sources do not; None where that was not checked."""
     error: Fault | None = None
     warnings: tuple[Fault, ...] = ()
     duration_ms: float = 0.0
@@ -108,6 +110,15 @@ class RunRecord:
     @property
     def active(self) -> bool:
         return self.outcome is None
+
+    @property
+    def support(self) -> Support:
+        """Whether what the answer says stands in what it cites."""
+        if self.unsupported_sentences is None:
+            return "unchecked"
+        if self.answer_note in ("unsupported", "uncited", "cannot_tell"):
+            return self.answer_note
+        return "supported"
 
     @property
     def query(self) -> str:
@@ -171,6 +182,7 @@ class RunRecord:
             decision["pass_rate"] = value.pass_rate
             decision["inequality"] = value.inequality
         plain["workflow"] = self.workflow
+        plain["support"] = self.support
         plain["calls"] = {"chat": self.calls, "cached": self.cached_calls, "built_in": self.built_in_calls}
         return plain
 

@@ -12,7 +12,17 @@ from hypothesis import given
 from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.events import fold_all
-from engine.model.values import Context, Decision, Passage, PassageId, Round, RunId, RunRecord, Verdict
+from engine.model.values import (
+    Context,
+    Decision,
+    Passage,
+    PassageId,
+    Round,
+    RunId,
+    RunRecord,
+    UnsupportedSentence,
+    Verdict,
+)
 from engine.replay.diagnosis import Diagnosis, Failure, diagnose
 from engine.samples.demos import demo_record, demos
 from tests.engine.whatif.world import World, recordings, run_in, worlds
@@ -69,11 +79,13 @@ def test_a_run_that_answered_with_its_gate_met_has_nothing_to_mend() -> None:
     assert [diagnose(record) for record in well] == [None] * 6
 
 
-def test_an_answer_that_cited_what_it_was_not_given_is_unsupported() -> None:
-    """SC-07: the marker was removed, and what it stood behind has nothing to stand on."""
+def test_an_answer_with_a_sentence_that_nothing_bears_out_is_unsupported() -> None:
+    """SC-07: that a marker pointed nowhere says nothing of the sentences that cite what bears them out."""
     record = fold_all(recorded_run())
     assert record.removed_markers
-    assert failure(record) == "unsupported_answer"
+    assert failure(record) is None
+    doubted = (UnsupportedSentence(record.answer, ("$10",), (1,)),)
+    assert failure(replace(record, unsupported_sentences=doubted, answer_note="unsupported")) == "unsupported_answer"
 
 
 @pytest.mark.parametrize("outcome", ["failed", "cancelled", "interrupted"])
@@ -284,7 +296,7 @@ def _drifted(record: RunRecord, found: Diagnosis, met: Met | None) -> bool:
 
 def _unsupported(record: RunRecord, found: Diagnosis, met: Met | None) -> bool:
     verified = record.context is not None and record.context.verified
-    return bool(not verified or not record.citations or record.removed_markers)
+    return bool(not verified or not record.citations or record.unsupported_sentences)
 
 
 def _refused_let_in(record: RunRecord, found: Diagnosis, met: Met | None) -> bool:

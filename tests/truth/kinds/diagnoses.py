@@ -102,8 +102,8 @@ def _wrong(said: str, found: Diagnosis, record: RunRecord, expected: set[Passage
             if any(verdict.passes(config.min_confidence) for verdict in verdicts.values()):
                 yield "some pass"
         case "unsupported_answer" if record.context is not None and record.context.verified:
-            if told != [len(record.citations), len(record.removed_markers)]:
-                yield "citations or markers"
+            if told != ([len(record.unsupported_sentences)] if record.unsupported_sentences else []):
+                yield "sentences without support"
 
 
 def _spent_wrong(told: list[float], record: RunRecord) -> Iterator[str]:

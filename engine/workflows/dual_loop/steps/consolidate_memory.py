@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.builtin.answer_reading import sources_differ
+from engine.builtin.answer_support import Given, unsupported_sentences
 from engine.errors import BudgetSpent, ClaimRefused, MemorySlow, WorkbenchError
 from engine.memory.distil import MOST_READ, cited_sentences, extracted, formless, renumbered, unsaid
 from engine.model.events import MemoryKept
@@ -28,14 +29,15 @@ _NODE = "consolidate_memory"
 async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Keep the answer that stands, unless of a trial; a store that cannot be written is a warning.
 
-    Not kept are answers without a search, which rest on a memory or on nothing, those that no one judged, and those
-    whose sources contradict each other: a memory would tell them as plain facts.
+    Not kept are answers without a search, which rest on a memory or on nothing, those that no one judged, those whose
+    sources contradict each other, and those that say what their sources do not: a memory would tell it as plain facts.
     """
     draft = best_draft(state["drafts"])
     remembers = dual_options(run.config).memory and not run.trial
     if draft is None or draft.direct or draft.evaluation is None or not remembers:
         return {}
-    if sources_differ(draft.text):
+    given = Given(state["contexts"][draft.index].passages)
+    if sources_differ(draft.text) or unsupported_sentences(state["question"], draft.text, given):
         return {}
     memory = await _memory(state["question"], draft, run, trace)
     limit_s = at_most_s(run, MEMORY_S)
