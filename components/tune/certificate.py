@@ -173,7 +173,11 @@ def percent(share: float) -> str:
 
 
 def _seen(found: Certificates, place: int, words: Words) -> str:
-    return words(_SEEN[found.risk], failures=int(found.failures[place]), trials=int(found.trials[place]))
+    said = words(_SEEN[found.risk], failures=int(found.failures[place]), trials=int(found.trials[place]))
+    if not found.lost:
+        return said
+    failed = words.count("1 failed run counts among them.", "{n} failed runs count among them.", found.lost)
+    return words.joined([said, failed])
 
 
 def _missing(found: Certificates, place: int | None, words: Words) -> list[Node]:

@@ -51,6 +51,12 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 """Of the points, in the order in which they are drawn over each other."""
 _SIZES: Mapping[Kind, int] = {"others": 26, "front": 60, "current": 190, "recommended": 330}
 """Square pixels."""
+_STAR_PATH = (
+    "M0,-1L0.2245,-0.309L0.9511,-0.309L0.3633,0.118L0.5878,0.809L0,0.382L-0.5878,0.809L-0.3633,0.118"
+    "L-0.9511,-0.309L-0.2245,-0.309Z"
+)
+_LOOKS = ((GREY, "circle"), (ACCENT, "circle"), (TEAL, "diamond"), (AMBER, _STAR_PATH))
+"""Colours and shapes of the kinds."""
 _SEQUENCE = ("#e3f4f1", "#8fd6cc", "#2fa699", "#0f766e", "#0a4f4b")
 _SEQUENCE_DARK = ("#16302f", "#1b5650", "#23857a", "#3bb5a5", "#8debdc")
 """Teal away from the background: read alike by the colour-blind, and what stands out is always better."""
@@ -227,13 +233,19 @@ def quality_against_cost(points: Sequence[Point], cost: Measure, words: Words, *
 
 def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, words: Words) -> Spec:
     """The points themselves, by kind; what is recommended is a star."""
-    kinds = [words(_FRONT[name]) for name in _KINDS]
+    present = {row["kind"] for row in rows}
+    looks = [
+        (words(_FRONT[name]), *look)
+        for name, look in zip(_KINDS, _LOOKS, strict=True)
+        if words(_FRONT[name]) in present
+    ]
+    kinds, colours, shapes = (list(column) for column in zip(*looks, strict=True))
     legend = {**LEGEND_BELOW, "columns": 2, "labelLimit": 180, "symbolSize": 80}
     marks = layer(
         rows,
         {"type": "point", "filled": True, "cursor": "pointer"},
-        color=text("kind", scale={"domain": kinds, "range": [GREY, ACCENT, TEAL, AMBER]}, legend=legend),
-        shape=text("kind", scale={"domain": kinds, "range": ["circle", "circle", "diamond", _STAR_PATH]}),
+        color=text("kind", scale={"domain": kinds, "range": colours}, legend=legend),
+        shape=text("kind", scale={"domain": kinds, "range": shapes}),
         size=number("size", scale=None, legend=None),
         # As on the map: what is based on few questions is pale.
         opacity=number("opacity", scale=None, legend=None),
@@ -336,9 +348,3 @@ def _selected(key: str) -> list[Mapping[str, Any]]:
     state = st.session_state.get(key)
     found = state.get("selection", {}).get(_PICK) if state else None
     return list(found or ())
-
-
-_STAR_PATH = (
-    "M0,-1L0.2245,-0.309L0.9511,-0.309L0.3633,0.118L0.5878,0.809L0,0.382L-0.5878,0.809L-0.3633,0.118"
-    "L-0.9511,-0.309L-0.2245,-0.309Z"
-)

@@ -229,7 +229,7 @@ def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Dr
                 words("Sampling error"): ""
                 if interval is None
                 else sampling_text(measure, interval.low, interval.high),
-                words("Known"): known_text(after, words),
+                words("Known"): f"{after.known_n} / {after.n}",
                 words("What it is"): words(_MEASURE_HELP[measure]),
             }
         )

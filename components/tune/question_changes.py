@@ -90,14 +90,14 @@ def card_texts(changes: QuestionChanges, words: Words) -> tuple[str, Mapping[str
     )
     counts = {name: f"{sign} {words(_COUNTS[name], n=number)}" for name, sign, number in counted if number}
     test = changes.test
-    heading = words(
-        "Flips {flipped} of {n}"
+    heading = (
+        words("Flips {flipped} of {n}", flipped=changes.changed, n=changes.n)
         if changes.changed
-        else "None of {n} questions is known to change"
-        if changes.unknown
-        else "None of {n} questions changes",
-        flipped=changes.changed,
-        n=changes.n,
+        else words.count("Same on 1 question", "Same on {n} questions", changes.n - changes.unknown)
+        if 0 < changes.unknown < changes.n
+        else words(
+            "No question is known on both sides" if changes.unknown else "None of {n} questions changes", n=changes.n
+        )
     )
     if not changes.changed:
         return (

@@ -58,8 +58,7 @@ def recommendation_card(
     ]
     if promised:
         parts.append(node("p", "small", chip("pass", words("certified")), f" {promised}"))
-    if found.rejected:
-        parts.append(node("p", "note small", "! ", _lets_in(found, words)))
+    parts += [node("p", "note small", "! ", said) for said in _cautions(found, words)]
     if not stays:
         look = "button primary" if found.better else "button"
         parts.append(node("div", "actions", button(words(NC_("tuning", "Try it")), "try", look)))
@@ -80,7 +79,7 @@ def recommendation_text(found: Recommendation, changed: Sequence[str], words: Wo
         _figures(found, words),
         _doubt(found, words),
     ]
-    return [*said, _lets_in(found, words)] if found.rejected else said
+    return [*said, *_cautions(found, words)]
 
 
 def _heading(found: Recommendation, words: Words) -> str:
@@ -112,6 +111,19 @@ def _poor(found: Recommendation, words: Words) -> str:
     )
 
 
+def _cautions(found: Recommendation, words: Words) -> list[str]:
+    """What a reader should know before taking the pick."""
+    said = [_lets_in(found, words)] if found.rejected else []
+    if found.never_corrects:
+        said.append(
+            words(
+                "It switches self-correction off: on these questions no rewrite was measurably of use; on others one "
+                "may be."
+            )
+        )
+    return said
+
+
 def _lets_in(found: Recommendation, words: Words) -> str:
     return words.count(
         "Over {questions} questions it gives the generator 1 passage that the grader called not relevant "
@@ -139,12 +151,12 @@ def _figures(found: Recommendation, words: Words) -> str:
 
 def _doubt(found: Recommendation, words: Words) -> str:
     p, sampled = max(found.quality_test.p, found.p_corrected), found.quality_interval
-    parts = [sampling_text(found.aim, sampled.low, sampled.high)] if sampled is not None else []
-    parts += [
+    parts = [
         words("n = {n}, {p}, corrected for having tried {tried} settings.", n=found.n, p=p_text(p), tried=found.tried)
     ]
     if found.expected_on_new is not None:
         parts.append(words("Expected on new questions: {value}.", value=value_text("quality", found.expected_on_new)))
     if found.unknown_n:
         parts.append(words("{n} questions would need calls to tell.", n=found.unknown_n))
-    return words.joined(parts)
+    said = words.joined(parts)
+    return said if sampled is None else f"{sampling_text(found.aim, sampled.low, sampled.high)} · {said}"

@@ -409,7 +409,7 @@ class Evaluation:
         if test.verdict == "worse":
             first, second = second, first
         place = {before: 0, after: 1}
-        apart = bool(sides.upper[place[first]] <= sides.lower[place[second]])
+        apart = bool(sides.upper[place[first]] < sides.lower[place[second]])
         return replace(test, unknown=unknown, verdict=test.verdict if apart else "not_distinguishable")
 
     def unknown_between(self, measure: Measure, before: int, after: int) -> int:

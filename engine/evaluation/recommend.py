@@ -86,6 +86,8 @@ class Recommendation:
     """The same under the baseline."""
     aim: Aim = "quality"
     """What ``quality`` and its tests are of."""
+    never_corrects: bool = False
+    """The pick never rewrites a query, and the baseline does."""
 
     @property
     def better(self) -> bool:
@@ -140,6 +142,7 @@ def recommend(swept: Sweep, baseline: RunConfig, aim: Aim = "quality") -> Recomm
         expected_on_new=field.expected_on_new(),
         rejected=int(rejected),
         rejected_before=int(rejected_before),
+        never_corrects=config.max_rewrites == 0 < baseline.max_rewrites,
     )
 
 
@@ -221,7 +224,7 @@ class _Field:
         found = with_correction(test, self.corrected("steps", pick)).verdict
         own, other = self.swept.evaluation.figure("steps", pick), self.before.figure("steps")
         less, more = (own, other) if found == "better" else (other, own)
-        apart = less.upper is not None and more.lower is not None and less.upper <= more.lower
+        apart = less.upper is not None and more.lower is not None and less.upper < more.lower
         return found if apart else "not_distinguishable"
 
     def corrected(self, measure: Measure, pick: int) -> float:

@@ -124,3 +124,10 @@ def test_nothing_is_promised_where_nothing_is_certified() -> None:
 
 def test_a_share_is_written_in_percent() -> None:
     assert [percent(share) for share in (0.1, 0.125, 0.95, 0.07)] == ["10 %", "12.5 %", "95 %", "7 %"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_failed_runs_among_the_failures_are_named(language: UiLanguage) -> None:
+    said = words_for(language).count("1 failed run counts among them.", "{n} failed runs count among them.", 2)
+    assert said in drawn(replace(FOUND, lost=2), 0, 0, language)
+    assert said not in drawn(FOUND, 0, 0, language)

@@ -19,16 +19,23 @@ from components.tune.charts import Point, clicked, scale_of
 from components.tune.figures import AFTER, basis_text, cards_of, value_text
 from components.tune.progress import progress_parts
 from components.tune.question_changes import change_text, changes_csv, side_text
+from components.tune.recommendation import recommendation_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.anytime import Drawn, anytime_of
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.figures import Figure, Measured
+from engine.evaluation.figures import Evaluation, Figure, Measured
 from engine.evaluation.judgements import Judged, pair_id
 from engine.evaluation.question_changes import ChangeReason, QuestionChange, QuestionChanges, Side, question_changes
+from engine.evaluation.recommend import Recommendation, recommend
+from engine.evaluation.statistics import paired_means
+from engine.evaluation.sweep import Axis, front, sweep
 from engine.evaluation.values import BatchProgress, Spent
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
+from pages.parts.tune.sweep import points_of
+from pages.parts.tune.tried import Tried
 from tests.evaluation.gathered import evidence_of, questions
+from tests.evaluation.test_sweep import hidden
 
 EN, ZH = words_for("en"), words_for("zh")
 BOTH: tuple[UiLanguage, ...] = ("en", "zh")
@@ -298,26 +305,105 @@ def test_a_figure_that_moved_is_never_said_to_be_as_compared(language: UiLanguag
     )
 
 
-def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
+def with_unknown(after: list[float | None]) -> Evaluation:
+    """Twelve questions, nine of them with the right passage in the context; None where that is unknown afterwards."""
+    whole = evaluate(evidence_of(12, BEFORE), [BEFORE, BEFORE])
+    hits = np.array([[1.0, 0.0 if value is None else value] for value in after])
+    hits[9:, 0] = 0.0
+    open_ = np.array([[False, value is None] for value in after])
+    return replace(whole, measures={**whole.measures, "context_hit": Measured(hits, (~open_).astype(float), open_)})
+
+
+NINE_OF_TWELVE: list[float | None] = [*[1.0] * 9, *[0.0] * 3]
+
+
+@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize(("unknown", "value"), [(2, "0.75–0.92"), (11, "0.08–1.00")])
+def test_a_tile_with_unknown_questions_is_an_interval_and_says_what_changed_first(
+    language: UiLanguage, unknown: int, value: str
+) -> None:
+    """BE-01: two missed questions that become unknown improve nothing; one known of twelve is nearly anything."""
+    words = words_for(language)
+    after = [*NINE_OF_TWELVE[: 12 - unknown], *[None] * unknown]
+    card = cards_of(with_unknown(after), words)[0]
+    same = words.count("Same on 1 question", "Same on {n} questions", 12 - unknown)
+    assert (card.label, card.value) == (words("Right passage in context"), value)
+    assert card.note == f"{same} · {words('{n} unknown', n=unknown)}"
+    assert card.look == "muted"
+
+
+def test_a_change_is_called_better_only_where_the_unknown_questions_could_not_turn_it() -> None:
+    for lost, look in ((4, "warn"), (3, "muted")):
+        evaluation = with_unknown([*[0.0] * lost, *[1.0] * (8 - lost), *[None] * 4])
+        card = cards_of(evaluation, EN)[0]
+        assert (card.look, card.note.endswith("4 unknown")) == (look, True), card
+        known = evaluation.measures["context_hit"]
+        alone = paired_means(known.of(0), known.of(1), lower_is_better=False)
+        assert alone.verdict == "worse", "by the known questions alone both are"
+
+
+def recommended(better: int, **more: Any) -> Recommendation:
+    base = replace(BEFORE, top_k=2)
+    found = recommend(sweep(hidden(40, better=better), base, [Axis("top_k", (1, 2, 3))]), base)
+    return replace(found, **more)
+
+
+def drawn_recommendation(found: Recommendation, language: UiLanguage) -> str:
     def page() -> None:
-        from dataclasses import replace
+        import streamlit as st
 
-        from components.common.i18n import words_for
         from components.tune.recommendation import recommendation_card
-        from engine.evaluation.recommend import recommend
-        from engine.evaluation.sweep import Axis, sweep
-        from engine.model.config import RunConfig
-        from tests.evaluation.gathered import evidence_of
 
-        base = RunConfig(gate="pass_rate", grade_probe=True)
-        gathered = evidence_of(24, base)
-        found = recommend(sweep(gathered, base, [Axis("top_k", (1, 5))]), base)
-        recommendation_card(replace(found, choice="too_poor"), ["top_k"], words_for("en"), key="card")
+        recommendation_card(*st.session_state["shown"], key="card")
 
-    app = AppTest.from_function(page, default_timeout=60).run()
+    app = AppTest.from_function(page, default_timeout=60)
+    app.session_state["shown"] = (found, ["Top-k 3"], words_for(language))
+    app.run()
+    assert not app.exception, app.exception
     (drawn,) = [item.proto.json for item in app.get("bidi_component")]
-    assert "No recommendation" in drawn and "reaches 0.30 (found and answered)" in drawn
-    assert "Try it" not in drawn
+    return json.dumps(json.loads(drawn), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_only_a_measurably_better_setting_is_called_recommended(language: UiLanguage) -> None:
+    words = words_for(language)
+    better = drawn_recommendation(recommended(15), language)
+    assert words("Recommended") in better and words("No setting is measurably better") not in better
+    equal = recommended(2, cost_verdict="better", never_corrects=True)
+    said = drawn_recommendation(equal, language)
+    for part in (
+        words("No setting is measurably better"),
+        words("The cheapest equal one: {settings}", settings="Top-k 3"),
+        words(
+            "It switches self-correction off: on these questions no rewrite was measurably of use; on others one may "
+            "be."
+        ),
+    ):
+        assert part in said and part in recommendation_text(equal, ["Top-k 3"], words)
+    assert words("Recommended") not in said
+
+
+def test_too_poor_a_sweep_recommends_nothing_and_says_why() -> None:
+    said = drawn_recommendation(recommended(15, choice="too_poor"), "en")
+    assert "No recommendation" in said and "reaches 0.30 (found and answered)" in said
+    assert "Try it" not in said
+
+
+@pytest.mark.parametrize(("better", "stars"), [(15, [2]), (2, [])])
+def test_a_star_stands_only_where_a_setting_is_measurably_better(better: int, stars: list[int]) -> None:
+    base = replace(BEFORE, top_k=2)
+    swept = sweep(hidden(40, better=better), base, [Axis("top_k", (1, 2, 3))])
+    made = Tried(
+        swept.axes,
+        swept.configs,
+        tuple(swept.settings(place) for place in range(3)),
+        {measure: swept.evaluation.figures(measure) for measure in ("quality", "steps")},
+        swept.possible,
+        {"steps": front(swept)},
+    )
+    points = points_of(made, evaluate(swept.evidence, [base, base]), "steps", recommend(swept, base), EN)
+    assert [place for place, item in enumerate(points) if item.kind == "recommended"] == stars
+    assert [item.kind for item in points].count("current") == 1
 
 
 @pytest.mark.parametrize("language", BOTH)

@@ -211,3 +211,24 @@ def test_the_cut_for_similarity_keeps_the_promised_share_of_new_questions() -> N
 
 def _rows(places: Places, rows: IntArray) -> Places:
     return replace(places, **{item.name: getattr(places, item.name)[rows] for item in fields(Places)})
+
+
+def test_a_failed_run_counts_as_a_failure_and_an_unknown_refusal_is_no_missing_trial() -> None:
+    cases, records = questions(24, RunConfig())
+    whole = certify(evaluate(gather(cases, records), [RunConfig()]), bound=0.9)
+    harder = []
+    for lost in (case for case in cases if case.expected):
+        without = {name: record for name, record in records.items() if name != lost.id}
+        made = certify(evaluate(gather(cases, without), [RunConfig()]), bound=0.9)
+        assert made.lost == 1
+        assert made.p[0] >= whole.p[0], "a run that failed makes no certificate easier"
+        harder.append(made.p[0] > whole.p[0])
+    assert any(harder)
+    # Answerable, and nothing says what is expected: only whether it is answered counts.
+    bare = [replace(case, expected=()) for case in cases]
+    unknown = RunConfig(similarity_threshold=0.1, top_k=9)
+    evaluation = evaluate(gather(bare, records), [unknown])
+    missing = evaluation.figure("refused_answerable")
+    assert missing.unknown_n > 0
+    assert certify(evaluation, risk="refused_answerable", bound=0.99).unrecorded[0] == missing.unknown_n
+    assert not certify(evaluation, risk="refused_answerable", bound=0.99).certified[0]

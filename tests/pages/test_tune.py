@@ -134,6 +134,7 @@ def test_questions_that_would_need_calls_are_counted_and_not_guessed(engine: Eng
     setting(app, "similarity_threshold").set_value(0.0).run()
     told = [text for text in visible(app).splitlines() if "need calls to be known" in text]
     assert any(re.search(r"\b[1-4] need calls to be known", text) for text in told), told
+    assert re.search(r"\b[1-4] unknown", inline(app))
 
 
 def test_the_other_tabs_draw_from_the_same_evidence(gathered: Engine) -> None:
@@ -145,7 +146,9 @@ def test_the_other_tabs_draw_from_the_same_evidence(gathered: Engine) -> None:
         assert not app.exception, (tab, app.exception)
 
 
-def test_the_sweep_recommends_and_the_settings_leave_the_tool(gathered: Engine) -> None:
+def test_the_sweep_says_that_four_questions_tell_no_setting_apart_and_the_settings_leave_the_tool(
+    gathered: Engine,
+) -> None:
     app = tune()
     app.session_state["tune_tabs"] = EN("Sweep")
     app.run()

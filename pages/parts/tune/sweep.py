@@ -52,7 +52,7 @@ def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
         persist_state="session",
     )
     found = recommended(shown, config, swept_axes(config), before)
-    points = _points(made, evaluation, cost, found, words)
+    points = points_of(made, evaluation, cost, found, words)
     drawn = sum(item.place is not None for item in points if item.kind != "current")
     total = len(made.configs)
     st.caption(
@@ -67,7 +67,7 @@ def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
     quality_against_cost(points, cost, words, key="tune_front", tried=_try)
 
 
-def _points(made: Tried, evaluation: Evaluation, cost: Cost, found: Recommendation, words: Words) -> list[Point]:
+def points_of(made: Tried, evaluation: Evaluation, cost: Cost, found: Recommendation, words: Words) -> list[Point]:
     """The settings of the sweep that are possible, and those under test, which may lie between them."""
     star = found.setting if found.better else None
     on_front = frozenset(made.fronts[cost].settings)

@@ -140,9 +140,10 @@ def _changes(found: object, ends: Ends, words: Words) -> Iterator[Claim]:
     told = {name: int(numbers(text)[0]) for name, text in counts.items()}
     if told.get("unknown", 0) != unknown:
         wrong.append(f"{unknown} unknown")
-    if len(ends) not in [int(item) for item in numbers(heading)]:
-        wrong.append(f"{len(ends)} questions")
     flipped = sum(number for name, number in told.items() if name != "unknown")
+    about = len(ends) if flipped or unknown in (0, len(ends)) else len(ends) - unknown
+    if about not in [int(item) for item in numbers(heading)] and unknown < len(ends):
+        wrong.append(f"{about} questions")
     if flipped and flipped not in [int(item) for item in numbers(heading)]:
         wrong.append(f"{flipped} flips")
     others = [case.id for case, old, new in ends if _end(old) != _end(new)]
