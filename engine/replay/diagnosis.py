@@ -111,7 +111,9 @@ def _by_labels(record: RunRecord, met: Mapping[PassageId, tuple[int, ...]]) -> D
         return Diagnosis("nothing_retrieved", _searches(record))
     given = _given(record)
     if given & expected:
-        return _unsupported(record) if record.outcome == "answered" else _spent(record)
+        if record.outcome != "answered":
+            return _spent(record)
+        return _unsupported(record) if record.unsupported_sentences else None
     if left_out := _left_out(record, expected):
         return left_out
     kept = [item for item in found if _kept(item, record)]
