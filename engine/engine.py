@@ -169,12 +169,12 @@ class Engine:
         A ``trial`` is to show what settings do: it recalls nothing that runs of this very question left, and leaves
         nothing behind. Branches are trials, and so are the runs of races, batches and evaluations.
 
-        Without a config it is the default one, with the models that the settings name. ``run_id`` is for a caller that
+        Without a config it is the default one of the settings. ``run_id`` is for a caller that
         has to know the id before the run exists; it must be unused. ``attachments`` are what :meth:`read_attachment`
         gave, or what somebody made of it. Raises ``InvalidQuestion``, ``InvalidConfig``, ``AttachmentError`` and
         ``TooManyRuns``.
         """
-        config = config or RunConfig(models=self.settings.models)
+        config = config or self.settings.defaults_of_runs.of()
         workflow(config.workflow)
         # Half a surrogate pair, which a command line can bring, has no UTF-8 form: no store and no model takes it.
         question = question.encode(errors="replace").decode().strip()

@@ -1,4 +1,4 @@
-"""What this machine has (:class:`Settings`): paths, addresses and limits, never thresholds of a run."""
+"""What this machine has (:class:`Settings`): paths, addresses and limits; of runs, the file with their defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -22,9 +22,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from engine.errors import InvalidConfig, InvalidSettings
+from engine.errors import AddressNotListed, InvalidConfig, InvalidSettings
 from engine.messages import N_
-from engine.model.config import BUILTIN, CROSS_ENCODER, RoleModel, RoleModels, RoleName
+from engine.model.config import BUILTIN, CROSS_ENCODER, Defaults, RoleModel, RoleModels, RoleName, read_defaults
 from engine.model.header_list import headers_in
 from engine.model.logins import split_milvus_login, split_neo4j_login, without_login
 from engine.model.milvus_address import same_server, with_scheme
@@ -55,6 +55,8 @@ class Settings(BaseSettings):
         extra="ignore",
         frozen=True,
     )
+
+    _defaults: Defaults = PrivateAttr()
 
     data_dir: Path = Field(DATA_FOLDER, description=N_("Folder of everything that the program writes."))
     database_url: SecretStr = Field(
@@ -139,6 +141,13 @@ class Settings(BaseSettings):
     reranker_model: str = Field("", description=N_("Reranker where a run names none, written as the grader."))
     extractor_model: str = Field("", description=N_("Extractor of knowledge graphs where none is named."))
     vision_model: str = Field("", description=N_("Reader of images where none is named; empty: text recognition."))
+    defaults: str = Field(
+        "",
+        description=N_(
+            "File of settings, JSON or TOML as the page Tune saves them, with the defaults of runs on this machine; "
+            "empty: the program's own."
+        ),
+    )
     judge_model: str = Field(
         "", description=N_("Judge of answers that runs gave, e.g. `ollama:MODEL`; empty: none is suggested.")
     )
@@ -325,6 +334,22 @@ class Settings(BaseSettings):
             return values
         return split_milvus_login(split_neo4j_login(values))
 
+    def model_post_init(self, _context: Any, /) -> None:
+        """Read the file of defaults; raises ``InvalidSettings`` for what a run could not use."""
+        names = {str(role): getattr(self, f"{role}_model") for role in get_args(RoleName)}
+        named = {role: RoleModel(name) for role, name in names.items() if name}
+        self._defaults = Defaults(RoleModels(**named))
+        if not self.defaults:
+            return
+        try:
+            self._defaults = read_defaults(Path(self.defaults), named)
+        except InvalidConfig as error:
+            why = f"{self.defaults}: {error.fact} {error.remedy}".rstrip(".")
+            raise InvalidSettings.unusable(name=f"{_PREFIX}DEFAULTS", why=why) from None
+        address = self._defaults.of().milvus_address
+        if address and not self.known_address(address):
+            raise InvalidSettings.unusable(name=f"{_PREFIX}DEFAULTS", why=AddressNotListed(field="milvus_address").fact)
+
     @field_validator("milvus_database")
     @classmethod
     def _of_a_server(cls, value: str, info: ValidationInfo) -> str:
@@ -476,8 +501,12 @@ class Settings(BaseSettings):
     @property
     def models(self) -> RoleModels:
         """The model of each role where a run names none."""
-        named = {str(role): getattr(self, f"{role}_model") for role in get_args(RoleName)}
-        return RoleModels(**{role: RoleModel(name) for role, name in named.items() if name})
+        return self._defaults.models
+
+    @property
+    def defaults_of_runs(self) -> Defaults:
+        """What a run is asked to do where nobody says (BE-07)."""
+        return self._defaults
 
     @property
     def store_path(self) -> Path:

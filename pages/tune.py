@@ -30,7 +30,7 @@ from engine.evaluation.figures import Evaluation, Measure
 from engine.evaluation.question_changes import QuestionChanges, changes_between
 from engine.evaluation.sweep import AxisValue
 from engine.messages import N_, NC_
-from engine.model.config import RunConfig
+from engine.model.config import USUAL, RunConfig
 from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
 from engine.running.process import get_engine
@@ -126,7 +126,8 @@ def settings() -> RunConfig:
     fresh = st.session_state.pop("look_again_now", False)
     ollama = engine.ollama(fresh=fresh)
     note = OllamaNote(ollama.address, ollama.version, engine.chat_models(fresh=fresh), ollama.looking)
-    chosen = config_panel(words, collections(), note, Surroundings(fits=partial(fits_of, engine)))
+    around = Surroundings(fits=partial(fits_of, engine), defaults=engine.settings.defaults_of_runs)
+    chosen = config_panel(words, collections(), note, around)
     if chosen.look_again:
         st.session_state["look_again_now"] = True
         st.rerun()
@@ -190,7 +191,9 @@ def compared_with(gathered: RunConfig, config: RunConfig) -> RunConfig:
         persist_state="session",
     )
     if chosen == "defaults":
-        return RunConfig(collection=gathered.collection, milvus_address=gathered.milvus_address, models=gathered.models)
+        usual = engine.settings.defaults_of_runs.of(USUAL)
+        same = {name: getattr(gathered, name) for name in ("collection", "milvus_address", "models")}
+        return replace(usual, **same)
     return saved[chosen.removeprefix("saved:")] if str(chosen).startswith("saved:") else gathered
 
 

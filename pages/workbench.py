@@ -151,7 +151,13 @@ def settings(record: RunRecord | None) -> Chosen:
     # A link to a run names the models that are not built in.
     models = RoleModels() if "run" in st.query_params else engine.settings.models
     unavailable = {} if engine.settings.searxng_url else {"web_search": _NO_WEB_SEARCH}
-    surroundings = Surroundings(tuple(WORKFLOWS), Machine(source_kinds, unavailable), models, partial(fits_of, engine))
+    surroundings = Surroundings(
+        tuple(WORKFLOWS),
+        Machine(source_kinds, unavailable),
+        models,
+        partial(fits_of, engine),
+        engine.settings.defaults_of_runs,
+    )
     chosen = config_panel(words, collection_choices(), note, surroundings)
     if record is not None:
         # Before any run it stands beside the question.

@@ -43,6 +43,8 @@ from engine.model.config import (
     ROLES,
     SETTINGS,
     USUAL,
+    WORKFLOWS,
+    Defaults,
     GatePolicy,
     RoleModel,
     RoleModels,
@@ -61,6 +63,7 @@ FOUR_NODES: tuple[WorkflowName, ...] = (USUAL,)
 COLLECTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _BUILT_IN = RoleModels()
 _NOTHING_KNOWN = Machine()
+_OF_THE_PROGRAM = Defaults()
 _OPENED = "gate_of_address"
 """Session key of the gate of the address that the session began with."""
 _PLACED = (
@@ -113,6 +116,8 @@ class Surroundings:
     """The models of roles that the address does not name."""
     fits: Callable[[str], Sequence[str]] = lambda _: ()
     """Names of the graders that are fitted to a collection."""
+    defaults: Defaults = _OF_THE_PROGRAM
+    """Where the controls of a session stand whose address says nothing of settings."""
 
 
 def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
@@ -126,6 +131,20 @@ def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
     else:
         values = dict(wanted)
     st.session_state[_WANTED] = values
+
+
+def _begin_at(defaults: Defaults) -> None:
+    """Let a session begin at the defaults of this machine, unless its address or a run says where.
+
+    The address then says what differs from the program's own, so that a link means the same on other machines.
+    """
+    if _OPENED in st.session_state or _WANTED in st.session_state or not defaults.settings:
+        return
+    if not names_settings(set(st.query_params) - {"workflow"}):
+        named = st.query_params.get("workflow", "")
+        want_settings(defaults.of(named if named in WORKFLOWS else ""))
+        if "collection" in st.query_params:
+            del st.session_state[_WANTED]["collection"]
 
 
 def chat_model_of(config: RunConfig) -> RoleModel | None:
@@ -157,10 +176,11 @@ def config_panel(
     surroundings: Surroundings = Surroundings(),
 ) -> Chosen:
     """Draw the panel where the caller stands, and return what it is set to."""
+    _begin_at(surroundings.defaults)
     _take_wanted()
     _gate_of_address()
     below: dict[str, DeltaGenerator] = {}
-    workflow = _workflow(words, surroundings.workflows)
+    workflow = _workflow(words, surroundings.workflows, surroundings.defaults)
     sizes = {item.name: item.passages for item in collections}
     usual = RunConfig().collection
     collection = collection_picker(words, sizes, usual, lambda name: COLLECTION_NAME.fullmatch(name) is not None)
@@ -213,7 +233,7 @@ def _model(role: str, name: str) -> RoleModel:
     return model if role == "grader" else model.named(model.model)
 
 
-def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
+def _workflow(words: Words, offered: tuple[WorkflowName, ...], defaults: Defaults) -> WorkflowName:
     """The workflow; what stands at the defaults of the one before moves to its own."""
     workflow = offered[0]
     if len(offered) > 1:
@@ -231,11 +251,15 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...]) -> WorkflowName:
         st.caption(words(declared(workflow).summary))
     before: WorkflowName = st.session_state.get(_DRAWN, workflow)
     if before != workflow:
-        for name in PARAMETERS:
-            if st.session_state.get(name) == default_of(before, name):
-                limits = PARAMETERS[name]
-                moved = default_of(workflow, name)
+        former, usual = defaults.of(before), defaults.of(workflow)
+        for name, limits in PARAMETERS.items():
+            if st.session_state.get(name) == getattr(former, name):
+                moved = getattr(usual, name)
                 st.session_state[name] = int(moved) if limits.whole or name == "budget_s" else moved
+        for name, setting in declared(workflow).own_settings.items():
+            value = getattr(usual.options, name)
+            if name not in st.session_state and value != setting.default:
+                st.session_state[name] = value
     st.session_state[_DRAWN] = workflow
     return workflow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Header, Path, Query, Request
@@ -46,7 +46,7 @@ from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.engine import Engine
 from engine.errors import InvalidQuestion
 from engine.host.noted_faults import NotedFault
-from engine.model.config import RunConfig, config_from_dict, models_from_dict
+from engine.model.config import USUAL, RunConfig, models_from_dict
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.model.version import __version__
@@ -160,7 +160,9 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
     )
     async def ask(body: SeedRequest, request: Request) -> Response:
         engine = get_engine()
-        config = RunConfig(
+        # What the form of this endpoint names has the defaults of that form; the rest is as everywhere.
+        config = replace(
+            engine.settings.defaults_of_runs.of(USUAL),
             collection=body.milvusConfig.collectionName,
             milvus_address=listed(engine.settings, body.milvusConfig.address, "milvusConfig.address"),
             top_k=body.topK,
@@ -335,7 +337,7 @@ def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _config_of(engine: Engine, body: SettingsRequest) -> RunConfig:
     named = {"workflow": body.workflow} if body.workflow else {}
-    return with_listed_address(engine.settings, config_from_dict({**body.config, **named}, engine.settings.models))
+    return with_listed_address(engine.settings, engine.settings.defaults_of_runs.over({**body.config, **named}))
 
 
 def _started(

@@ -60,7 +60,7 @@ def _config(options: argparse.Namespace, settings: Settings) -> RunConfig:
         with closing(Databases.of(settings)) as databases, closing(RunStore(databases.runs)) as runs:
             return Archive(runs).record(options.run).config
     if not options.settings:
-        return read_config(options.config, settings.models)
+        return read_config(options.config, settings.defaults_of_runs)
     with closing(Databases.of(settings)) as databases, closing(EvaluationStore(databases.evaluation)) as store:
         saved = store.settings()
     if options.settings not in saved:

@@ -46,11 +46,9 @@ from engine.model.config import (
     WORKFLOWS,
     Parameter,
     RoleModel,
-    RoleModels,
     RunConfig,
     Setting,
     declarations,
-    options_from_dict,
 )
 from engine.model.values import Fault, RunRecord
 from engine.model.version import PROGRAM, __version__
@@ -100,7 +98,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    ask = commands.add_parser("ask", help="answer a question", description="Answer a question from a collection.")
+    about = "Answer a question from a collection. WORKBENCH_DEFAULTS names a file with other defaults than those below."
+    ask = commands.add_parser("ask", help="answer a question", description=about)
     _add_ask_arguments(ask)
     ask.set_defaults(command=_ask)
 
@@ -136,16 +135,15 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
     ask.add_argument(
         "--workflow",
         choices=tuple(WORKFLOWS),
-        default=defaults.workflow,
         metavar="NAME",
-        help=f"{', '.join(WORKFLOWS)}",
+        help=f"{', '.join(WORKFLOWS)}; default: {defaults.workflow}",
     )
     ask.add_argument(
         "--json",
         action="store_true",
         help="print the JSON of POST /api/self-corrective-rag; for another workflow the record, as POST /api/runs",
     )
-    ask.add_argument("--collection", default=defaults.collection, help="default: %(default)s")
+    ask.add_argument("--collection", help=f"default: {defaults.collection}")
     ask.add_argument(
         "--attach",
         action="append",
@@ -234,19 +232,14 @@ def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
 def _config(options: argparse.Namespace) -> RunConfig:
     numbers = _given(options, _OF_MODELS)
     RoleModel(**numbers)  # a bad number is said also where no chat model is named
-    usual = Settings.load().models
+    usual = Settings.load().defaults_of_runs
     named = {role: RoleModel(name) for role, name in _given(options, _ROLES).items()}
-    chosen: dict[str, RoleModel] = {role: named.get(role) or getattr(usual, role) for role in _ROLES}
+    chosen: dict[str, RoleModel] = {role: named.get(role) or getattr(usual.models, role) for role in _ROLES}
     chosen = {role: model if model.built_in else replace(model, **numbers) for role, model in chosen.items()}
-    written = _given(options, SETTINGS)
+    written = _given(options, ("workflow", "collection", *SETTINGS))
     own = _given(options, [name for item in declarations().values() for name in item.own_settings])
-    return RunConfig(
-        workflow=options.workflow,
-        collection=options.collection,
-        models=RoleModels(**chosen),
-        options=options_from_dict(options.workflow, own),
-        **written,
-    )
+    config = usual.over({**written, "options": own})
+    return replace(config, models=replace(config.models, **chosen))
 
 
 def _ask(options: argparse.Namespace) -> int:

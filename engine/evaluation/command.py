@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -27,12 +26,12 @@ from engine.evaluation.judging import require_judge
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import AnswerJudgement
 from engine.knowledge.milvus_schema import check_new_name
-from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig, config_from_stored
+from engine.model.config import BUILTIN, OLD_GATE, Defaults, RoleModel, RunConfig, read_plain
 from engine.model.values import Fault, RunRecord
 from engine.model.version import __version__
 from engine.settings import Settings
 
-_BUILT_IN = RoleModels()
+_DEFAULTS = Defaults()
 _MOST_AT_ONCE = 32
 _MOST_FAILURES_SHOWN = 20
 _TOLD_BY = {
@@ -145,7 +144,7 @@ def job_of(options: argparse.Namespace) -> Job:
         _require("limit", options.limit, 1_000_000)
     if options.json not in ("", "-") and not Path(options.json).absolute().parent.is_dir():
         raise InvalidConfig.result_unwritable(path=options.json, why="there is no such folder")
-    config = read_config(options.config, Settings.load().models)
+    config = read_config(options.config, Settings.load().defaults_of_runs)
     plan = _plan(options.dataset, options.collection or "", options.limit)
     if plan.items:
         check_new_name(plan.set.collection)
@@ -167,19 +166,12 @@ def judge_named(name: str | None, config: RunConfig, bars: Sequence[Bar]) -> Rol
     return model
 
 
-def read_config(path: Path | None, usual: RoleModels = _BUILT_IN) -> RunConfig:
-    """A run's config from a JSON or TOML file, roles that it does not name as ``usual``; raises ``InvalidConfig``."""
-    if path is None:
-        return RunConfig(models=usual)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        plain = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or "it is neither JSON nor, as *.toml, TOML"
-        raise InvalidConfig.file_unreadable(path=path, why=why) from None
-    if not isinstance(plain, dict):
-        raise InvalidConfig.file_without_object(path=path)
-    return config_from_stored(plain, usual)
+def read_config(path: Path | None, usual: Defaults = _DEFAULTS) -> RunConfig:
+    """A run's config from a JSON or TOML file, what it does not name as ``usual``; raises ``InvalidConfig``.
+
+    A file without a gate keeps that which it was made with.
+    """
+    return usual.of() if path is None else usual.over({"gate": OLD_GATE, **read_plain(path)})
 
 
 def report_of(

@@ -17,8 +17,8 @@ from engine.people import WORKBENCH, Person, acting, acting_as, signing_in
 from engine.settings import Settings
 
 T = TypeVar("T")
-_OWN = ("data_dir", "ray_address")
-"""Settings that a worker has itself."""
+_OWN = ("data_dir", "ray_address", "defaults")
+"""Settings that a worker has itself, or has no use for."""
 
 
 def plain_settings(settings: Settings) -> dict[str, Any]:

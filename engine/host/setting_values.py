@@ -15,6 +15,7 @@ from engine.settings import Settings
 
 Source = Literal["default", "environment", ".env", "workbench.toml", "override"]
 _PREFIX = "WORKBENCH_"
+_DEFAULTS = "defaults"
 
 
 def setting_values(settings: Settings) -> tuple[SettingValue, ...]:
@@ -28,6 +29,7 @@ def setting_values(settings: Settings) -> tuple[SettingValue, ...]:
         fresh: Settings | None = Settings.load()
     except InvalidSettings:
         fresh = None
+    said = f": {told}" if (told := settings.defaults_of_runs.told()) else ""
     found = []
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
@@ -40,7 +42,7 @@ def setting_values(settings: Settings) -> tuple[SettingValue, ...]:
             SettingValue(
                 name=name,
                 variable=_PREFIX + name.upper(),
-                value=shown_value(value),
+                value=shown_value(value) + (said if name == _DEFAULTS else ""),
                 source=source,
                 secret=isinstance(value, SecretStr),
                 description=str(field.description),

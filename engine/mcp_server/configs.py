@@ -10,7 +10,7 @@ from engine.api.partial_config import config_over
 from engine.engine import Engine
 from engine.errors import InvalidConfig
 from engine.evaluation.settings_out import plain_settings
-from engine.model.config import USUAL, RunConfig, declared, for_workflow
+from engine.model.config import USUAL, WORKFLOWS, RunConfig, declared, for_workflow
 
 
 def config_for(engine: Engine, saved: str, collection: str, settings: Mapping[str, Any]) -> RunConfig:
@@ -18,7 +18,8 @@ def config_for(engine: Engine, saved: str, collection: str, settings: Mapping[st
 
     Raises ``InvalidConfig`` and ``AddressNotListed``.
     """
-    base = RunConfig(models=engine.settings.models)
+    workflow = next((name for name in WORKFLOWS if name == settings.get("workflow")), "")
+    base = engine.settings.defaults_of_runs.of(workflow)
     if saved:
         known = engine.evaluation.settings()
         if saved not in known:

@@ -71,9 +71,9 @@ def test_the_command_line_takes_them_and_a_flag_counts_more(monkeypatch: pytest.
     assert asked("--num-ctx", "2048").grader == RoleModel("ollama:small", num_ctx=2048)
     assert asked("--grader", "builtin") == RoleModels(router=RoleModel("ollama:small"))
     (tmp_path / "c.json").write_text('{"models": {"grader": "builtin"}}', encoding="utf-8")
-    read = read_config(tmp_path / "c.json", Settings.load().models)
+    read = read_config(tmp_path / "c.json", Settings.load().defaults_of_runs)
     assert read.models == RoleModels(router=RoleModel("ollama:small"))
-    assert read_config(None, Settings.load().models).models.grader == RoleModel("ollama:small")
+    assert read_config(None, Settings.load().defaults_of_runs).models.grader == RoleModel("ollama:small")
 
 
 def test_a_stored_config_keeps_its_built_in_roles(monkeypatch: pytest.MonkeyPatch) -> None:

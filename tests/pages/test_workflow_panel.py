@@ -19,6 +19,7 @@ from engine.model.config import (
     RoleModels,
     RunConfig,
     WorkflowName,
+    config_from_dict,
     declared,
     default_of,
     settings_of,
@@ -321,6 +322,43 @@ def test_a_link_to_a_run_brings_workflow_and_options_along(engine: Engine) -> No
     }
     app = opened(**link)
     assert (setting(app, "gener_epoch").value, setting(app, "evaluator").value) == (2, "ollama:m")
+
+
+@pytest.mark.parametrize(
+    ("address", "workflow", "expected"),
+    [
+        ({}, "self_corrective", {"top_k": 7}),
+        ({"collection": "other"}, "self_corrective", {"top_k": 7, "collection": "other"}),
+        ({"workflow": "answer_evaluation"}, "answer_evaluation", {"top_k": 7, "gener_epoch": 2}),
+        ({"top_k": "3"}, "self_corrective", {"top_k": 3, "gate": "pass_rate"}),
+    ],
+)
+def test_a_session_begins_at_the_defaults_of_the_machine_unless_its_address_says_otherwise(
+    address: dict[str, str], workflow: str, expected: dict[str, object]
+) -> None:
+    """BE-07: what differs from the program's own stands in the address, so that a link means the same elsewhere."""
+
+    def page() -> None:
+        import streamlit as st
+
+        from components.common.i18n import words_for
+        from components.common.panel import OllamaNote, Surroundings, config_panel
+        from engine.model.config import WORKFLOWS, Defaults
+
+        defaults = Defaults(settings={"top_k": 7, "options": {"gener_epoch": 2}})
+        around = Surroundings(tuple(WORKFLOWS), defaults=defaults)
+        st.session_state["chosen"] = config_panel(words_for("en"), (), OllamaNote("nowhere"), around).config
+
+    app = AppTest.from_function(page, default_timeout=60)
+    for name, value in address.items():
+        app.query_params[name] = value
+    chosen = app.run().session_state["chosen"]
+    options = {name: value for name, value in expected.items() if name == "gener_epoch"}
+    shared = {name: value for name, value in expected.items() if name not in options}
+    assert chosen == config_from_dict({"workflow": workflow, "options": options, **shared})
+    if workflow == "self_corrective" and "top_k" not in address:
+        chosen = app.selectbox(key="workflow").set_value("answer_evaluation").run().session_state["chosen"]
+        assert (chosen.top_k, chosen.options) == (7, AnswerEvaluationOptions(2))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def config_of(engine: Engine, name: str) -> RunConfig:
 
 
 def _known(engine: Engine) -> dict[str, RunConfig]:
-    usual = {DEFAULT: RunConfig(models=engine.settings.models)}
+    usual = {DEFAULT: engine.settings.defaults_of_runs.of()}
     found = {**usual, **engine.evaluation.settings()}
     return {name: config for name, config in found.items() if acting().may_read(config.collection)}
 

@@ -70,7 +70,7 @@ def _starts(engine: Engine, a: RunRecord, words: Words) -> dict[str, RunConfig]:
     for preset, threshold in PRESETS.items():
         name = words("A with the preset “{name}”", name=words(PRESET_NAMES[preset]))
         made[name] = replace(a.config, gate="pass_rate", grade_pass_threshold=threshold)
-    made[words("Defaults")] = replace(RunConfig(), collection=a.config.collection)
+    made[words("Defaults")] = replace(engine.settings.defaults_of_runs.of(), collection=a.config.collection)
     try:
         saved = engine.evaluation.settings()
     except WorkbenchError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from components.ask.what_if_text import collection_mark
@@ -13,6 +15,7 @@ from engine.errors import WorkbenchError
 from engine.model.config import Mode, RunConfig, declared, first_that
 from engine.model.values import RunRecord
 from engine.running.mode_race import MODES, mode_race
+from engine.running.process import get_engine
 from engine.samples import multi_hop_questions
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
@@ -102,7 +105,8 @@ def _about_graph(engine: Engine, collection: str, words: Words) -> None:
 
 
 def config_of(mode: Mode, collection: str) -> RunConfig:
-    """The workflow's own defaults in one mode, with the models of the workbench."""
+    """The defaults of the workflow in one mode, with the models of the workbench."""
     workflow = first_that(lambda own: own.in_modes)
     models = models_played(declared(workflow).roles)
-    return RunConfig(workflow=workflow, mode=mode, collection=collection, models=models)
+    usual = get_engine().settings.defaults_of_runs.of(workflow)
+    return replace(usual, mode=mode, collection=collection, models=models)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import streamlit as st
@@ -15,6 +16,7 @@ from engine.engine import Engine
 from engine.messages import N_
 from engine.model.config import WORKFLOWS, RunConfig, WorkflowName, declared
 from engine.replay.side_by_side import side_by_side
+from engine.running.process import get_engine
 from engine.samples import sample_questions
 from pages.parts.common.opening import opening
 from pages.parts.runs.modes import modes_view
@@ -78,5 +80,6 @@ def _workflows_view(engine: Engine, words: Words) -> None:
 
 
 def config_of(workflow: WorkflowName, collection: str) -> RunConfig:
-    """The workflow's own defaults on this collection, with the models of the panel."""
-    return RunConfig(workflow=workflow, collection=collection, models=models_played(declared(workflow).roles))
+    """The defaults of the workflow on this collection, with the models of the panel."""
+    usual = get_engine().settings.defaults_of_runs.of(workflow)
+    return replace(usual, collection=collection, models=models_played(declared(workflow).roles))

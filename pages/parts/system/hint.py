@@ -14,7 +14,7 @@ from components.common.settings_of import roles_of
 from components.system.health import judged, worst
 from engine.engine import Engine
 from engine.host.values import PartHealth
-from engine.model.config import RoleModel, RoleModels, RoleName, RunConfig
+from engine.model.config import RoleModel, RoleModels, RoleName
 from engine.running.process import get_engine
 from pages.parts.system.work import in_background
 
@@ -41,7 +41,7 @@ _last = _Last()
 
 def roles_played() -> dict[str, str]:
     """The model that the panel's settings name for each role of the chosen workflow."""
-    roles = roles_of(st.session_state.get("workflow", RunConfig().workflow))
+    roles = roles_of(st.session_state.get("workflow", get_engine().settings.defaults_of_runs.workflow))
     models = models_played(roles)
     return {str(role): models.of(role).model for role in roles}
 
