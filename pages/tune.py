@@ -328,7 +328,7 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
         pass_rate_bars(evaluation, words, key="tune_rates")
 
     parts: dict[str, Callable[[], None]] = {
-        words("Flips {n}", n=changes.changed): lambda: changes_tab(changes, config),
+        words("Flips {n}", n=_span(changes.changed, changes.unknown)): lambda: changes_tab(changes, config),
         words("Outcomes"): outcomes,
         words("All measures"): lambda: measures_table(
             evaluation, words, key="tune_measures", so_far=drawn_so_far(shown, gathering)
@@ -350,6 +350,11 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
         if tab.open:
             with tab:
                 draw()
+
+
+def _span(known: int, unknown: int) -> str:
+    """A count, or between which two it lies."""
+    return f"{known}–{known + unknown}" if unknown else str(known)
 
 
 def changes_tab(changes: QuestionChanges, config: RunConfig) -> None:

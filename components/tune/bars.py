@@ -59,14 +59,20 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
     rows = []
     for side, name in _SIDES:
         counts, edges = np.histogram(evaluation.pass_rates(side), bins=10, range=(0.0, 1.0))
+        rates = [f"{low:.1f}–{high:.1f}" for low, high in pairwise(edges)]
         rows += [
-            {"side": words(name), "rate": f"{low:.1f}–{high:.1f}", "count": int(count)}
-            for count, (low, high) in zip(counts, pairwise(edges), strict=True)
+            {"side": words(name), "rate": rate, "count": int(count)} for rate, count in zip(rates, counts, strict=True)
         ]
+        if unknown := evaluation.figure("pass_rate", side).unknown_n:
+            rows.append({"side": words(name), "rate": words("not known"), "count": unknown})
     bars = layer(
         rows,
         _BAR,
-        x={**text("rate", words("pass rate")), "type": "ordinal", "axis": {"labelAngle": 0, "labelFlush": False}},
+        x={
+            **text("rate", words("pass rate"), sort=None),
+            "type": "ordinal",
+            "axis": {"labelAngle": 0, "labelFlush": False},
+        },
         xOffset=text("side", sort=None),
         y=counted("count", words("questions")),
         color=text("side", sort=None, scale={"range": [GREY, ACCENT]}, legend=LEGEND_BELOW),

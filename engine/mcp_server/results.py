@@ -255,6 +255,9 @@ class Swept(BaseModel):
     compared: int = Field(description="combinations whose gate a round can meet")
     recommendation: list[str]
     choice: str
+    measurably_better: bool = Field(
+        description="than the settings compared; where it is not, the recommendation is at most the cheapest equal one"
+    )
     settings: dict[str, Any] = Field({}, description="what the recommendation changes; empty: keep those compared")
     recommended: Tried | None = None
     compared_with: Tried

@@ -120,6 +120,7 @@ class Tuning(Tools):
             compared=found.tried,
             recommendation=self._bench.telling.recommendation(found, before, language),
             choice=found.choice,
+            measurably_better=found.better,
             settings={} if stays else differences(found.config, before),
             recommended=None if stays or found.setting is None else _tried(made, found.setting),
             compared_with=_tried(base, 0),

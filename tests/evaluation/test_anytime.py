@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.evaluation.anytime import SHUFFLED_FROM, Drawn, anytime_interval, drawn, run_order
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.anytime import SHUFFLED_FROM, Drawn, anytime_interval, anytime_of, drawn, run_order
+from engine.evaluation.evidence import gather
+from engine.evaluation.figures import Measured
 from engine.evaluation.statistics import interval
+from engine.model.config import RunConfig
 from engine.replay.masks import FloatArray
+from tests.evaluation.gathered import questions
 
 POPULATIONS = 150
 Draw = Callable[[np.random.Generator, int], FloatArray]
@@ -90,3 +96,22 @@ def test_a_large_batch_runs_in_random_order_that_a_restart_finds_again() -> None
     assert run_order("one", names) == run_order("one", tuple(reversed(names)))
     assert run_order("one", names) != run_order("two", names) and sorted(run_order("one", names)) == sorted(names)
     assert run_order("one", names[1:]) == tuple(names[1:]) and drawn("one", names[1:], ()) is None
+
+
+def test_an_unknown_or_failed_question_that_has_run_counts_at_both_ends() -> None:
+    """BE-01: what is left out would be the hard questions."""
+    cases, records = questions(40, RunConfig())
+    order = tuple(case.id for case in cases) + tuple(f"to come {place}" for place in range(20))
+    so_far = Drawn(order, frozenset(records))
+    whole = evaluate(gather(cases, records), [RunConfig()])
+    known = anytime_of(whole, "quality", 0, so_far)
+    lost = {name: record for name, record in records.items() if name not in ("case-0", "case-1", "case-2")}
+    failed = anytime_of(evaluate(gather(cases, lost), [RunConfig()]), "quality", 0, so_far)
+    quality = whole.measures["quality"]
+    hidden = quality.weight.copy()
+    hidden[:3] = 0.0
+    partly = Measured(quality.total * hidden, hidden, hidden == 0.0)
+    unknown = anytime_of(replace(whole, measures={**whole.measures, "quality": partly}), "quality", 0, so_far)
+    assert known is not None and failed is not None and unknown is not None
+    assert failed.low == unknown.low <= known.low and known.high <= unknown.high == failed.high
+    assert unknown.high - unknown.low > known.high - known.low

@@ -250,6 +250,12 @@ def test_a_sweep_reads_what_was_gathered(reading: Served, engine: Engine, batch:
     assert found["compared_with"]["settings"] == {}
     assert (found["combinations"], found["compared"] <= 4) == (4, True)
     assert found["front"]
+    assert not found["measurably_better"], "two questions tell no setting from another"
+    for tried in (found["compared_with"], *found["front"]):
+        bounds = tried["quality_bounds"]
+        assert bounds["n"] == 2 and 0 <= bounds["lower"] <= bounds["upper"] <= 1
+        assert tried["quality"] == (bounds["lower"] if bounds["known_n"] == 2 else None)
+    assert found["compared_with"]["steps_bounds"]["known_n"] == 2
     assert len(engine.runs(200)) == runs
     assert "axes.workflow" in agent.refused("sweep", query_set="two", axes={"workflow": ["dual_loop"]})
     many = {"top_k": list(range(1, 21)), "similarity_threshold": [n / 50 for n in range(50)], "min_relevant": [1, 2, 3]}
