@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components.common.faults import fault_box
 from components.common.i18n import Words
-from engine.errors import WorkbenchError
+from engine.errors import UnknownCollection, WorkbenchError
+from engine.model.values import Fault
 from engine.roles import CollectionInfo
 from engine.running.process import get_engine
 from pages.parts.common.opening import opening
@@ -16,7 +18,7 @@ from pages.parts.knowledge.add import add_view
 from pages.parts.knowledge.collections import collections_view
 from pages.parts.knowledge.jobs import jobs_note
 from pages.parts.knowledge.search import search_view
-from pages.parts.knowledge.state import View, chosen_view, collection_picker, said_last
+from pages.parts.knowledge.state import View, chosen_view, collection_picker, said_last, unknown_collection
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -35,7 +37,10 @@ def page() -> None:
     try:
         if view != "add":
             jobs_note(engine, words)
-        draw(view, engine.collections())
+        collections = engine.collections()
+        if unknown := unknown_collection(collections):
+            fault_box(Fault.of(UnknownCollection(name=unknown)), words, key="kb_unknown")
+        draw(view, collections)
     except WorkbenchError as error:
         retry_box(error, words, key="kb_fault")
 

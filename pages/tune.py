@@ -45,7 +45,7 @@ from pages.parts.tune.evidence import Gathering, Shown, drawn_so_far, evidence_o
 from pages.parts.tune.gather import gather_form
 from pages.parts.tune.judge import judge_tab
 from pages.parts.tune.promise import promised, safe_places
-from pages.parts.tune.query_set import query_set_bar
+from pages.parts.tune.query_set import chosen_set, query_set_bar
 from pages.parts.tune.sweep import front_card, number_of_gate, sweep_tab, swept_axes
 from pages.parts.tune.tried import evaluated, map_of, tried_before
 
@@ -126,12 +126,23 @@ def settings() -> RunConfig:
     fresh = st.session_state.pop("look_again_now", False)
     ollama = engine.ollama(fresh=fresh)
     note = OllamaNote(ollama.address, ollama.version, engine.chat_models(fresh=fresh), ollama.looking)
-    around = Surroundings(fits=partial(fits_of, engine), defaults=engine.settings.defaults_of_runs)
+    defaults = engine.settings.defaults_of_runs
+    around = Surroundings(fits=partial(fits_of, engine), defaults=defaults, fixed=fixed_by_set())
     chosen = config_panel(words, collections(), note, around)
     if chosen.look_again:
         st.session_state["look_again_now"] = True
         st.rerun()
     return chosen.config
+
+
+def fixed_by_set() -> tuple[str, str]:
+    """The collection of the chosen set, where it has one of its own, and that this is why no other can be chosen."""
+    if not engine.ready:
+        return "", ""
+    query_set = chosen_set(engine)
+    if query_set.name == SAMPLE_SET:
+        return "", ""
+    return query_set.collection, words("Set by the query set; change it in “This set”.")
 
 
 def collections() -> list[CollectionChoice]:

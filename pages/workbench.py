@@ -23,7 +23,7 @@ from components.common.panel import (
 from components.common.settings_of import names_settings, roles_of
 from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
 from components.picture.live_run import live_run
-from engine.errors import WorkbenchError
+from engine.errors import UnknownCollection, WorkbenchError
 from engine.messages import N_
 from engine.model.config import WORKFLOWS, RoleModels, RunConfig, declared
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId, RunId, RunRecord, SourceKind
@@ -68,7 +68,7 @@ def page() -> None:
         builtin_badge(used.models, words, roles_of(used.workflow))
     follow(chosen.config, None, tour_of(chosen.config, record, words))
     ask(chosen.config, record)
-    faults_of_no_run()
+    faults_of_no_run(chosen.config.collection if record is None or record.origin is None else "")
     if record is None:
         before_a_run(chosen.config)
         return
@@ -186,6 +186,20 @@ def collection_choices() -> list[CollectionChoice]:
         return []
 
 
+def is_here(collection: str) -> bool:
+    """Whether a collection can be asked by this name; also where that cannot be learned, and for an empty name."""
+    if collection in ("", SAMPLE_COLLECTION):
+        return True
+    try:
+        engine.describe(collection)
+    except UnknownCollection:
+        return False
+    except WorkbenchError:
+        # Running it says what is wrong with it.
+        return True
+    return True
+
+
 def source_kinds(collection: str) -> tuple[SourceKind, ...]:
     """Kinds of sources that a run finds in a collection; none where that cannot be learned."""
     if not engine.ready:
@@ -277,11 +291,13 @@ def start(question: str, config: RunConfig, attachments: tuple[Attachment, ...] 
     st.rerun()
 
 
-def faults_of_no_run() -> None:
-    """Faults that belong to no run, beside the question: one that could not be asked, a disk that is full."""
+def faults_of_no_run(collection: str) -> None:
+    """Faults that belong to no run, beside the question: one that could not be asked, a collection that is not here."""
     if not engine.ready:
         opening(engine, words)
     say_fault("ask", words)
+    if engine.ready and not is_here(collection):
+        fault_box(Fault.of(UnknownCollection(name=collection)), words, key="unknown_collection")
     for item in engine.faults[-1:]:
         fault_box(item, words, key="engine_fault", severity="warning")
 

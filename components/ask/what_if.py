@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from components.ask.admitted import admits_count, admits_text
 from components.ask.what_if_text import (
+    BROKEN,
     COMPLETE,
     changes_text,
     consequence_text,
@@ -68,6 +69,7 @@ def what_if_card(
     ``open:ID``: show a passage.
     """
     head, *rest = card_nodes(found, record, words)
+    below = () if record.outcome in BROKEN else below
     head = Node(head.tag, head.attrs, (*head.kids, node("span", "grow"), *corner)) if corner else head
     return draw((node("section", "card whatif", head, *rest, *below),), words, key=key)
 
@@ -75,6 +77,8 @@ def what_if_card(
 def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
     """What the card holds, from its badge to its buttons."""
     moved = bool(differing(found.config, record.config))
+    if not moved and record.outcome in BROKEN:
+        return kept_nodes(record, words)
     title = node("strong", "heading", words("What if"))
     undecided = record.origin is not None and found.state == "needs_calls"
     if not moved and (found.state == "known" or (record.outcome in COMPLETE and not undecided)):
@@ -97,6 +101,22 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
         parts.append(node("p", "note", admits))
     parts += _missing(found, record, words)
     return [*parts, _actions(found, record, words, moved)]
+
+
+def kept_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """What a run that a fault ended has left, and the button that goes on from it."""
+    head = node("div", "head", node("strong", "heading", words("What was kept")))
+    verdicts = sum(len(current.verdicts) for current in record.rounds)
+    counted = (
+        words.count("1 search", "{n} searches", sum(current.searched for current in record.rounds)),
+        words.count("1 candidate", "{n} candidates", len(record.passages)),
+        words.count("1 verdict", "{n} verdicts", verdicts),
+    )
+    if not record.passages:
+        return [head, node("p", "muted", words("Nothing: the run broke off before it had found a passage."))]
+    why = words("A branch goes on from there and asks for none of it again.")
+    on = [node("div", "actions", _wish(words("Go on from there"), "fork"))] if record.origin is None else []
+    return [head, node("p", "say", words(" · ").join(counted)), node("p", "muted small", why), *on]
 
 
 def said(found: WhatIf, record: RunRecord, words: Words) -> str:

@@ -84,6 +84,8 @@ COMPLETE: frozenset[Outcome | None] = frozenset(
     {"answered", "answered_forced", "answered_unverified", "abstained", "fallback"}
 )
 """Outcomes of runs that came to their end by themselves."""
+BROKEN: frozenset[Outcome | None] = frozenset({"failed", "interrupted"})
+"""Outcomes of runs that a fault ended."""
 Counted = tuple[str, str]
 """A message for one thing and for many."""
 REWRITES = NN_("{n} rewrite", "{n} rewrites")

@@ -23,6 +23,7 @@ from components.common.url_state import put_into_url, take_from_url
 from components.common.widgets import (
     collection_picker,
     control,
+    fixed_collection,
     heading,
     model_picker,
     number,
@@ -118,6 +119,8 @@ class Surroundings:
     """Names of the graders that are fitted to a collection."""
     defaults: Defaults = _OF_THE_PROGRAM
     """Where the controls of a session stand whose address says nothing of settings."""
+    fixed: tuple[str, str] = ("", "")
+    """The collection that is searched no matter what is chosen, and why; empty: any can be chosen."""
 
 
 def want_settings(wanted: RunConfig | Mapping[str, Any]) -> None:
@@ -183,7 +186,10 @@ def config_panel(
     workflow = _workflow(words, surroundings.workflows, surroundings.defaults)
     sizes = {item.name: item.passages for item in collections}
     usual = RunConfig().collection
-    collection = collection_picker(words, sizes, usual, lambda name: COLLECTION_NAME.fullmatch(name) is not None)
+    if surroundings.fixed[0]:
+        collection = fixed_collection(words, *surroundings.fixed)
+    else:
+        collection = collection_picker(words, sizes, usual, lambda name: COLLECTION_NAME.fullmatch(name) is not None)
     # A name that is not listed may be of a collection that is not known yet; running it says what is wrong with it.
     wordless = {item.name for item in collections if not item.full_text}
     search = cast(SearchMethod, search_picker(words, by_words=collection not in wordless))

@@ -195,6 +195,13 @@ def search_picker(words: Words, *, by_words: bool) -> str:
     return "vector"
 
 
+def fixed_collection(words: Words, name: str, why: str) -> str:
+    """The one collection that can be searched here, with the reason; what is chosen elsewhere stays as it is."""
+    st.selectbox(words("Collection"), [name], disabled=True, key=f"fixed_collection_{name}", help=why)
+    st.caption(why)
+    return name
+
+
 def collection_picker(words: Words, sizes: Mapping[str, int], default: str, valid: Callable[[str], bool]) -> str:
     """Which collection is searched, with its size."""
     take_from_url("collection", default, valid)

@@ -73,7 +73,9 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
     mean = tokens // preview.passages if preview.passages else 0
     files = len(preview.sources) + len(preview.failed)
     time, note = words("unknown"), N_("this model was not timed here yet")
-    if preview.seconds is not None:
+    if not used:
+        time, note = "–", N_("nothing goes in")
+    elif preview.seconds is not None:
         span = span_text(preview.seconds)
         time = span if preview.measured else words("about {span}", span=span)
         note = N_("to embed on this machine") if preview.measured else N_("on a common machine, not timed here yet")

@@ -56,15 +56,19 @@ def comparison(
 def comparison_nodes(
     found: RunDifference, words: Words, *, all_passages: bool = False, known: BothKnown = (None, None)
 ) -> tuple[Node, ...]:
-    """The whole comparison as trees of text, in reading order."""
+    """The whole comparison as trees of text, in reading order.
+
+    Of two different questions what each came to, beside each other: what one has and the other lacks means nothing.
+    """
+    same = found.same_question
     return (
         verdict_box(found, words),
         *(_fault(name, run.error, words) for name, run in (("A", found.a), ("B", found.b)) if run.error),
         _figures(found, words),
-        _path_card(found, words),
+        *((_path_card(found, words),) if same else ()),
         answers_card(found, words, known),
-        passages_card(found, words, all_passages=all_passages, show_all=SHOW_SAME),
-        *((rewrites_card(found, words),) if found.rewrites else ()),
+        *((passages_card(found, words, all_passages=all_passages, show_all=SHOW_SAME),) if same else ()),
+        *((rewrites_card(found, words),) if same and found.rewrites else ()),
         costs_card(found, words),
         settings_card(found, words),
     )
@@ -73,11 +77,12 @@ def comparison_nodes(
 def verdict_box(found: RunDifference, words: Words) -> Node:
     """One sentence of what the comparison found."""
     alike = found.equal
+    if not found.same_question:
+        said = words("Two different questions: passages and paths cannot be held against each other.")
+        return box("warn", "!", node("strong", "", said))
     lines = [parting_text(found, words)]
     if not alike:
         lines.append(_counts(found, words))
-    if not found.same_question:
-        lines.append(words("These runs asked different questions, so differences come from that too."))
     look, sign = ("pass", "=") if alike else ("plain", "≠")
     said = [node("strong" if place == 0 else "p", "", line) for place, line in enumerate(lines)]
     return box(look, sign, *said)

@@ -41,6 +41,11 @@ class Message:
             known["command"] = install_command(given["package"])
         return {name: known[name] for name in self.fields & known.keys()} | given
 
+    def ending(self, filled: Mapping[str, str]) -> dict[str, str]:
+        """Return the parameters without the full stop of one that stands before the message's own."""
+        ends = {name for name in filled if f"{{{name}}}." in self.fact + self.remedy}
+        return {name: value.rstrip(".。") if name in ends else value for name, value in filled.items()}
+
     def __get__(self, _: object, kind: type[Error]) -> Callable[..., Error]:
         return partial(kind, self)
 
@@ -60,7 +65,7 @@ class WorkbenchError(Exception):
     def __init__(self, message: Message | None = None, /, **params: object) -> None:
         message = message or Message(self.fact, self.remedy)
         shown = {name: _shown(value) for name, value in params.items()}
-        filled = message.filled(shown)
+        filled = message.ending(message.filled(shown))
         self._say(message.fact.format_map(filled), message.remedy.format_map(filled), filled)
 
     @classmethod

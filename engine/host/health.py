@@ -220,7 +220,7 @@ async def _embedder(resources: Resources) -> list[PartHealth]:
 async def _served_embedder(resources: Resources, model: str) -> PartHealth:
     status = await resources.ollama(patience_s=LIMIT_S * 0.9)
     if status.looking:
-        return [PartHealth("embedder", "warning", {"model": model}, _no_answer_yet("embedder"))]
+        return PartHealth("embedder", "warning", {"model": model}, _no_answer_yet("embedder"))
     fault = status.fault
     if status.reachable and not status.digest(model.removeprefix(_OLLAMA)):
         fault = Fault.of(not_pulled(model.removeprefix(_OLLAMA)))

@@ -85,9 +85,13 @@ def test_the_fault_of_a_failed_run_is_said() -> None:
     failed = fold_all(recorded_run(0, "failed"))
     assert failed.error is not None
     assert failed.error.fact in text(sample_record(), failed)
-    assert EN("These runs asked different questions, so differences come from that too.") in text(
-        sample_record(), failed
-    )
+
+
+def test_two_questions_are_not_held_against_each_other_passage_by_passage() -> None:
+    said = text(sample_record(), other(question="Something else?"))
+    assert EN("Two different questions: passages and paths cannot be held against each other.") in said
+    assert not any(word in said for word in ("gained", "lost", "moved", "verdicts changed", "The paths part"))
+    assert EN("Times and calls") in said
 
 
 def test_passages_that_fared_alike_are_shown_when_asked_for() -> None:

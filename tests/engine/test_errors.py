@@ -14,6 +14,7 @@ from components.common.i18n import words_for
 from components.common.phrases import fault_text
 from engine.errors import (
     CrossEncoderPackageMissing,
+    DataSetUnusable,
     Message,
     PostgresDriverMissing,
     WorkbenchError,
@@ -103,6 +104,13 @@ def test_parameters_are_kept_as_they_stand_in_the_sentences() -> None:
     assert engine.errors.StoreSlow(seconds=0.1 + 0.2).params == {"seconds": "0.3"}
     assert len(engine.errors.UnknownRun(run="r" * 100_000).params["run"]) == 1000
     assert engine.errors.InvalidTag.blank().params == {"field": "tag"}
+
+
+def test_a_sentence_ends_with_one_full_stop_even_where_a_parameter_brings_its_own() -> None:
+    """A note, a system's words or another fault may be a whole sentence."""
+    error = DataSetUnusable(name="q.csv", cause="line 2: the question is missing.")
+    assert error.fact == "'q.csv' cannot be read as a set of questions: line 2: the question is missing."
+    assert error.params["cause"] == "line 2: the question is missing"
 
 
 def test_an_error_of_another_process_keeps_its_sentences() -> None:

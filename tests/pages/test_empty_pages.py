@@ -116,16 +116,21 @@ def test_a_set_without_questions_leads_back_to_the_samples(engine: Engine) -> No
         engine.evaluation.delete_query_set("none_in_it")
 
 
-def test_a_run_without_an_answer_leads_to_adding_what_it_lacked(engine: Engine) -> None:
-    """FV-04"""
+def test_a_run_without_an_answer_leads_to_a_mark_and_to_judging_what_was_left_out(engine: Engine) -> None:
+    """FV-04: no one knows yet whether the collection holds it, so nothing says that files are missing."""
     app = opened()
-    ask(app, engine, "Who painted the Mona Lisa?")
-    assert "there is no verdict to go by" in inline(app)
-    app.session_state["remedy"] = {"action": {"name": "add", "serial": 1}}
+    run = ask(app, engine, "Who painted the Mona Lisa?")
+    shown = inline(app)
+    assert EN("Mark the right one") in shown and EN("Nothing passed, for one of several reasons") in shown
+    assert EN("Add files") not in shown
+    found = len(engine.record(run).passages)
+    assert EN.count("Judge the candidate", "Judge all {n} candidates", found) in shown
+    app.session_state["remedy"] = {"action": {"name": "judge", "serial": 1}}
     app.run()
-    assert not app.exception
-    assert app.session_state["knowledge_view"] == "add"
-    assert app.file_uploader
+    branch = app.session_state["run"]
+    assert branch != run and engine.wait(branch, 60.0)
+    judged = engine.record(branch)
+    assert all(item.verdicts.keys() == {one.passage.id for one in item.candidates} for item in judged.rounds)
 
 
 def test_a_run_whose_model_does_not_answer_is_asked_of_the_built_in_roles(engine: Engine) -> None:
@@ -133,7 +138,9 @@ def test_a_run_whose_model_does_not_answer_is_asked_of_the_built_in_roles(engine
     app = opened(grader="ollama:none")
     failed = ask(app, engine, "What is the power set of the empty set?")
     assert engine.record(failed).outcome == "failed"
-    assert EN("Ask the built-in roles") in inline(app)
+    shown = inline(app)
+    assert EN("Ask the built-in roles") in shown and EN("What was kept") in shown
+    assert EN("Grade the missing ones") not in shown and EN("Decision map") not in shown
     app.session_state["run_fault"] = {"action": {"name": "builtin", "serial": 1}}
     app.run()
     assert not app.exception

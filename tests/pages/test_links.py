@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from components.common.i18n import UiLanguage, words_for
+from components.common.phrases import fault_text
 from engine.engine import Engine
+from engine.errors import UnknownCollection, UnknownQuerySet
+from engine.evaluation.cases import Case, QuerySet
 from engine.model.config import RunConfig, WorkflowName
-from engine.model.values import Chat, Message
+from engine.model.values import Chat, Fault, Message
 from engine.workflows.quality_loop.options import QualityOptions
-from tests.pages.driving import ask, given, inline, opened, setting
+from tests.pages.driving import ask, given, inline, opened, setting, visible
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +86,36 @@ def test_a_run_from_a_chat_says_what_was_sent_and_what_was_made_of_it(engine: En
     shown = inline(opened(run=run_id))
     for said in ("From a chat", "<b>And</b> its size?", "strict", "What is a power set?", question):
         assert said in shown
+
+
+@pytest.mark.parametrize(
+    ("page", "named"),
+    [
+        ("", {"collection": "not_here"}),
+        ("knowledge", {"collection": "not_here"}),
+        ("tune", {"query_set": "not_here"}),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_link_to_a_collection_or_set_that_is_not_here_says_so(
+    engine: Engine, page: str, named: dict[str, str], language: UiLanguage
+) -> None:
+    error = UnknownQuerySet if page == "tune" else UnknownCollection
+    said = fault_text(Fault.of(error(name="not_here")), words_for(language))[0]
+    app = opened(page, language, **named)
+    assert said in inline(app)
+    assert said in inline(app.run()), "not only until the page is drawn again"
+    assert said not in inline(opened(page, language))
+
+
+def test_a_set_with_a_collection_of_its_own_locks_the_picker_and_says_why(engine: Engine) -> None:
+    case = Case("q1", "What is a set?", ())
+    engine.evaluation.save_query_set(QuerySet("bound", (case,), collection="samples"))
+    try:
+        app = opened("tune", query_set="bound")
+        locked = next(item for item in app.selectbox if item.label == "Collection")
+        assert (locked.disabled, locked.value) == (True, "samples")
+        assert words_for("en")("Set by the query set; change it in “This set”.") in visible(app)
+    finally:
+        engine.evaluation.delete_query_set("bound")
+    assert not next(item for item in opened("tune").selectbox if item.label == "Collection").disabled

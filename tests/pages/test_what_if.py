@@ -104,7 +104,7 @@ def test_a_failed_run_has_a_card_too(engine: Engine) -> None:
     assert record.outcome == "failed"
     app = opened(run=record.id)
     assert not app.exception
-    assert EN("What if") in card(app)
+    assert EN("What was kept") in card(app) and EN("What if") not in card(app)
     setting(app, "generator").set_value("builtin").run()
     assert EN("Generate it") in card(app)
 

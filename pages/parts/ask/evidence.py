@@ -25,6 +25,7 @@ from components.ask.rewrites import rewrite_history
 from components.ask.timeline import timeline
 from components.ask.together import together_lines
 from components.ask.what_if_line import running_hint, tune_hint, what_if_line
+from components.ask.what_if_text import BROKEN
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.own import own_of
@@ -144,7 +145,7 @@ def line(record: RunRecord, found: WhatIf | None, chosen: RunConfig, words: Word
         )
     elif differing(chosen, record.config):
         what_if_line(found, record, words, key="what_if_line")
-    else:
+    elif record.outcome not in BROKEN:
         tune_hint(words, key="tune_hint")
 
 

@@ -11,6 +11,7 @@ from components.ask.pinned import pin_button, pinned_nodes
 from components.ask.slider_marks import MARKED, StableRange
 from components.ask.smallest_changes import setting_of, smallest_change_nodes
 from components.ask.what_if import what_if_card, what_if_waiting
+from components.ask.what_if_text import BROKEN
 from components.common.i18n import Words
 from components.common.markup import Node
 from components.common.panel import want_settings
@@ -46,8 +47,8 @@ def what_if_panel(engine: Engine, record: RunRecord, found: WhatIf | None, words
 
 
 def map_of(record: RunRecord, found: WhatIf, words: Words) -> None:
-    """Draw the decision map of a finished run; nothing where nothing recorded says what would be found."""
-    if record.rounds and found.gap != "retrieval":
+    """Draw the decision map of a run that came to its end; nothing where no record says what would be found."""
+    if record.outcome not in BROKEN and record.rounds and found.gap != "retrieval":
         map_panel(replayed(record), table_of(record), found.config, words)
 
 

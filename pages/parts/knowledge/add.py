@@ -148,6 +148,7 @@ def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Wo
     ready = not batch.empty and bool(target.name)
     seen = draft is not None and draft.batch == batch
     reading = draft is not None and seen and not draft.done
+    idle = draft is not None and seen and draft.nothing_goes_in
     with st.container(horizontal=True, vertical_alignment="center", key="kb_go_line"):
         if st.button(
             words("Preview"),
@@ -162,7 +163,8 @@ def start_buttons(engine: Engine, wanted: Wanted, draft: Draft | None, words: Wo
         if st.button(
             words("Import"),
             type="primary" if seen else "secondary",
-            disabled=not ready,
+            disabled=not ready or idle,
+            help=words("Nothing in these files is new and can be read.") if idle else None,
             icon=":material/upload:",
             key="kb_start",
         ):

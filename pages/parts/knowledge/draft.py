@@ -96,6 +96,12 @@ class Draft:
         return settled(self.future)[0]
 
     @property
+    def nothing_goes_in(self) -> bool:
+        """Whether the preview found no file that is new or changed and can be read."""
+        preview = self.preview
+        return preview is not None and all(item.same_as for item in preview.sources)
+
+    @property
     def fault(self) -> Fault | None:
         return settled(self.future)[1]
 

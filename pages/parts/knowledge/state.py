@@ -39,6 +39,7 @@ _ADDRESS = "collection"
 _FORMERLY = "kb_collection"
 """What stands for it in older links."""
 _PICK = "kb_pick"
+_UNKNOWN = "kb_unknown"
 _SAID = "kb_said"
 _AREA = "kb_press"
 _NOTE_S = 8.0
@@ -55,13 +56,27 @@ def aim_at(view: View, collection: str = "") -> None:
     """Let the next run of the page show another view, with a collection chosen."""
     views.aim_at("knowledge", view)
     if collection:
-        st.session_state[_CHOSEN] = collection
+        _picked(collection)
 
 
 def go_to(view: View, collection: str = "") -> None:
     """Show another view, with a collection chosen; ends this run of the page."""
     aim_at(view, collection)
     st.rerun()
+
+
+def unknown_collection(collections: Sequence[CollectionInfo]) -> str:
+    """What the address named that is not here, until another is chosen; empty where there is no such name."""
+    known = {name for info in collections for name in (info.name, *info.aliases)}
+    given = st.query_params.get(_ADDRESS) or st.query_params.get(_FORMERLY) or ""
+    if given and given not in known:
+        st.session_state[_UNKNOWN] = given
+    return str(st.session_state.get(_UNKNOWN, ""))
+
+
+def _picked(name: str) -> None:
+    st.session_state[_CHOSEN] = name
+    st.session_state.pop(_UNKNOWN, None)
 
 
 def chosen_collection(collections: Sequence[CollectionInfo]) -> CollectionInfo | None:
@@ -95,7 +110,7 @@ def add_files_step(text: str, words: Words, *, key: str, info: CollectionInfo | 
 
 def choose(name: str) -> None:
     """Choose a collection and draw the page again."""
-    st.session_state[_CHOSEN] = name
+    _picked(name)
     st.rerun()
 
 
@@ -108,7 +123,7 @@ def collection_picker(collections: Sequence[CollectionInfo], words: Words) -> Co
     st.session_state[_PICK] = info.name
 
     def picked() -> None:
-        st.session_state[_CHOSEN] = st.session_state[_PICK]
+        _picked(st.session_state[_PICK])
 
     st.selectbox(
         words("Collection"),

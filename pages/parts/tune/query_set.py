@@ -8,9 +8,10 @@ import streamlit as st
 
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.url_state import moved_here
 from components.knowledge.draw import quiet
 from engine.engine import Engine
-from engine.errors import WorkbenchError
+from engine.errors import UnknownQuerySet, WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET, QuerySet, case_of
 from engine.evaluation.judgements import settled
 from engine.messages import NC_
@@ -24,11 +25,13 @@ from pages.parts.tune.gather import batch_choice, gathering_buttons, gathering_n
 from pages.parts.tune.importing import import_form, imported
 
 _SET = "query_set"
+_UNKNOWN = "query_set_unknown"
 
 
 def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
     """Draw the bar; returns the chosen set with the batch whose runs are its evidence."""
     names = engine.evaluation.query_sets()
+    _note_unknown(names)
     _take_wanted(names)
     take_begun()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="tune_bar"):
@@ -50,6 +53,8 @@ def query_set_bar(engine: Engine, config: RunConfig, words: Words) -> Gathering:
         others = tuple(item for item in batches if item.done and batch is not None and item.id != batch.id)
         gathering = Gathering(query_set, batch, others, running)
         gathering_buttons(engine, gathering, config, words, alone=len(batches) == 1)
+    if unknown := st.session_state.get(_UNKNOWN):
+        fault_box(Fault.of(UnknownQuerySet(name=unknown)), words, key="tune_unknown_set")
     misplaced(engine, query_set, words)
     gathering_notes(engine, gathering, words)
     imported(words)
@@ -79,6 +84,13 @@ def set_menus(engine: Engine, query_set: QuerySet, names: Sequence[str], config:
             set_facts(engine, query_set, words)
 
 
+def chosen_set(engine: Engine) -> QuerySet:
+    """The set that the page is at, or is about to show; the samples where the address names one that is not here."""
+    names = engine.evaluation.query_sets()
+    found = (st.session_state.get("tune_set_wanted"), st.session_state.get(_SET), st.query_params.get(_SET))
+    return query_set_of(engine, next((str(name) for name in found if name in names), SAMPLE_SET))
+
+
 def set_choice(engine: Engine, names: Sequence[str], words: Words) -> QuerySet:
     """The select box of query sets; its label says how many questions the chosen one has."""
     present = str(st.session_state.get(_SET) or st.query_params.get(_SET) or SAMPLE_SET)
@@ -94,11 +106,25 @@ def set_choice(engine: Engine, names: Sequence[str], words: Words) -> QuerySet:
         names,
         format_func=lambda name: _set_name(name, words),
         key=_SET,
+        on_change=_forget_unknown,
         bind="query-params",
         persist_state="session",
         width=190,
     )
     return query_set if chosen == query_set.name else query_set_of(engine, str(chosen or SAMPLE_SET))
+
+
+def _note_unknown(names: Sequence[str]) -> None:
+    """Note what set an address named that is not here: the select box takes it out of the address."""
+    given = st.query_params.get(_SET)
+    if given is not None and given not in names and moved_here():
+        st.session_state[_UNKNOWN] = given
+    elif moved_here():
+        st.session_state.pop(_UNKNOWN, None)
+
+
+def _forget_unknown() -> None:
+    st.session_state.pop(_UNKNOWN, None)
 
 
 def _take_wanted(names: Sequence[str]) -> None:
