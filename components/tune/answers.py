@@ -75,7 +75,7 @@ def judging_text(progress: JudgingProgress, words: Words) -> str:
     parts = [words("{judge}: {done} of {total} answers judged", judge=progress.judge, done=progress.done,
                    total=progress.total)]  # fmt: skip
     if progress.unreadable:
-        parts.append(words("{n} not readably, in no figure", n=progress.unreadable))
+        parts.append(words("{n} not readable: unknown in the figures", n=progress.unreadable))
     return " · ".join(parts)
 
 

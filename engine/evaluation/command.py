@@ -88,6 +88,14 @@ class Report:
         """Whether every bar was cleared, there was anything to measure, and the judge came to its end."""
         return not self.missed and len(self.failures) < len(self.cases) and self.judge_fault is None
 
+    @property
+    def unknown_alone(self) -> bool:
+        """Whether nothing else is wrong than bars that unknown questions miss at their worse end."""
+        ran = len(self.failures) < len(self.cases) and self.judge_fault is None
+        return (
+            ran and bool(self.missed) and all(self.values[bar.measure].only_unknown_misses(bar) for bar in self.missed)
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values."""
         return {

@@ -122,7 +122,9 @@ def test_failures_are_counted_and_listed_and_unknown_in_every_figure(
     with handed_over(data_dir, knowledge=HOLDS, retriever=Fails()):
         bars = ["--max", "failed=0", "--min", "recall@5=0.9", "--min", "recall@5=0.5", "--max", "calls=50"]
         assert main(["eval", str(tmp_path / "set.csv"), "--json", "-", *bars]) == 1
-    written = capsys.readouterr()
+        written = capsys.readouterr()
+        assert main(["eval", str(tmp_path / "set.csv"), "--min", "recall@5=0.9"]) == 3
+        assert main(["eval", str(tmp_path / "set.csv"), "--min", "recall@5=0.5"]) == 0
     reply = json.loads(written.out)
     assert [(item["case"], item["code"]) for item in reply["failures"]] == [("b", "WB000")]
     assert reply["measures"]["recall@5"] == {"value": None, "n": 2, "lower": 0.5, "upper": 1.0, "known_n": 1}

@@ -15,6 +15,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.figures import MEASURES
+from engine.evaluation.question_changes import changes_between
 from engine.evaluation.recommend import distance_to_defaults, recommend
 from engine.evaluation.sweep import Axis, Sweep, can_pass, front, rows, sweep
 from engine.model.config import RunConfig
@@ -249,6 +250,11 @@ def test_nothing_shown_prefers_a_setting_whose_worse_end_is_worse(data: st.DataO
             if verdict == "worse":
                 assert figures.proven[other] <= figures.proven[0]
     quality, steps = evaluation.figures("quality"), evaluation.figures("steps")
+    for other in range(len(swept.configs)):
+        compared = changes_between(evidence, evaluation, 0, other).test.verdict
+        if compared != "not_distinguishable":
+            worse, better = (0, other) if compared == "better" else (other, 0)
+            assert quality.lower[better] > quality.upper[worse] - 1e-9
     line = front(swept).settings
     for setting in line:
         dearer_or_no_better = (quality.lower <= quality.lower[setting] + 1e-9) | (

@@ -71,7 +71,7 @@ class Gathering:
         )
 
     def why(self, case_id: str, words: Words) -> str:
-        """Why a question is in no figure."""
+        """Why a question has no usable run."""
         fault = self.batch.failures.get(case_id) if self.batch else None
         return (
             words.joined(fault_text(fault, words))
