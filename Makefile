@@ -38,8 +38,9 @@ check: style types contracts
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 
+# Behind everything else: it needs no answer before the tests are over.
 types: $(VENV)/.installed-dev
-	$(BIN)/mypy
+	nice $(BIN)/mypy
 
 contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
