@@ -101,7 +101,7 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.RemoteUnreachable,
             errors.ModelUnreachable,
         ),
-        504: (errors.ModelTimeout, errors.ReadingTimedOut),
+        504: (errors.ModelTimeout, errors.ReadingTimedOut, errors.WaitedTooLong),
         507: (errors.DataFolderUnwritable, errors.JobDiskFull, errors.StoreFull),
     }.items()
     for error in kinds

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, delete, func, or_, select
 from engine.database.base import Database, put
 from engine.database.faults import UNUSABLE
 from engine.database.tables import INSTANCES
+from engine.model.ending import joined
 
 _log = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ class LeaseOwners:
             renewing, self._renewing = self._renewing, None
             own = list(self._own)
         if renewing is not None:
-            renewing.join()
+            joined(renewing)
         for lease_id in own:
             self.leave(lease_id)
 

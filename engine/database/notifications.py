@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from engine.database.faults import UNUSABLE
 from engine.database.signals import Hear
+from engine.model.ending import joined
 
 if TYPE_CHECKING:
     import psycopg
@@ -65,7 +66,7 @@ class Notifications:
             thread, self._thread = self._thread, None
             self._hear.clear()
         if thread is not None:
-            thread.join()
+            joined(thread)
 
     def _work(self) -> None:
         # Not at the top: it comes with an extra, and what has no database of the kind is told so.

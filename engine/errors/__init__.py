@@ -219,6 +219,7 @@ another language (:func:`message_of`).
   · UnknownJob
   · UnknownToken
   · UnknownWeakPoint
+  · WaitedTooLong
   · WeakPointsUnusable
   · WebSearchError
     · WebSearchMalformed

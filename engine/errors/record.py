@@ -271,6 +271,14 @@ class AppUnreachable(WorkbenchError):
     remedy = N_("Start it again, or close it, and run the command once more.")
 
 
+class WaitedTooLong(WorkbenchError):
+    """Something did not come to an end in a time in which anything does; it may still be going on."""
+
+    code = "WB520"
+    fact = N_("{what} was not over after {seconds} s.")
+    remedy = N_("Try again; if it stays so, restart the workbench, and look at its log for what it waited for.")
+
+
 class EngineClosed(WorkbenchError):
     code = "WB504"
     fact = N_("The engine is closed.")

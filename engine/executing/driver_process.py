@@ -17,6 +17,7 @@ from typing import Any
 
 from engine.executing.blocks import Block, Recipe
 from engine.knowledge.loaders.frames import read_frame, write_frame
+from engine.model.ending import killed
 from engine.model.version import ROOT
 
 _log = logging.getLogger(__name__)
@@ -83,8 +84,7 @@ class DriverProcess:
         try:
             self._process.wait(_ENDING_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            killed(self._process)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _say(self, head: dict[str, Any], data: bytes = b"") -> None:

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from engine.builtin.extractor import BuiltinExtractor
 from engine.database.instance import Instance, alive, sweep
-from engine.errors import JobActive, JobDamaged, JobOver, JobsUnreachable, UnknownJob, WorkbenchError
+from engine.errors import JobActive, JobDamaged, JobOver, JobsUnreachable, UnknownJob, WaitedTooLong, WorkbenchError
 from engine.knowledge import manifest as manifests
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.graph.building import build_graph
@@ -34,6 +34,7 @@ from engine.knowledge.manifest import Manifest
 from engine.knowledge.pace import NOTHING, IngestReport, Pace, Progress
 from engine.knowledge.reembed import reembed
 from engine.library.values import JobState, JobStatus
+from engine.model.ending import ENDING_S
 from engine.model.values import Fault
 from engine.people import WORKBENCH, acting_as
 from engine.roles.graph import Extractor
@@ -164,7 +165,9 @@ class Jobs:
         job = self._job(job_id)
         if job.task is not None and not job.task.done():
             job.task.cancel()
-            await asyncio.wait([job.task])
+            await asyncio.wait([job.task], timeout=ENDING_S)
+            if not job.task.done():
+                raise WaitedTooLong(what=f"stop {job_id}", seconds=ENDING_S)
         if not job.status.over:  # cancelled before its first step
             self._end(job, "stopped")
         return job.status

@@ -24,6 +24,7 @@ from engine.knowledge import manifest as manifests
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
 from engine.library.values import JobStatus
+from engine.model.ending import joined
 from engine.model.values import Fault
 
 LOOK_S = 0.5
@@ -220,7 +221,7 @@ class TeamJobs:
     def close(self) -> None:
         """Say nothing more of the jobs here, so that they go on elsewhere once this process is gone."""
         self._closed.set()
-        self._thread.join()
+        joined(self._thread)
         self._table.leave()
 
     # -- the jobs of this process -------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from functools import partial
 from engine.database.base import Database
 from engine.database.faults import UNUSABLE
 from engine.llm.slot_table import LEASE_S, SlotTable
+from engine.model.ending import joined
 from engine.settings import Settings
 
 TURN_S = 2.0
@@ -109,7 +110,7 @@ class Turns:
             keeper, self._keeper = self._keeper, None
         self._wake.set()
         if keeper is not None:
-            keeper.join()
+            joined(keeper)
 
     # -- on the event loop of a call ----------------------------------------------------------------------------
 

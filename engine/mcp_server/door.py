@@ -23,6 +23,7 @@ from engine.api.web import ApiGuard, refuse
 from engine.engine import Engine
 from engine.errors import InvalidSettings, McpMissing, McpOff, NotSignedIn, TokenRefused, WorkbenchError
 from engine.messages import N_
+from engine.model.ending import ENDING_S
 from engine.people.acting import LOCAL, acting_as
 from engine.people.values import Person
 from engine.settings import Settings
@@ -165,7 +166,7 @@ class _Serving:
         ready = asyncio.Event()
         # In a context of its own: none of what it begins acts for whoever happened to come first.
         self._task = asyncio.get_running_loop().create_task(self._run(ready), context=Context())
-        await ready.wait()
+        await asyncio.wait_for(ready.wait(), ENDING_S)
 
     async def stop(self) -> None:
         self._over.set()

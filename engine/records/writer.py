@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -16,7 +16,8 @@ from sqlalchemy import Connection, delete
 from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, is_damage
 from engine.database.tables import EVENTS, PARTIAL_ANSWERS, RUNS, TAGS
-from engine.errors import EngineClosed, RecordError, WorkbenchError
+from engine.errors import EngineClosed, RecordError, WaitedTooLong, WorkbenchError
+from engine.model.ending import joined
 from engine.model.events import Event
 from engine.model.values import RunId
 from engine.records import faults
@@ -29,6 +30,8 @@ _log = logging.getLogger(__name__)
 
 RETRY_S = 1.0
 """Pause between attempts while the file cannot be written."""
+WRITING_S = 60.0
+"""How long whoever needs something written waits for the thread that writes."""
 
 _CHANGING = ("outcome", "reason", "duration_ms", "calls", "rewrites", "searched")
 
@@ -80,11 +83,14 @@ class RecordWriter:
     def stop(self) -> None:
         """Write what is left, say what could not be written, and end the thread."""
         self._do(self._stop)
-        self._thread.join()
+        joined(self._thread)
 
     def _do(self, action: Callable[[], Any]) -> Any:
         future: Future[Any] = Future()
         self._buffer.command((action, future))
+        wait((future,), WRITING_S)
+        if not future.done():
+            raise WaitedTooLong(what=f"{self._thread.name}: {action.__qualname__}", seconds=WRITING_S)
         return future.result()
 
     def _work(self) -> None:

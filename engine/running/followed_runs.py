@@ -10,6 +10,7 @@ from datetime import datetime
 
 from engine.database.signals import Signals
 from engine.errors import UnknownRun, WorkbenchError
+from engine.model.ending import joined
 from engine.model.values import RunId
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.reading import may_read
@@ -114,7 +115,7 @@ class FollowedRuns:
             self._closed = True
             self._changed.notify_all()
         if self._thread is not None:
-            self._thread.join()
+            joined(self._thread)
 
     def _heard(self, signal: str) -> None:
         kind, _, run_id = signal.partition(" ")

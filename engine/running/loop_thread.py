@@ -6,15 +6,17 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from engine.errors import EngineClosed
+from engine.errors import EngineClosed, WaitedTooLong
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 _log = logging.getLogger(__name__)
+CALL_S = 2400.0
+"""No call takes so long: the longest that one may wait for is another index of a large collection, half an hour."""
 
 
 class LoopThread:
@@ -41,8 +43,13 @@ class LoopThread:
         raise EngineClosed()
 
     def call(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """The result of ``work``; raises as :meth:`submit` and ``work`` do."""
-        return self.submit(work).result()
+        """The result of ``work``; raises as :meth:`submit` and ``work`` do, and ``WaitedTooLong``."""
+        what, future = work.__qualname__, self.submit(work)
+        wait((future,), CALL_S)
+        if not future.done():
+            future.cancel()
+            raise WaitedTooLong(what=what, seconds=CALL_S)
+        return future.result()
 
     def soon(self, callback: Callable[..., object], *args: object) -> None:
         """Call something on the loop; raises ``RuntimeError`` once it is closed."""

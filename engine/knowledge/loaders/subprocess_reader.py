@@ -13,6 +13,7 @@ from typing import Any
 from engine.errors import SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable
 from engine.knowledge.loaders.contents import Contents
 from engine.knowledge.loaders.frames import read_frame, unpacked, unpacked_error, write_frame
+from engine.model.ending import killed
 from engine.model.version import ROOT
 
 TIME_LIMIT_S = 180.0
@@ -94,9 +95,7 @@ class Reader:
 
     def end(self) -> None:
         """Kill the process, as a crash would."""
-        if self.alive:
-            self._process.kill()
-        self._process.wait()
+        killed(self._process)
 
     def close(self) -> None:
         self.end()
