@@ -26,6 +26,7 @@ from ollama import AsyncClient
 from pymilvus import MilvusClient
 
 from engine.builtin.abstain import abstention
+from engine.builtin.answer_support import Given, unsupported_sentences
 from engine.builtin.embedder import HashingEmbedder, embeddable, use_one_thread
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
@@ -41,7 +42,7 @@ from engine.llm.parsing import Reply, RewriteReply, VerdictReply, read_cut_reply
 from engine.llm.prompts import defused, fenced, tried, within
 from engine.llm.reranker import shown
 from engine.llm.rewriter import proposal
-from engine.llm.streaming import fault_of_cited
+from engine.llm.streaming import fault_of_cited, mend_of_cited
 from engine.llm.thinking import ThinkingFilter
 from engine.llm.together import SetReply
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
@@ -121,7 +122,7 @@ CONTEXT_TOKENS = 4000
 FAILED_TOKENS = 3000
 
 GRADER_RULES = GRADER_AGAIN = REWRITER_RULES = REWRITER_AGAIN = GENERATOR_RULES = UNVERIFIED = ""
-CLOSING = CLOSING_ZH = WORDLESS_AGAIN = UNCITED_AGAIN = SET_RULES = SET_AGAIN = ""
+CLOSING = CLOSING_ZH = SET_RULES = SET_AGAIN = ""
 EXAMPLES: dict[str, str] = {}
 VERDICT_SCHEMA: dict[str, Any] = {}
 SHORT_VERDICT_SCHEMA: dict[str, Any] = {}
@@ -157,6 +158,8 @@ class State(TypedDict, total=False):
     answer: str
     citations: list[Citation]
     outcome: str
+    unsupported: list[str]
+    """Sentences of the answer that say what stands in nothing they cite."""
 
 
 @dataclass(frozen=True)
@@ -378,7 +381,14 @@ async def generate(state: State) -> State:
     outcome = "answered" if state["decision"].reason == "passed" else "answered_forced"
     if ANSWER_UNVERIFIED:
         outcome = outcome if verified else "answered_unverified"
-    return {"answer": answer.text, "citations": list(answer.citations), "outcome": outcome}
+    doubted = unsupported_sentences(question, answer.text, Given(tuple(passages)))
+    unsupported = [item.sentence for item in doubted]
+    return {
+        "answer": answer.text,
+        "citations": list(answer.citations),
+        "outcome": outcome,
+        "unsupported": unsupported,
+    }
 
 
 def chosen(rounds: Sequence[Round]) -> tuple[list[Passage], bool]:
@@ -767,11 +777,11 @@ async def write(question: str, passages: Sequence[Passage], verified: bool) -> s
     parts = [fenced("passage", item.text, f' number="{place}"') for place, item in enumerate(passages, start=1)]
     closing = CLOSING_ZH if language == "zh" else CLOSING.replace("__LANGUAGE__", LANGUAGE_NAMES[language])
     messages = prompt(rules, [*parts, fenced("question", question), closing])
-    return await written(messages, question)
+    return await written(messages, question, Given(tuple(passages)))
 
 
-async def written(messages: Sequence[Message], question: str) -> str:
-    """A text that is an answer: one without words, or without a marker, is asked for once more."""
+async def written(messages: Sequence[Message], question: str, given: Given) -> str:
+    """A text that is an answer: one without words, support or a marker is asked for once more."""
     for attempt in (1, 2):
         try:
             said = await say(GENERATOR, messages)
@@ -779,9 +789,10 @@ async def written(messages: Sequence[Message], question: str) -> str:
             if attempt == 2 or fault.begun or not fault.worth_repeating:
                 raise
             continue
-        wrong = "" if said.cut else fault_of_cited(said.text, question)
+        wrong = "" if said.cut else fault_of_cited(said.text, question, given)
         if said.text and attempt == 1 and wrong:
-            return await written_again(messages, said.text, question, wrong)
+            more = again(said.text, mend_of_cited(said.text, question, given))
+            return await written_again([*messages, *more], said.text, question, wrong)
         if said.text and wrong != "wordless":
             return said.text
     raise ModelFault("garbled", "The generator said nothing.")
@@ -789,10 +800,9 @@ async def written(messages: Sequence[Message], question: str) -> str:
 
 async def written_again(messages: Sequence[Message], first: str, question: str, wrong: str) -> str:
     """The second try; a first text with words stands where this brings none."""
-    more = again(first, WORDLESS_AGAIN if wrong == "wordless" else UNCITED_AGAIN)
     text = ""
     try:
-        text = (await say(GENERATOR, [*messages, *more], warmer=True)).text
+        text = (await say(GENERATOR, messages, warmer=True)).text
     except ModelFault:
         if wrong == "wordless":
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from engine.llm import prompts, streaming
+from engine.llm import prompts
 from engine.llm import together as whole
 from engine.model.config import RunConfig
 from engine.model.values import Language
@@ -35,8 +35,6 @@ def prompt_values() -> dict[str, Any]:
         "UNVERIFIED": prompts.UNVERIFIED,
         "CLOSING": prompts.CLOSING,
         "CLOSING_ZH": prompts.CLOSING_ZH,
-        "WORDLESS_AGAIN": streaming.WORDLESS_AGAIN,
-        "UNCITED_AGAIN": streaming.UNCITED_AGAIN,
         "LANGUAGE_NAMES": dict(prompts.LANGUAGE_NAMES),
         "LONGEST_ECHO": prompts.LONGEST_ECHO,
     }

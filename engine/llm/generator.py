@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from engine.llm.prompts import generator_messages, rules_tokens
-from engine.llm.streaming import AnsweringRole, fault_of_cited, streamed
+from engine.llm.streaming import AnsweringRole, streamed_from
 from engine.roles import SILENT, GenerationRequest, Trace
 
 
@@ -13,9 +11,10 @@ class ChatGenerator(AnsweringRole):
     """Answers with a chat model (contract: :class:`engine.roles.Generator`), streaming through ``trace.token``.
 
     A call that fails before anything was streamed, or says nothing, is repeated once; later failures are raised, since
-    a second answer after half of a first one would be read as one text. An answer of markers or the question alone, or
-    without a marker, is asked for again. Thinking is left to the model's own default and kept out of the answer.
-    Raises ``EmptyReply`` where the model says nothing twice, ``WordlessReply`` where nothing else comes twice.
+    a second answer after half of a first one would be read as one text. An answer of markers or the question alone,
+    without a marker, or with what no passage says, is asked for again. Thinking is left to the model's own default and
+    kept out of the answer. Raises ``EmptyReply`` where the model says nothing twice, ``WordlessReply`` where nothing
+    else comes twice.
     """
 
     reply_share = 4
@@ -25,5 +24,4 @@ class ChatGenerator(AnsweringRole):
         return reply_tokens + rules_tokens()
 
     async def generate(self, request: GenerationRequest, trace: Trace = SILENT) -> str:
-        fault_of = partial(fault_of_cited, question=request.question)
-        return await streamed(self._chat, generator_messages(request), trace, fault_of)
+        return await streamed_from(self._chat, generator_messages(request), trace, request)

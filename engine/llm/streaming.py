@@ -6,15 +6,18 @@ import asyncio
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
 from engine.errors import EmptyReply, ModelError, WordlessReply
 from engine.llm.chat import ChatModel
-from engine.llm.prompts import again
+from engine.llm.prompts import again, defused
 from engine.llm.role import TRIES, ChatRole, twice
 from engine.llm.tokens import estimate_tokens
 from engine.model.config import RoleModel
-from engine.model.values import Message
-from engine.roles import Trace
+from engine.model.values import Attachment, Message
+from engine.retrieval.citations import resolve
+from engine.roles import GenerationRequest, TableGiven, Trace
 from engine.running.answer_note import denies, wordless
 from engine.settings import Settings
 
@@ -27,6 +30,14 @@ UNCITED_AGAIN = (
     "Your answer names no passage. Write it again, and put behind each statement the number of the passage that it "
     "comes from in square brackets, such as [1]. Leave out what no passage says."
 )
+UNSUPPORTED_AGAIN = (
+    "Your answer says what the passages that it cites do not say:\n{sentences}\n"
+    "Write the whole answer again, from the passages alone. Leave out every figure and name that no passage has; where "
+    "the passages do not answer the question, say so."
+)
+_MOST_NAMED = 5
+_LONGEST_NAMED = 300
+"""Sentences, and characters of each, that a second try is told of."""
 _QUESTION_TOKENS = 1000
 _FENCE_TOKENS = 400
 """Tags, numbers and chat template around some twenty passages."""
@@ -34,14 +45,40 @@ _LEFT = 0.9
 """Part of the time left that a second try may take: the first answer must still be told within it."""
 
 Fault = Callable[[str], str]
-"""What is wrong with a text as an answer: ``wordless``, ``uncited``, or empty where it will do."""
+"""What is wrong with a text as an answer: ``wordless``, ``unsupported``, ``uncited``, or empty where it will do."""
+Mend = Callable[[str], str]
+"""What a model is told of a text that will not do."""
 
 
-def fault_of_cited(text: str, question: str = "") -> str:
-    """Name what an answer from passages lacks: words of its own, or markers unless it says that it cannot tell."""
+def fault_of_cited(text: str, question: str = "", given: Given | None = None) -> str:
+    """Name what an answer from passages lacks: words, support, or markers unless it says that it cannot tell."""
     if wordless(text, question):
         return "wordless"
+    if given is not None and doubted(text, question, given):
+        return "unsupported"
     return "" if _MARKER.search(text) or denies(text) else "uncited"
+
+
+def mend_of_cited(text: str, question: str = "", given: Given | None = None) -> str:
+    """Say what to mend of an answer from passages, by name where sentences of it are not supported."""
+    fault = fault_of_cited(text, question, given)
+    if fault == "unsupported" and given is not None:
+        return UNSUPPORTED_AGAIN.replace("{sentences}", "\n".join(doubted(text, question, given)))
+    return WORDLESS_AGAIN if fault == "wordless" else UNCITED_AGAIN
+
+
+def doubted(text: str, question: str, given: Given) -> list[str]:
+    """Lines that name the sentences which are not supported, and what is missing of each."""
+    found = unsupported_sentences(question, resolve(text, given.passages).text, given)
+    return [
+        f'- "{defused(item.sentence)[:_LONGEST_NAMED]}" (not there: {", ".join(item.missing)[:_LONGEST_NAMED]})'
+        for item in found[:_MOST_NAMED]
+    ]
+
+
+def mend_of_plain(text: str) -> str:
+    """Say what to mend of an answer without passages."""
+    return WORDLESS_AGAIN
 
 
 def fault_of_plain(text: str) -> str:
@@ -81,14 +118,17 @@ async def streamed(
     messages: Sequence[Message],
     trace: Trace,
     fault_of: Fault | None = fault_of_plain,
+    *,
     before: str = "",
+    mend: Mend = mend_of_plain,
 ) -> str:
     """The whole answer, its pieces given to ``trace.token``; ``trace.restart`` where another one replaces them.
 
     A call that failed before its first piece is made once more; after it, a second answer behind half of a first one
-    would be read as one text. A reply without words gets one more try and is then ``WordlessReply``, one without a
-    marker gets one and is then taken as it is; without ``fault_of`` any text will do. ``before`` is streamed in front
-    of the first piece, and is no part of the answer. Raises ``EmptyReply`` where the model says nothing twice.
+    would be read as one text. A reply without words gets one more try and is then ``WordlessReply``; one that is not
+    supported or has no marker gets one, told by ``mend`` what is wrong, and is then taken as it is; without
+    ``fault_of`` any text will do. ``before`` is streamed in front of the first piece, and is no part of the answer.
+    Raises ``EmptyReply`` where the model says nothing twice.
     """
     heard = False
 
@@ -104,7 +144,7 @@ async def streamed(
         fault = fault_of(said.text) if fault_of and said.text and not said.truncated else ""
         if fault_of is None or not fault or last:
             return _worded(said.text, fault, chat) or None
-        return await _again(chat, messages, said.text, trace, fault_of)
+        return await _again(chat, (*messages, *again(said.text, mend(said.text))), said.text, trace, fault_of)
 
     text = await twice(say, final=lambda: heard)
     if text is None:
@@ -112,14 +152,29 @@ async def streamed(
     return text
 
 
-async def _again(chat: ChatModel, messages: Sequence[Message], first: str, trace: Trace, fault_of: Fault) -> str:
+async def streamed_from(chat: ChatModel, messages: Sequence[Message], trace: Trace, request: GenerationRequest) -> str:
+    """The whole answer to a request, held against what the request gives."""
+    tables = tuple(Attachment("table", item.name, rows=numbered_rows(item)) for item in request.tables)
+    given = Given(request.passages, tables, graph_texts(request.graph))
+    fault_of = partial(fault_of_cited, question=request.question, given=given)
+    return await streamed(
+        chat, messages, trace, fault_of, mend=partial(mend_of_cited, question=request.question, given=given)
+    )
+
+
+def numbered_rows(table: TableGiven) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table at their own numbers; those that were left out are empty."""
+    rows = dict(table.rows) | ({1: table.header} if table.header else {})
+    return tuple(rows.get(number, ()) for number in range(1, max(rows, default=0) + 1))
+
+
+async def _again(chat: ChatModel, asked: Sequence[Message], first: str, trace: Trace, fault_of: Fault) -> str:
     """The second try after a first text that will not do; a first text with words stands where this brings none."""
     fault = fault_of(first)
-    asked = (*messages, *again(first, WORDLESS_AGAIN if fault == "wordless" else UNCITED_AGAIN))
     trace.restart()
     text = ""
     try:
-        async with asyncio.timeout(trace.time_left_s() * _LEFT if fault == "uncited" else None):
+        async with asyncio.timeout(trace.time_left_s() * _LEFT if fault != "wordless" else None):
             text = (await chat.say(asked, trace, trace.token, attempt=TRIES, warmer=True)).text
     except (ModelError, TimeoutError):
         if fault == "wordless":

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from engine.llm.chat import SHORTEST_REPLY, ChatModel
-from engine.llm.streaming import AnsweringRole, fault_of_cited, streamed
+from engine.llm.streaming import AnsweringRole, streamed_from
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer_prompts import writer_rules_tokens
 from engine.model.config import RoleModel
@@ -43,8 +42,7 @@ class ChatWriter(AnsweringRole):
 
     async def write(self, messages: Sequence[BaseMessage], trace: Trace = SILENT) -> str:
         sent = fitting([Message(_ROLES[item.type], item.text) for item in messages], self._room)
-        fault_of = partial(fault_of_cited, question=request_of(messages).question)
-        return await streamed(self._chat, sent, trace, fault_of)
+        return await streamed_from(self._chat, sent, trace, request_of(messages))
 
 
 def fitting(messages: Sequence[Message], room: int) -> tuple[Message, ...]:
