@@ -21,6 +21,7 @@ from engine.errors import (
     ModelUnreachable,
     WorkbenchError,
 )
+from engine.llm.counted import Oversized
 
 OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
 RERANK = "rerank"
@@ -48,8 +49,6 @@ def kinds() -> Mapping[type[BaseException], Kind]:
     import ollama
     import pydantic
     from langchain_core import exceptions as langchain
-
-    from engine.llm.counted import Oversized
 
     return {
         Oversized: "oversized",
@@ -174,8 +173,6 @@ def kind_of(error: Exception) -> Kind:
 
 def _oversized(error: BaseException) -> Exception | None:
     """What stopped a reply that was too large: clients of providers wrap it in errors of their own."""
-    from engine.llm.counted import Oversized
-
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, Oversized):
