@@ -8,7 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack, get_args
 
 from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from engine.evaluation.noise import Regraded
     from engine.evaluation.store import EvaluationStore
 
+Loaded = Literal["knowledge_base", "workflow"]
 _PATIENCE_S = 0.5
 """How long a page waits to hear whether Ollama is there."""
 _CLOSING_S = 10.0
@@ -427,13 +428,20 @@ class Engine:
         return self._loop.submit(work)
 
     def wait_until_ready(self) -> None:
-        """Block until the knowledge base is open; raises what kept it from opening, e.g. ``StoreLocked``."""
+        """Block until a question can be answered; raises what kept the store from opening, e.g. ``StoreLocked``."""
         self._loop.call(self.resources.knowledge.ready())
+        self._loop.call(self.resources.load_workflow())
 
     @property
     def ready(self) -> bool:
-        """Whether the knowledge base is open; never blocks."""
-        return self.resources.knowledge.is_open
+        """Whether a question can be answered without a wait for what a start loads; never blocks."""
+        return not self.loading
+
+    @property
+    def loading(self) -> tuple[Loaded, ...]:
+        """What the first question would still wait for; never blocks."""
+        there = {"knowledge_base": self.resources.knowledge.is_open, "workflow": self.resources.workflow_loaded}
+        return tuple(name for name in get_args(Loaded) if not there[name])
 
     @property
     def opening_fault(self) -> Fault | None:

@@ -186,6 +186,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
                 "version": __version__,
                 "instance": engine.instance,
                 "ready": engine.ready,
+                "loading": engine.loading,
                 "active_runs": engine.active_runs(),
                 "faults": [_noted(item) for item in engine.noted_faults] + ([kept.said()] if kept else []),
             }

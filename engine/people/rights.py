@@ -62,7 +62,7 @@ _ENGINE: Operations = {
     # The knowledge base.
     **dict.fromkeys(("collections", "describe", "sources", "passages", "source_kinds"), LOOK),
     **dict.fromkeys(("memories", "weak_points", "opening_fault", "open_again", "faults", "noted_faults"), LOOK),
-    **dict.fromkeys(("wait_until_ready", "ready"), OWN),
+    **dict.fromkeys(("wait_until_ready", "ready", "loading"), OWN),
     "delete_source": _manage(N_("Source deleted"), "collection", "source"),
     "limit_collection": _manage(N_("Collection limited to groups"), "collection", "groups"),
     "set_query_prefix": _manage(N_("Query prefix changed"), "collection", "prefix"),

@@ -74,17 +74,25 @@ class Resources:
         self.speeds = SpeedNotes(settings.data_dir / "host.json")
         self._ollama = KeptLook(lambda: ollama_status(settings))
         self._offered = KeptLook(lambda: offered_models(settings))
+        self._loading: asyncio.Task[Any] | None = None
+        self.workflow_loaded = False
 
     async def warm_up(self) -> Sequence[WorkbenchError]:
-        """Open the knowledge base and import LangGraph ahead of the first question; faults wait for who needs it.
+        """Make ready what the first question needs; faults wait for who needs it.
 
         Returns those of parts that no opening needs: nothing else would tell of them before they are asked for.
         """
-        # One after the other: two big imports at once only take turns, and the page waits for the first alone.
-        await asyncio.gather(self.knowledge.ready(), return_exceptions=True)
+        # At once: while the one waits for the disk or for the store's server, the other is imported.
+        await asyncio.gather(self.knowledge.ready(), self.load_workflow(), return_exceptions=True)
         await asyncio.to_thread(self.speeds.all)
-        await asyncio.to_thread(compiled, USUAL)
         return await self._unheard_of()
+
+    async def load_workflow(self) -> None:
+        """Import LangGraph and compile the usual workflow, once; a failure there is said by the first run."""
+        if self._loading is None:
+            self._loading = asyncio.create_task(asyncio.to_thread(compiled, USUAL))
+        await asyncio.wait([self._loading])
+        self.workflow_loaded = True
 
     async def _unheard_of(self) -> Sequence[WorkbenchError]:
         try:

@@ -20,7 +20,10 @@ class RunLog(ABC):
         self.id = run_id
         self._events: list[Event] = []
         self._record: RunRecord | None = None
-        self._changed = threading.Condition()
+        lock = threading.RLock()
+        self._changed = threading.Condition(lock)
+        self._over = threading.Condition(lock)
+        """Apart, so that an event wakes nobody who waits for the end: each would take the interpreter from the run."""
         self._listeners: set[Callable[[], None]] = set()
         """Those who follow on an event loop."""
         self._waiting = 0
@@ -51,7 +54,7 @@ class RunLog(ABC):
     def wait(self, timeout_s: float | None = None) -> bool:
         """Block until the run has ended; False where ``timeout_s`` passed first."""
         with self._one_more(), self._changed:
-            return self._changed.wait_for(self._finished, timeout_s)
+            return self._over.wait_for(self._finished, timeout_s)
 
     def follow(self, after: int = 0) -> Iterator[Event]:
         """Events from ``after`` on, blocking for new ones, ending with the run's last."""
@@ -115,6 +118,8 @@ class RunLog(ABC):
         self._events.append(event)
         self._record = fold(self._record, event)
         self._changed.notify_all()
+        if self._finished():
+            self._over.notify_all()
 
     def _wake(self) -> None:
         """Wake those who follow on an event loop; not under the condition, for they may be on this very thread."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -77,7 +78,7 @@ class EndingLock(threading.Condition):
 @pytest.mark.parametrize("turn", [1, 2])
 def test_an_end_that_comes_between_reading_and_looking_for_more_is_not_lost(turn: int) -> None:
     run = begun()
-    run._changed = EndingLock(run, turn)
+    run._changed = run._over = EndingLock(run, turn)
 
     async def read() -> list[str]:
         return [event.kind async for event in run.afollow()]
@@ -217,3 +218,29 @@ def test_stopping_without_a_task_or_twice_cancels_at_most_once() -> None:
 
     asyncio.run(scenario())
     assert cancelled == ["first"]
+
+
+def test_who_waits_for_the_end_is_woken_by_the_end_alone() -> None:
+    """Each wake would take the interpreter from the run."""
+    run = begun()
+    looks: list[int] = []
+    asked = run._finished
+
+    def noted() -> bool:
+        looks.append(threading.get_ident())
+        return asked()
+
+    run._finished = noted  # type: ignore[method-assign]
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: (threading.get_ident(), run.wait(PATIENCE_S)))
+        until = time.monotonic() + PATIENCE_S
+        while not run._over._waiters and time.monotonic() < until:  # type: ignore[attr-defined]
+            time.sleep(0.001)
+        for place in range(TOKENS):
+            run.emit(TokenStreamed(text=f"{place} "))
+            # Whoever was woken gets its turn.
+            time.sleep(0)
+        run.emit(RunFinished(outcome="answered", reason="passed"))
+        reader, over = waiting.result(PATIENCE_S)
+    assert over
+    assert looks.count(reader) == 2

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+from pages.parts.common.after_start import give_way
 
 ROOT = Path(__file__).resolve().parents[2]
 LATER = (
@@ -121,3 +124,36 @@ def test_a_first_start_segments_nothing(tmp_path: Path) -> None:
         "print(passages, 'rjieba' in sys.modules)"
     )
     assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == "[252] False"
+
+
+def test_what_the_first_question_needs_is_loaded_when_the_start_says_so(tmp_path: Path) -> None:
+    script = (
+        "from engine.engine import Engine\n"
+        "from engine.settings import Settings\n"
+        "from engine.workflows import compiled\n"
+        "with Engine.open(Settings.load()) as engine:\n"
+        "    before = engine.loading, engine.ready\n"
+        "    engine.wait_until_ready()\n"
+        "    print(before, engine.loading, engine.ready, compiled.cache_info().currsize)"
+    )
+    expected = "(('knowledge_base', 'workflow'), False) () True 1"
+    assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == expected
+
+
+class Busy:
+    """An engine whose run is over after some looks."""
+
+    def __init__(self, looks: int) -> None:
+        self.left = looks
+
+    def active_runs(self) -> int:
+        self.left -= 1
+        return int(self.left > 0)
+
+
+def test_a_run_that_has_begun_goes_before_what_is_imported_for_pages() -> None:
+    soon, never = Busy(3), Busy(10**9)
+    give_way(soon, time.monotonic() + 60)  # type: ignore[arg-type]
+    assert soon.left == 0
+    give_way(never, time.monotonic())  # type: ignore[arg-type]
+    assert never.left == 10**9 - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from engine.errors import ModelError
 from engine.model.config import RunConfig
@@ -143,7 +144,12 @@ class FakeResources:
             raise self.error
         return Roles(self.retriever, self.grader, self.rewriter, self.generator), {"grader": "fake"}
 
+    workflow_loaded: ClassVar[bool] = True
+
     async def warm_up(self) -> None:
+        return None
+
+    async def load_workflow(self) -> None:
         return None
 
     async def close(self) -> None:

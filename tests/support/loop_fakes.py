@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.builtin.rerank import GraderReranker
 from engine.builtin.source_router import BuiltinSourceRouter
@@ -158,7 +158,12 @@ class LoopResources:
     async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]:
         return await self.kinds.kinds()
 
+    workflow_loaded: ClassVar[bool] = True
+
     async def warm_up(self) -> None:
+        return None
+
+    async def load_workflow(self) -> None:
         return None
 
     async def close(self) -> None:

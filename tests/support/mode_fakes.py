@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.builtin.direct import BuiltinDirectAnswerer
 from engine.builtin.query_analyst import BuiltinQueryAnalyst
@@ -159,7 +159,12 @@ class GraphResources:
         roles = Roles(FakeRetriever(), self.grader, self.rewriter, self.generator, own=graph)
         return roles, {"grader": "fake", "graph": "ready"}
 
+    workflow_loaded: ClassVar[bool] = True
+
     async def warm_up(self) -> None:
+        return None
+
+    async def load_workflow(self) -> None:
         return None
 
     async def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import time
 from contextlib import suppress
 from importlib import import_module
 
@@ -78,20 +79,32 @@ IMPORTED_BY_PAGES = (
     ),
 )
 
+_PAUSE_S = 0.02
+_GIVES_WAY_S = 20.0
+"""Longest time that runs have before what is left here, in seconds."""
+
 
 def finish_start(engine: Engine) -> None:
-    """Once the knowledge base is open, do what the first page would wait for, and collect garbage from then on."""
+    """Once questions can be answered, do what the first page would wait for, and collect garbage from then on."""
     try:
         with suppress(WorkbenchError):  # pages say it, and do without
             engine.wait_until_ready()
-        for name in IMPORTED_BY_PAGES:
-            import_module(name)
         with acting_as(WORKBENCH):
+            until = time.monotonic() + _GIVES_WAY_S
+            for name in IMPORTED_BY_PAGES:
+                give_way(engine, until)
+                import_module(name)
             _prepare(engine)
     finally:
         # What there is now stays: no collection has to look at it again.
         gc.freeze()
         gc.enable()
+
+
+def give_way(engine: Engine, until: float) -> None:
+    """Wait while runs are under way, up to a time: both would take turns at one interpreter."""
+    while engine.active_runs() and time.monotonic() < until:
+        time.sleep(_PAUSE_S)
 
 
 def _prepare(engine: Engine) -> None:
