@@ -20,6 +20,8 @@ def progress_parts(progress: BatchProgress, words: Words) -> list[str]:
         parts.append(words("waiting for a worker of the cluster"))
     elif progress.workers:
         parts.append(words.count("1 worker", "{n} workers", progress.workers))
+    if progress.gives_up_s is not None:
+        parts.append(words("gives up in {time}", time=duration_text(progress.gives_up_s * 1000.0)))
     if progress.rate_per_s > 0:
         parts.append(words("{rate} a second", rate=f"{progress.rate_per_s:.1f}"))
     if progress.remaining_s is not None:

@@ -37,7 +37,7 @@ class ClusterUnreachable(ClusterError):
 
 
 class ClusterLost(ClusterError):
-    """It was there and is gone, or has no room for a single worker."""
+    """It was there and is gone, has no room for a single worker, or nothing comes of those that it has."""
 
     code = "WB954"
     gone = Message(
@@ -47,6 +47,10 @@ class ClusterLost(ClusterError):
     full = Message(
         N_("The Ray cluster at {address} has had no room for a worker for {seconds} seconds."),
         N_("Add a node, or end what else is running there; then resume the job."),
+    )
+    stuck = Message(
+        N_("The workers of the Ray cluster at {address} have finished nothing for {seconds} seconds."),
+        N_("Look at their logs for what they wait for; then resume the job."),
     )
 
 

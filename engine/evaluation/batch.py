@@ -127,8 +127,10 @@ class BatchRunner:
             self._launch(batch, cases, place)
         return batch.id
 
-    def resume(self, batch_id: str, *, failures: bool = False) -> bool:
+    def resume(self, batch_id: str, *, failures: bool = False, here: bool = False) -> bool:
         """Run what is left of a batch: cases without a finished run, and failed ones where ``failures`` says so.
+
+        ``here`` keeps it in this process where a cluster is set.
 
         False where nothing is left. Raises ``UnknownBatch``, and ``BatchActive`` while it or another is running, here
         or in another process.
@@ -142,7 +144,7 @@ class BatchRunner:
                 batch = self._recovered(batch_id)
                 again = {*batch.left, *(batch.failures if failures else ())}
                 left = [case for case in self._store.batch_cases(batch_id) if case.id in again]
-                place = place_for(self._engine.settings, len(left), batch.concurrency)
+                place = None if here else place_for(self._engine.settings, len(left), batch.concurrency)
                 self._store.forget_cases(batch_id, again)
             except BaseException:
                 # One whose process is gone stays so, and is taken over at a later look.
@@ -205,6 +207,7 @@ class BatchRunner:
             fault=self._faults.get(batch_id),
             spent=batch.spent,
             workers=going.executor.workers if going is not None else None,
+            gives_up_s=going.executor.gives_up_s if going is not None else None,
         )
 
     @property

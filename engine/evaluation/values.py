@@ -90,6 +90,8 @@ class BatchProgress:
     """By the cases that have ended."""
     workers: int | None = None
     """Processes of a cluster that are at work on it; None where threads of one process are."""
+    gives_up_s: float | None = None
+    """Seconds until a cluster that does nothing is given up; None while it works, and without one."""
 
 
 Drawing = Literal["random", "chosen", ""]

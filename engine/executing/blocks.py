@@ -66,6 +66,10 @@ class Executor(Protocol):
     def workers(self) -> int | None:
         """Processes of a cluster that are ready; None where threads of this process do the work."""
 
+    @property
+    def gives_up_s(self) -> float | None:
+        """Seconds until a cluster that does nothing is given up; None while it works, and without one."""
+
     def perform(self, blocks: Iterable[Block]) -> Iterator[Performed]:
         """Take blocks one by one as there is room for them, and yield each once it is done, in any order.
 

@@ -17,9 +17,11 @@ from engine.executing.driver_process import DriverProcess, Heard
 
 _log = logging.getLogger(__name__)
 PATIENCE_S = 180.0
-"""How long a cluster may be away before a job ends with what it has: its head can be started again in that time."""
-_FULL_TIMES = 20.0
-"""So many times as long a job waits for its first free processor: another job may have them all."""
+"""How long a cluster may be away, or have no room for a worker, before a job ends with what it has."""
+BLOCK_S = 1800.0
+"""How long nothing may come of workers that are there: the calls of a block have limits far below that."""
+_QUIET_S = 20.0
+"""A cluster that does nothing for so long is said to be waited for."""
 _AGAIN_S = 2.0
 """Pause before a cluster that was lost is looked for again."""
 _STOPPING_S = 20.0
@@ -39,6 +41,7 @@ class Place:
     at_once: int = 1
     """Blocks that one process does at the same time."""
     patience_s: float = PATIENCE_S
+    block_s: float = BLOCK_S
 
 
 class ClusterExecutor:
@@ -54,7 +57,7 @@ class ClusterExecutor:
         self._workers = 0
         self._worked = False
         """Whether any worker was ever ready."""
-        self._well_at = 0.0
+        self._well_at = self._ended_at = time.monotonic()
         self._stopping = threading.Event()
         self._stop_by = 0.0
 
@@ -67,13 +70,20 @@ class ClusterExecutor:
         return self._workers
 
     @property
+    def gives_up_s(self) -> float | None:
+        """Seconds until a cluster that does nothing is given up; None while it works."""
+        if self._away_s > _QUIET_S:
+            return max(0.0, self._place.patience_s - self._away_s)
+        return max(0.0, self._place.block_s - self._silent_s) if self._silent_s > self._place.block_s / 2 else None
+
+    @property
     def driver_pid(self) -> int | None:
         """Number of the driver's process, where there is one."""
         return self._driver.pid if self._driver is not None else None
 
     def perform(self, blocks: Iterable[Block]) -> Iterator[Performed]:
         source = iter(blocks)
-        self._well_at = time.monotonic()
+        self._well_at = self._ended_at = time.monotonic()
         try:
             while True:
                 self._fill(source)
@@ -81,6 +91,7 @@ class ClusterExecutor:
                     return
                 head, data = self._heard()
                 if head["is"] == "done" and head["key"] in self._under_way:
+                    self._ended_at = time.monotonic()
                     yield Performed(head["key"], head.get("value"), data, fault_of(head.get("fault")))
                     # Only now is there room for another: whoever takes results slowly is not flooded with them.
                     self._under_way.pop(head["key"], None)
@@ -156,8 +167,12 @@ class ClusterExecutor:
         if self._workers:
             self._worked = True
             self._well_at = time.monotonic()
-        elif self._away_s > _FULL_TIMES * self._place.patience_s and not self._stopping.is_set():
+        if self._stopping.is_set():
+            return
+        if self._away_s > self._place.patience_s:
             raise ClusterLost.full(address=self._place.address, seconds=f"{self._away_s:.0f}")
+        if self._silent_s > self._place.block_s:
+            raise ClusterLost.stuck(address=self._place.address, seconds=f"{self._silent_s:.0f}")
 
     def _lost(self) -> None:
         """The driver is gone, and its workers with it: what they had under way is done by the next ones."""
@@ -173,6 +188,10 @@ class ClusterExecutor:
     @property
     def _away_s(self) -> float:
         return time.monotonic() - self._well_at
+
+    @property
+    def _silent_s(self) -> float:
+        return time.monotonic() - self._ended_at
 
     def _end_driver(self) -> None:
         driver, self._driver, self._room, self._workers = self._driver, None, 0, 0

@@ -33,6 +33,10 @@ class LocalExecutor:
     def workers(self) -> None:
         return None
 
+    @property
+    def gives_up_s(self) -> None:
+        return None
+
     def perform(self, blocks: Iterable[Block]) -> Iterator[Performed]:
         source = iter(blocks)
         done: SimpleQueue[Performed] = SimpleQueue()

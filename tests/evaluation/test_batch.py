@@ -22,6 +22,7 @@ from engine.errors import (
     UnknownBatch,
     UnknownQuerySet,
 )
+from engine.evaluation import batch as batch_module
 from engine.evaluation.batch import BatchRunner
 from engine.evaluation.cases import Case, QuerySet
 from engine.model.config import RunConfig
@@ -186,6 +187,26 @@ def test_a_stopped_batch_goes_on_with_what_is_left(held: Engine, gate: Gate) -> 
     assert held.batches.resume(batch_id) is True
     finished(held, batch_id)
     assert held.evaluation.batch(batch_id).done == frozenset(NAMES)
+
+
+def test_what_is_left_can_be_run_here_where_a_cluster_is_set_that_cannot_be_used(
+    held: Engine, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch_id = held.batches.start("six", RunConfig(), concurrency=1)
+    gate.wait_until_reached()
+    held.batches.stop(batch_id)
+    finished(held, batch_id)
+    gate.open()
+
+    def no_cluster(*_: object) -> None:
+        raise ClusterUnreachable(address="head:1", why="gone")
+
+    monkeypatch.setattr(batch_module, "place_for", no_cluster)
+    with pytest.raises(ClusterUnreachable):
+        held.batches.resume(batch_id)
+    assert held.batches.resume(batch_id, here=True)
+    finished(held, batch_id)
+    assert held.evaluation.batch(batch_id).finished
 
 
 def test_a_run_that_somebody_cancels_is_left_and_repeated(held: Engine, gate: Gate) -> None:

@@ -15,6 +15,8 @@ from components.common.phrases import model_label
 from components.knowledge.draw import quiet
 from components.tune.progress import batch_status
 from engine.engine import Engine
+from engine.errors import ClusterError
+from engine.errors.recorded import classes
 from engine.evaluation.values import Batch
 from engine.executing.choosing import WORTH_A_CLUSTER
 from engine.model.config import RunConfig
@@ -25,6 +27,8 @@ from pages.parts.tune.collection import nothing_there, sources_of
 from pages.parts.tune.evidence import Gathering, part_of, progress_of
 
 _WATCH_S = 0.5
+_STOPPED_S = 60.0
+_OF_A_CLUSTER = frozenset(kind.code for kind in classes(ClusterError))
 _MOST_AT_ONCE = 8
 _CHOSEN = "tune_batch"
 
@@ -46,6 +50,9 @@ def gathering_buttons(
     left = len(batch.left)
     if left and st.button(words("Go on with {n}", n=left), icon=":material/resume:", type="primary", key="tune_resume"):
         _begin(lambda: engine.batches.resume(batch.id))
+    fault = progress_of(engine, batch.id).fault
+    if left and fault is not None and fault.code in _OF_A_CLUSTER and _here_instead(words):
+        _begin(lambda: engine.batches.resume(batch.id, here=True))
     again = words.count("Try the failed one again", "Try {n} failed again", len(batch.failures))
     if batch.failures and st.button(again, icon=":material/refresh:", key="tune_retry"):
         _begin(lambda: engine.batches.resume(batch.id, failures=True))
@@ -169,6 +176,11 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
         _begin(lambda: engine.batches.start(query_set.name, wanted, int(at_once)))
 
 
+def _here_instead(words: Words) -> bool:
+    """Offer to leave the cluster; what it finished is kept."""
+    return st.button(words("Run here instead"), icon=":material/computer:", key="tune_here")
+
+
 def _begin(begin: Callable[[], str | bool]) -> None:
     """Start or resume; what speaks against it is said below the bar."""
 
@@ -199,6 +211,11 @@ def follow(engine: Engine, batch_id: str, words: Words) -> None:
             st.rerun()
         if batch_status(progress, words, key="tune_batch", may_stop=may("editor")):
             engine.batches.stop(batch_id)
+        if progress.gives_up_s is not None and may("editor") and _here_instead(words):
+            engine.batches.stop(batch_id)
+            with st.spinner(words("Stopping the workers of the cluster…")):
+                engine.batches.wait(batch_id, _STOPPED_S)
+            _begin(lambda: engine.batches.resume(batch_id, here=True))
 
     with st.container(key="tune_running"):
         watch()
