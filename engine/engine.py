@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Literal, Self, Unpack, get_args
 from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
 from engine.database.opening import Databases
-from engine.errors import DataFolderGone, ForkRefused, InvalidQuestion, RecordError, UnknownMemory
+from engine.errors import (
+    DatabaseGone,
+    DataFolderGone,
+    ForkRefused,
+    InvalidQuestion,
+    RecordError,
+    UnknownMemory,
+    WorkbenchError,
+)
 from engine.evaluation.grader_fits import GraderFits
 from engine.evaluation.opening import Evaluations
 from engine.host.host import Host
@@ -92,6 +100,7 @@ class Engine:
         self._faults = NotedFaults()
         self._folder = DataFolder(settings.data_dir)
         self._folder_gone = False
+        self._lost: set[str] = set()
         self.databases = Databases.of(settings)
         self._store = RunStore(self.databases.runs, on_fault=self._faults.note, on_over=self._faults.over)
         self.resources = resources or Resources(settings, self.databases)
@@ -449,6 +458,12 @@ class Engine:
         error = self.resources.knowledge.opening_error
         return Fault.of(error) if error is not None else None
 
+    @property
+    def unopened(self) -> Fault | None:
+        """What keeps the knowledge base from being open: the last fault, also while another opening is being tried."""
+        error = self.resources.knowledge.last_error
+        return Fault.of(error) if error is not None else None
+
     def open_again(self) -> None:
         """Try to open the knowledge base again, in the background."""
         self._loop.submit(self._warm_up())
@@ -534,7 +549,19 @@ class Engine:
         """The last fifty with their times, those that are over among them; newest last."""
         with suppress(DataFolderGone):
             self._require_folder()
+            self._note_gone()
         return self._faults.all()
+
+    def _note_gone(self) -> None:
+        """Note the knowledge base and the databases that were taken away while they were used, each once."""
+        lost: dict[str, WorkbenchError] = {
+            item.place: DatabaseGone(path=item.place) for item in self.databases.kept if item.gone
+        }
+        if (store := self.resources.knowledge.gone) is not None:
+            lost[store.params["path"]] = store
+        for place in lost.keys() - self._lost:
+            self._lost.add(place)
+            self._faults.note(lost[place])
 
     def _require_folder(self) -> None:
         """Raise ``DataFolderGone`` where what is written now would not be found again; noted once."""

@@ -179,7 +179,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/health", summary="Whether the workbench can answer")
     async def health() -> Response:
         engine = get_engine()
-        kept = engine.opening_fault
+        kept = engine.unopened
         return Json(
             {
                 "status": "ok",

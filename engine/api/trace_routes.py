@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -52,11 +53,19 @@ def _take(engine: Engine, body: TracesRequest) -> dict[str, Any]:
     return taken(seen, done)
 
 
+def _written(item: TraceFile) -> bytes:
+    """The JSON of a file as its text, where a number may be none (``NaN``): that is for who reads the file to take."""
+    try:
+        return json.dumps(item.content, ensure_ascii=False).encode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        raise TracesUnusable.not_json(name=item.name, why="it holds a number or a depth beyond JSON") from None
+
+
 def _content(item: TraceFile) -> bytes:
     if isinstance(item.content, str) and not item.content_base64:
         return item.content.encode(errors="replace")
     if not item.content_base64:
-        return bytes(Json(item.content).body) if item.content is not None else b""
+        return _written(item) if item.content is not None else b""
     try:
         return from_base64(item.content_base64)
     except ValueError:

@@ -48,6 +48,7 @@ def _serve(options: argparse.Namespace) -> int:
     require_writable(settings.data_dir)
     _require_unserved(settings)
     require_free(settings.host, settings.port)
+    _require_packages(settings)
     print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)
     print(f"Data: {settings.data_dir.resolve()}", flush=True)
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
@@ -61,6 +62,23 @@ def _serve(options: argparse.Namespace) -> int:
     sys.argv = ["streamlit", "run", str(ROOT / "app.py")]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
     return 0
+
+
+def _require_packages(settings: Settings) -> None:
+    """Raise what the app would end with for a package that its settings need: nobody is sent to an address for that."""
+    # Each is imported by the app too, and only where the settings ask for it.
+    if settings.otlp_endpoint:
+        from engine.telemetry.sending import require_packages
+
+        require_packages()
+    if url := settings.database_url.get_secret_value():
+        from engine.database.postgres import PostgresDatabase
+
+        PostgresDatabase(url).close()
+    if settings.mcp != "off":
+        from engine.mcp_server.door import require_package
+
+        require_package()
 
 
 def _require_unserved(settings: Settings) -> None:

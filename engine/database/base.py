@@ -58,6 +58,11 @@ class Database(ABC):
     def opening(self) -> int:
         """How often it was opened for writing: it may be a new file after each time."""
 
+    @property
+    def gone(self) -> bool:
+        """Whether what was used is not there any more: a file that was deleted, moved or replaced meanwhile."""
+        return False
+
     def set_aside(self) -> str:
         """Move a damaged file away (``faults.is_damage``); its new name, empty where it was replaced already."""
         return ""

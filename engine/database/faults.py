@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
@@ -27,6 +28,10 @@ _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _DAMAGED = (
     N_("it is damaged"),
     N_("Restart the workbench, which moves a damaged file aside, or restore it from a backup"),
+)
+_GONE = (
+    N_("it was deleted or moved while the workbench was running"),
+    N_("Close the workbench and restore it from a backup, or start it again without what was in it"),
 )
 _ADDRESS = N_("Start the PostgreSQL server, or correct WORKBENCH_DATABASE_URL")
 _RIGHTS = N_("Give the user of WORKBENCH_DATABASE_URL the rights to read, write and make tables there")
@@ -82,6 +87,12 @@ def cause_of(error: Exception) -> tuple[str, str]:
 def cause_or_damage(error: Exception) -> tuple[str, str]:
     """Return :func:`cause_of`, or that the file is damaged."""
     return _DAMAGED if is_damage(error) else cause_of(error)
+
+
+def cause_at(place: str, error: Exception) -> tuple[str, str]:
+    """Return :func:`cause_or_damage`, or that the file at ``place`` is gone."""
+    gone = primary_code(error) == sqlite3.SQLITE_CANTOPEN and not Path(place).exists()
+    return _GONE if gone else cause_or_damage(error)
 
 
 def _postgres_cause(error: DBAPIError) -> tuple[str, str] | None:

@@ -67,6 +67,11 @@ class Databases:
         """Every database, once."""
         return tuple({id(item): item for item in self.by_part.values()}.values())
 
+    @property
+    def kept(self) -> tuple[Database, ...]:
+        """Those of which nothing may be lost: all but verdicts, which are asked for again."""
+        return tuple({id(item): item for part, item in self.by_part.items() if part != "verdicts"}.values())
+
     def close(self) -> None:
         """Let all of them go."""
         for database in self.each:

@@ -62,6 +62,8 @@ class SqliteFile(Database):
         self._guard = threading.RLock()
         self._kept: Connection | None = None
         self._identity: Identity | None = None
+        self._used: Identity | None = None
+        """The first file that was used, until it is set aside; one that stands there later lacks what it held."""
         self._opening = 0
         opened = open_file or partial(connect, durable=durable, busy_s=busy_s)
         self._writers = _engine(partial(self._open_for_writing, opened), "BEGIN IMMEDIATE")
@@ -83,8 +85,13 @@ class SqliteFile(Database):
     def opening(self) -> int:
         return self._opening
 
+    @property
+    def gone(self) -> bool:
+        return self._used is not None and identity_of(self.path) != self._used
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
+        self._used = self._used or identity_of(self.path)
         with self._readers.connect() as connection, connection.begin():
             yield connection
 
@@ -115,6 +122,7 @@ class SqliteFile(Database):
                 beside = self.path.with_name(self.path.name + suffix)
                 if beside.exists():
                     os.replace(beside, target.with_name(target.name + suffix))
+            self._used = None
             return target.name
 
     def size(self) -> int:
@@ -160,6 +168,7 @@ class SqliteFile(Database):
                 raise
             self._kept = connection
             self._identity = identity_of(self.path)
+            self._used = self._used or self._identity
             self._opening += 1
         return self._kept
 

@@ -35,6 +35,7 @@ another language (:func:`message_of`).
     · ClusterUnreachable
     · WorkerLost
     · WorkerUnusable
+  · DatabaseGone
   · DataFolderGone
   · DataFolderUnwritable
   · EngineClosed

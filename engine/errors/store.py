@@ -146,6 +146,12 @@ class StoreDamaged(StoreError):
         "Close the workbench and restore the folder from a backup, or move it away: the samples come back by "
         "themselves, your own sources have to be ingested again."
     )
+    gone = Message(
+        N_(
+            "The knowledge base {path!r} is damaged: it was deleted, moved or replaced while the workbench was running."
+        ),
+        remedy,
+    )
 
 
 class StoreHalfMade(StoreError):

@@ -34,6 +34,10 @@ class TracesUnusable(WorkbenchError):
         N_("{name!r} is JSON, and no form of traces that is read here."),
         N_("Export spans as OTLP JSON, or from Phoenix, Langfuse or LangSmith; docs/traces.md shows each form."),
     )
+    hidden = Message(
+        N_("Every trace in {name!r} ({n}) was imported before, into a collection that you may not see."),
+        N_("Ask an admin for the group of that collection, or export the traces under other ids."),
+    )
     nothing = Message(
         N_("{name!r} holds {spans} spans and no search that gave documents, so there is nothing to debug."),
         N_("Trace the retriever too: a span with its query and documents, or @observe_retrieval."),

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import Connection, delete, select
 
 from engine.database.base import Database, clean, put
-from engine.database.faults import UNUSABLE, cause_of
+from engine.database.faults import UNUSABLE, cause_at
 from engine.database.tables import GRADER_FITS
 from engine.errors import EvaluationError, InvalidConfig, UnknownCollection
 from engine.model.config import RoleModel, RunConfig
@@ -137,7 +137,7 @@ class GraderFits:
         try:
             yield
         except UNUSABLE as error:
-            cause, advice = cause_of(error)
+            cause, advice = cause_at(self._database.place, error)
             raise EvaluationError.unusable(path=self._database.place, cause=cause, advice=advice) from None
 
 

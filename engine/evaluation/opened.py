@@ -12,7 +12,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, Row, Select
 
 from engine.database.base import Database
-from engine.database.faults import UNUSABLE, cause_of, is_damage
+from engine.database.faults import UNUSABLE, cause_at, is_damage
 from engine.database.sqlite import SqliteFile
 from engine.errors import EngineClosed, EvaluationError
 from engine.messages import N_
@@ -65,7 +65,8 @@ class OpenedStore:
         try:
             yield
         except UNUSABLE as error:
-            raise self._unusable(*(_DAMAGED if is_damage(error) else cause_of(error))) from None
+            damaged = _DAMAGED if is_damage(error) else None
+            raise self._unusable(*(damaged or cause_at(self._database.place, error))) from None
 
     def _unusable(self, cause: str, advice: str) -> EvaluationError:
         return EvaluationError.unusable(path=self._database.place, cause=cause, advice=advice)

@@ -143,7 +143,7 @@ async def _knowledge(resources: Resources, looking: asyncio.Task[list[Collection
     facts = {"kind": kind, "address": masked_addresses(uri)}
     if resources.settings.milvus_database:
         facts["database"] = resources.settings.milvus_database
-    if (error := knowledge.opening_error) is not None:
+    if (error := knowledge.last_error) is not None:
         return [PartHealth("knowledge", "down", facts, Fault.of(error))]
     if not knowledge.is_open:
         return [PartHealth("knowledge", "warning", {**facts, "state": "opening"})]

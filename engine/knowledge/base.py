@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.database.opening import Databases
@@ -16,6 +17,7 @@ from engine.errors import (
     InvalidConfig,
     ModelNotRecorded,
     NotAllowed,
+    StoreDamaged,
     UnknownCollection,
     WeakPointsUnusable,
 )
@@ -80,12 +82,16 @@ class KnowledgeBase:
         """By model and text: entries are short, few, and looked through by every run of the quality-control loop."""
         self._graphs: KeptGraphs | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._last_error: BaseException | None = None
+        self._place: DataFolder | None = None
+        """The folder of an embedded store, since it is open."""
         self.opened_in_s: float | None = None
         """How long the opening took; None until it is open."""
 
     async def ready(self) -> None:
         """Wait until the store is open and the samples are in it; a failed opening is tried again by the next call."""
         if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
+            self._last_error = self.opening_error
             self._opening = asyncio.create_task(self._open())
             # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
             self._opening.add_done_callback(lambda task: task.cancelled() or task.exception())
@@ -96,6 +102,16 @@ class KnowledgeBase:
     def is_open(self) -> bool:
         opening = self._opening
         return opening is not None and opening.done() and not opening.cancelled() and opening.exception() is None
+
+    @property
+    def gone(self) -> StoreDamaged | None:
+        """What to say of an embedded store that was taken away since it was opened: it would answer from memory."""
+        return StoreDamaged.gone(path=self._settings.store_uri) if self._place and self._place.gone else None
+
+    @property
+    def last_error(self) -> BaseException | None:
+        """What the last opening failed with, also while the next one is running; None once it is open."""
+        return None if self.is_open else self.opening_error or self._last_error
 
     @property
     def opening_error(self) -> BaseException | None:
@@ -370,6 +386,8 @@ class KnowledgeBase:
         if await ensure_samples(store, embedder):
             await self._put_sample_graph(store)
         await self._calibration(embedder)
+        if embedded(self._settings.store_uri):
+            self._place = DataFolder(Path(self._settings.store_uri))
         self.opened_in_s = time.perf_counter() - began
 
     async def _put_sample_graph(self, store: MilvusStore) -> None:
@@ -416,6 +434,8 @@ class KnowledgeBase:
             return self._at(address)
         await self.ready()
         self._folder.require()
+        if (gone := self.gone) is not None:
+            raise gone
         return self._at(self._settings.store_uri)
 
     def _at(self, uri: str) -> MilvusStore:

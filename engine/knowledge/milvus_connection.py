@@ -44,6 +44,10 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
     ``StoreRefused`` for a server.
     """
     place = Place(uri)
+    folder = Path(uri).absolute()
+    if embedded(uri):
+        # Before the client is imported, which takes seconds: damage is said at once.
+        _check_described(folder)
     with translated_errors(place):
         pymilvus = importlib.import_module("pymilvus")
         # The client prints a traceback for every error that it also raises, and we translate what it raises.
@@ -57,10 +61,8 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
                 if database and no_database(error):
                     raise StoreDatabaseMissing(address=uri, database=database) from error
                 raise
-        folder = Path(uri).absolute()
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _folders_lock, _reason_of_failure(place):
-            _check_described(folder)
             client = pymilvus.MilvusClient(
                 str(folder), timeout=timeout_s, dedicated=True, grpc_options=_ON_THIS_MACHINE
             )

@@ -39,6 +39,13 @@ _MOST_READ = 64 * 1024
 _UPLOAD_BYTES_PER_MB = 1_500_000
 
 
+def require_package() -> None:
+    """Raise ``InvalidSettings`` where the package that the settings ask for is not installed."""
+    if find_spec("mcp") is None:
+        why = N_("the package mcp is not installed; it comes with the extra `mcp`")
+        raise InvalidSettings.unusable(name="WORKBENCH_MCP", why=why)
+
+
 class McpFirst:
     """Gives the MCP server the path ``/mcp``, also below the ``base`` of the app, and ends it with the app."""
 
@@ -78,9 +85,8 @@ class McpDoor:
         base: str = "",
     ) -> None:
         """Raises ``InvalidSettings`` where the package is missing that the settings need."""
-        if settings.mcp != "off" and find_spec("mcp") is None:
-            why = N_("the package mcp is not installed; it comes with the extra `mcp`")
-            raise InvalidSettings.unusable(name="WORKBENCH_MCP", why=why)
+        if settings.mcp != "off":
+            require_package()
         self._get_engine = get_engine
         self._settings = settings
         self._telling = telling

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.database.base import Database, clean, put
-from engine.database.faults import UNUSABLE, cause_or_damage
+from engine.database.faults import UNUSABLE, cause_at
 from engine.database.tables import AUDIT, COLLECTION_GROUPS, TOKENS
 from engine.errors import PeopleUnusable, UnknownToken
 from engine.people.audit import Entry
@@ -119,7 +119,7 @@ class PeopleRecords:
             raise self._unusable(error) from error
 
     def _unusable(self, error: Exception) -> PeopleUnusable:
-        why, advice = cause_or_damage(error)
+        why, advice = cause_at(self._database.place, error)
         return PeopleUnusable(path=self._database.place, why=why, advice=advice)
 
 

@@ -61,7 +61,8 @@ _ENGINE: Operations = {
     "delete_run": _manage(N_("Run deleted")),
     # The knowledge base.
     **dict.fromkeys(("collections", "describe", "sources", "passages", "source_kinds"), LOOK),
-    **dict.fromkeys(("memories", "weak_points", "opening_fault", "open_again", "faults", "noted_faults"), LOOK),
+    **dict.fromkeys(("memories", "weak_points", "faults", "noted_faults"), LOOK),
+    **dict.fromkeys(("opening_fault", "unopened", "open_again"), LOOK),
     **dict.fromkeys(("wait_until_ready", "ready", "loading"), OWN),
     "delete_source": _manage(N_("Source deleted"), "collection", "source"),
     "limit_collection": _manage(N_("Collection limited to groups"), "collection", "groups"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.database.faults import cause_or_damage
+from engine.database.faults import cause_at
 from engine.errors import RecordError, WorkbenchError
 
 OnFault = Callable[[WorkbenchError], None]
@@ -25,11 +25,11 @@ class Hears:
 
 def unwritable(place: str, error: Exception) -> RecordError:
     """The records cannot be written at the moment; nothing is lost while the program runs."""
-    cause, advice = cause_or_damage(error)
+    cause, advice = cause_at(place, error)
     return RecordError.unwritable(path=place, cause=cause, advice=advice)
 
 
 def unreadable(place: str, error: Exception) -> RecordError:
     """The records cannot be read at the moment."""
-    cause, advice = cause_or_damage(error)
+    cause, advice = cause_at(place, error)
     return RecordError.unreadable(path=place, cause=cause, advice=advice)

@@ -10,19 +10,20 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engine.builtin.grader import BuiltinGrader
-from engine.errors import NothingToJudge, UnknownCollection, UnknownRun
+from engine.errors import NothingToJudge, TracesUnusable, UnknownCollection, UnknownRun
 from engine.model.config import RoleModel, RunConfig
 from engine.model.language import language_of
 from engine.model.values import SAMPLE_COLLECTION, ModelCall, Passage, PassageId, RunId, RunRecord, Verdict
 from engine.people import acting
 from engine.people.doors import guarded
+from engine.people.reading import may_read
 from engine.records.store import RunStore
 from engine.roles import Grader, SilentTrace, StoredPassage
 from engine.running.loop_thread import LoopThread
 from engine.running.resources import Resources
 from engine.traces.assembling import evidence_of, program_of, run_id_of
 from engine.traces.deciding import decided, events_of, settings_for
-from engine.traces.foreign import Recognised
+from engine.traces.foreign import LeftOut, Recognised
 from engine.traces.judging import JudgingPrice, judged, price_of, ungraded
 from engine.traces.reading import recognised
 
@@ -68,7 +69,8 @@ class Traces:
     def preview(self, files: Sequence[tuple[str, bytes]], *, project: str = "", collection: str = "") -> Previewed:
         """Read files of traces, by name and content, and keep nothing.
 
-        ``collection`` says where the documents of that program are kept here too, if they are. Raises
+        ``collection`` says where the documents of that program are kept here too, if they are. A trace that others
+        imported into a collection that is kept from who asks is left out: its id is taken, and its run theirs. Raises
         ``TracesUnusable``, ``TraceDecoderMissing`` and ``UnknownCollection``.
         """
         if collection and not acting().may_read(collection):
@@ -83,7 +85,20 @@ class Traces:
         made.sort(key=lambda record: (record.started_at, record.id))
         ordered = tuple(traces[record.id] for record in made)
         known = frozenset(self._store.configs([record.id for record in made]))
-        return Previewed(Recognised(ordered, found.spans, found.left_out), tuple(made), known)
+        kept_from = set() if acting().reads_all else known
+        hidden = {run_id for run_id in kept_from if not may_read(self._store.load(run_id))}
+        left_out = tuple(LeftOut("hidden", {"trace": traces[run_id].trace_id}) for run_id in sorted(hidden))
+        if hidden and len(hidden) == len(made):
+            raise TracesUnusable.hidden(name=", ".join(name for name, _ in files), n=len(hidden))
+        return Previewed(
+            Recognised(
+                tuple(trace for trace in ordered if run_id_of(trace) not in hidden),
+                found.spans,
+                (*found.left_out, *left_out),
+            ),
+            tuple(record for record in made if record.id not in hidden),
+            known - hidden,
+        )
 
     def take(
         self, files: Sequence[tuple[str, bytes]], *, project: str = "", collection: str = "", set_name: str = "",
@@ -92,16 +107,12 @@ class Traces:
         """Keep what :meth:`preview` shows as runs, and with a ``set_name`` their questions as a query set.
 
         A trace that was imported before stays the run that it is. ``names`` is for the log of changes. Raises as
-        :meth:`preview` does; with a ``set_name`` ``InvalidQuerySet``, and ``UnknownRun`` for a trace that others
-        imported into a collection that is kept from who asks.
+        :meth:`preview` does; with a ``set_name`` ``InvalidQuerySet``.
         """
         from engine.evaluation.store import usable_set_name
 
         seen = self.preview(files, project=project, collection=collection)
         name = usable_set_name(set_name) if set_name else ""
-        if name:
-            # Whoever knows the id of a trace does not read what others imported of it into a collection of theirs.
-            self._readable([record.id for record in seen.records if record.id in seen.known])
         new = [
             (record, trace)
             for record, trace in zip(seen.records, seen.found.traces, strict=True)

@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
 from engine.errors import (
@@ -60,6 +61,14 @@ class Sources:
     """Whether the collection of a run is limited to groups; raises ``PeopleUnusable``."""
 
 
+def require_packages() -> None:
+    """Raise ``TelemetryPackageMissing`` where what sends spans is not installed."""
+    try:
+        import_module("engine.telemetry.posting")
+    except ImportError:
+        raise TelemetryPackageMissing.sending() from None
+
+
 @guarded
 class Telemetry:
     """Sends each run of this process once, after its end; safe from any thread.
@@ -89,10 +98,9 @@ class Telemetry:
         """
         if not settings.otlp_endpoint:
             return None
-        try:
-            from engine.telemetry.posting import Receiver
-        except ImportError:
-            raise TelemetryPackageMissing.sending() from None
+        require_packages()
+        from engine.telemetry.posting import Receiver
+
         return cls(settings, sources, faults, Receiver.of(settings))
 
     def note(self, run_id: RunId, event: Event) -> None:

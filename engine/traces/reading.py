@@ -96,7 +96,7 @@ def _values(found: _Found, data: bytes) -> Iterator[Any]:
         return
     try:
         yield json.loads(text, parse_constant=lambda _: None)
-    except ValueError as whole:
+    except (ValueError, RecursionError) as whole:
         lines = [(place, line) for place, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) < 2:
             raise TracesUnusable.not_json(name=found.name, why=str(whole)) from None
@@ -104,7 +104,7 @@ def _values(found: _Found, data: bytes) -> Iterator[Any]:
         for place, line in lines:
             try:
                 value = json.loads(line, parse_constant=lambda _: None)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 found.left_out.append(LeftOut("line", {"line": str(place), "why": str(error)[:200]}))
                 continue
             read += 1

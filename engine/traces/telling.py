@@ -17,6 +17,7 @@ LEFT_OUT: Mapping[str, str] = {
     "many_spans": N_("trace {trace}: {n} spans, and one trace may have {limit}"),
     "many_searches": N_("trace {trace}: {n} searches, and one trace may have {limit}"),
     "no_question": N_("trace {trace}: no question can be found in it"),
+    "hidden": N_("trace {trace}: it was imported before, into a collection that you may not see"),
     "scores": N_("trace {trace}: {n} scores, which are about the trace and no verdicts on passages"),
 }
 """Sentences for what could not be used, by code."""

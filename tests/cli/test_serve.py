@@ -30,18 +30,19 @@ def taken() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def refused(*arguments: str, data_dir: Path) -> str:
+def refused(*arguments: str, data_dir: Path, **variables: str) -> str:
     """What a start says that cannot be."""
     done = subprocess.run(
         [sys.executable, "-m", "engine", *arguments],
         cwd=ROOT,
-        env={**os.environ, "WORKBENCH_DATA_DIR": str(data_dir)},
+        env={**os.environ, "WORKBENCH_DATA_DIR": str(data_dir), **variables},
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 2, done.stderr
+    assert "http://" not in done.stdout
     assert "Traceback" not in done.stderr
     return done.stderr
 
@@ -88,6 +89,29 @@ def test_a_second_start_on_one_data_folder_says_what_to_do(tmp_path: Path) -> No
         said = refused("serve", "--port", str(next_free(HOST, 8580)), data_dir=tmp_path)
     assert f"A workbench has the data folder {str(tmp_path)!r} open already, at {app.url}." in said
     assert f"WORKBENCH_DATA_DIR={tmp_path}-2 python -m engine serve --port" in said
+
+
+@pytest.mark.parametrize(
+    ("missing", "variable", "value"),
+    [
+        ("opentelemetry", "WORKBENCH_OTLP_ENDPOINT", "http://127.0.0.1:1"),
+        ("psycopg", "WORKBENCH_DATABASE_URL", "postgresql://127.0.0.1:1/x"),
+        ("mcp", "WORKBENCH_MCP", "read"),
+    ],
+)
+def test_a_package_that_is_missing_is_said_before_any_address(
+    missing: str, variable: str, value: str, tmp_path: Path
+) -> None:
+    # As where it is not installed: what is None cannot be imported, and is found nowhere.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util, sys\n"
+        f"sys.modules[{missing!r}] = None\n"
+        "found = importlib.util.find_spec\n"
+        f"importlib.util.find_spec = lambda name, *rest: None if name == {missing!r} else found(name, *rest)\n"
+    )
+    port = str(next_free(HOST, 8570))
+    said = refused("serve", "--port", port, data_dir=tmp_path / "data", PYTHONPATH=str(tmp_path), **{variable: value})
+    assert missing in said
 
 
 def test_settings_of_the_start_are_those_of_the_pages(tmp_path: Path) -> None:

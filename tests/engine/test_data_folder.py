@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engine.database.sqlite import SqliteFile
 from engine.engine import Engine
-from engine.errors import DataFolderGone, DataFolderUnwritable, GraphDamaged, StoreDamaged, StoreHalfMade
+from engine.errors import (
+    DatabaseGone,
+    DataFolderGone,
+    DataFolderUnwritable,
+    EvaluationError,
+    GraphDamaged,
+    StoreDamaged,
+    StoreHalfMade,
+)
 from engine.knowledge.items import IngestItem
+from engine.model.config import RunConfig
 from engine.records.data_folder import DataFolder, require_writable
 from engine.settings import Settings
 from tests.api.served import calling
@@ -106,6 +119,79 @@ def test_damaged_files_of_the_store_are_named_as_damage(made: Path, tmp_path: Pa
         engine.wait_until_ready()
     assert "is damaged" in refused.value.fact
     assert "move it away" in refused.value.remedy
+
+
+def test_a_store_that_is_taken_away_is_named_as_damage_at_once(made: Path, tmp_path: Path) -> None:
+    """It would go on answering from memory, with an empty list of collections."""
+    folder = tmp_path / "data"
+    shutil.copytree(made, folder)
+    with Engine(settings(folder)) as engine:
+        engine.wait_until_ready()
+        (folder / "knowledge.db").rename(tmp_path / "elsewhere")
+        for ask in (engine.collections, lambda: engine.describe("samples"), lambda: engine.ingest([OWN], "own")):
+            with pytest.raises(StoreDamaged, match="is damaged: it was deleted"):
+                ask()
+        assert [fault.code for fault in engine.noted_faults] == [StoreDamaged.code]
+        (part,) = (item for item in engine.host.health() if item.part == "knowledge")
+        assert part.health == "down" and part.fault is not None and part.fault.code == StoreDamaged.code
+
+
+@pytest.mark.parametrize("name", ["runs.db", "evaluation.db"])
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_a_database_that_is_taken_away_is_a_fault(name: str, how: str, tmp_path: Path) -> None:
+    with calling(tmp_path) as (client, engine):
+        engine.run("first")
+        engine.evaluation.save_settings("mine", RunConfig())
+        engine.flush()
+        assert engine.noted_faults == ()
+        os.replace(tmp_path / name, tmp_path / "elsewhere")
+        if how == "replaced":
+            (tmp_path / name).write_bytes(b"")
+        for _ in range(2):
+            faults = client.get("/api/health").json()["faults"]
+            assert [fault["code"] for fault in faults] == [DatabaseGone.code] and name in faults[0]["fact"]
+        if (name, how) == ("evaluation.db", "deleted"):
+            with pytest.raises(EvaluationError, match="deleted or moved"):
+                engine.evaluation.settings()
+
+
+def test_a_file_that_was_damaged_and_moved_aside_here_is_not_called_gone(tmp_path: Path) -> None:
+    database = SqliteFile(tmp_path / "runs.db", "runs")
+    with database.writing():
+        pass
+    assert not database.gone
+    assert database.set_aside()
+    with database.writing():
+        pass
+    assert not database.gone
+    (tmp_path / "runs.db").unlink()
+    assert database.gone
+    database.close()
+
+
+def test_the_fault_of_an_opening_stands_while_the_next_one_is_tried(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(made, folder)
+    kept = {path: path.read_bytes() for path in folder.glob("knowledge.db/collections/*/schema.json")}
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:10])
+    with Engine(settings(folder)) as engine:
+        with pytest.raises(StoreDamaged):
+            engine.wait_until_ready()
+        for path, content in kept.items():
+            path.write_bytes(content)
+        opening = engine.resources.knowledge.ready()
+        engine._loop.call(_begun(opening))
+        assert engine.unopened is not None and engine.unopened.code == StoreDamaged.code
+        engine.wait_until_ready()
+        assert engine.unopened is None
+
+
+async def _begun(opening: Coroutine[Any, Any, None]) -> None:
+    """Let an opening begin, and leave it to itself."""
+    begun = asyncio.ensure_future(opening)
+    await asyncio.sleep(0)
+    begun.cancel()
 
 
 def test_a_damaged_file_of_graphs_is_in_the_health(made: Path, tmp_path: Path) -> None:

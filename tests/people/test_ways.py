@@ -234,7 +234,8 @@ NOTHING: dict[str, tuple[str, ...]] = {
         "Library.embedding_models",
     ),
     "says how this process is": (
-        *("Engine.flush", "Engine.active_runs", "Engine.ollama", "Engine.opening_fault", "Engine.open_again"),
+        *("Engine.flush", "Engine.active_runs", "Engine.ollama", "Engine.opening_fault", "Engine.unopened"),
+        "Engine.open_again",
         *("Engine.faults", "Engine.noted_faults", "Telemetry.state"),
     ),
     "says how the program is made": ("Engine.graph", "Engine.worst_case_calls"),

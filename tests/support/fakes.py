@@ -119,6 +119,8 @@ class FakeGenerator:
 class FakeKnowledge:
     is_open = True
     opening_error: BaseException | None = None
+    last_error: BaseException | None = None
+    gone: BaseException | None = None
 
     async def ready(self) -> None:
         return None

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -17,7 +18,7 @@ from engine.api import create_api
 from engine.api.trace_routes import judged
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.errors import ForkRefused, InvalidQuerySet, NothingToJudge, UnknownRun
+from engine.errors import ForkRefused, InvalidQuerySet, NothingToJudge, TracesUnusable
 from engine.model.config import RoleModel
 from engine.people import Person, acting_as
 from engine.replay.grid import paths
@@ -195,9 +196,18 @@ def test_who_knows_the_id_of_a_trace_does_not_read_what_others_imported_of_it(en
     made = CragTrace("limited", "Anything?", project="mine").retrieve("Anything?", [("tides", TIDES, 0.5)])
     forged = file_of(made.otlp("The moon."))
     other = Person("o@example.org", "O", "editor", hidden=frozenset({"imported_plain"}))
-    with acting_as(other), pytest.raises(UnknownRun):
-        engine.traces.take(forged, set_name="forged")
+    with acting_as(other):
+        for ask in (engine.traces.preview, engine.traces.take, partial(engine.traces.take, set_name="forged")):
+            with pytest.raises(TracesUnusable, match="collection that you may not see"):
+                ask(forged)
+        both = [*forged, *file_of(ungraded("their own", "Why?").otlp("A."))]
+        seen, taken = engine.traces.preview(both), engine.traces.take(both)
+        # What is told of it is not the id of a run that they do not find.
+        assert [trace.trace_id for trace in seen.found.traces] != [] and not seen.known
+        assert [item.code for item in seen.found.left_out] == ["hidden"] and taken.new == 1
+        assert all(engine.record(run_id).question == "Why?" for run_id in taken.runs)
     assert "forged" not in engine.evaluation.query_sets()
+    assert engine.traces.preview(files).known
 
 
 def test_the_command_line_looks_and_takes(
