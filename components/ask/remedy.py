@@ -46,9 +46,8 @@ def remedy_box(
         for place, (label, action) in enumerate((*buttons, *offered))
     ]
     amber = change is not None and needs_care(change.admits, right)
-    drawn = box(
-        "warn remedy" if amber else "plain remedy", "!" if amber or change is None else "✓", *said, beside=actions
-    )
+    below = [node("div", "actions", *actions)] if actions else []
+    drawn = box("warn remedy" if amber else "plain remedy", "!" if amber or change is None else "✓", *said, *below)
     return draw((drawn,), words, key=key)
 
 

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
 from components.common.phrases import WANTED
-from engine.builtin.together import by_words
 from engine.messages import N_, NC_
-from engine.model.config import BUILTIN, declared
-from engine.model.decide import passed_together
+from engine.model.config import BUILTIN
 from engine.model.values import RunRecord, SetVerdict
 
 _ANSWERED: Mapping[str, tuple[str, str]] = {
@@ -18,10 +16,17 @@ _ANSWERED: Mapping[str, tuple[str, str]] = {
     "part": ("warn", NC_("passages together", "in part")),
     "no": ("warn", NC_("passages together", "no")),
 }
+_BY_WORDS: Mapping[str, tuple[str, str]] = {
+    "yes": ("pass", N_("cover the words of the question")),
+    "part": ("warn", N_("cover some words of the question")),
+    "no": ("warn", N_("cover no word of the question")),
+}
+"""What the built-in judge can tell: words are not meaning."""
 _HELP = N_(
     "Whether what passed until then suffices to answer the question, which is another matter than whether each passage "
-    "helps. By words: what of the question at least one of them covers; words are not meaning."
+    "helps."
 )
+_HELP_BY_WORDS = N_("The built-in grader compares words: it cannot tell whether passages that cover them answer.")
 
 
 def together_lines(record: RunRecord, words: Words, *, key: str) -> None:
@@ -32,19 +37,13 @@ def together_lines(record: RunRecord, words: Words, *, key: str) -> None:
 
 
 def set_verdicts(record: RunRecord) -> dict[int, SetVerdict]:
-    """By round: the recorded verdict, or that by words where no one asked for one in the run."""
-    if not declared(record.workflow).grades:
-        return {}
-    found: dict[int, SetVerdict] = {}
-    for place, current in enumerate(record.rounds):
-        if current.whole is not None:
-            found[current.index] = current.whole
-        elif passages := passed_together(record.rounds[: place + 1], record.config):
-            found[current.index] = by_words(record.question, passages)
-    return found
+    """By round the verdict that the run asked for; nothing where the setting is off."""
+    return {current.index: current.whole for current in record.rounds if current.whole is not None}
 
 
 def _line(index: int, verdict: SetVerdict, words: Words) -> Node:
+    if verdict.grader == BUILTIN:
+        return _line_by_words(index, verdict, words)
     count = len(verdict.passages)
     asked = words.count(
         "Round {round}: does the 1 passage that passed answer it?",
@@ -53,14 +52,20 @@ def _line(index: int, verdict: SetVerdict, words: Words) -> Node:
         round=index,
     )
     look, said = _ANSWERED.get(verdict.answered or "", ("fault", N_("unreadable")))
-    return node("p", "small", f"{asked} ", chip(look, words(said), words(_HELP)), f" {_why(verdict, words)}")
+    return node(
+        "p", "small", f"{asked} ", chip(look, words(said), words(_HELP)), f" {verdict.grader}: {verdict.reason}"
+    )
 
 
-def _why(verdict: SetVerdict, words: Words) -> str:
-    """By words from what they cover; a chat model's in its own words."""
-    if verdict.grader != BUILTIN:
-        return f"{verdict.grader}: {verdict.reason}"
-    parts = [words("by words")]
+def _line_by_words(index: int, verdict: SetVerdict, words: Words) -> Node:
+    count = words.count("1 passage that passed", "{n} passages that passed", len(verdict.passages))
+    look, said = _BY_WORDS.get(verdict.answered or "", ("fault", N_("unreadable")))
+    place = words("Round {round}: {what}", round=index, what=count)
+    return node("p", "small", f"{place} ", chip(look, words(said), words(_HELP_BY_WORDS)), f" {_lacks(verdict, words)}")
+
+
+def _lacks(verdict: SetVerdict, words: Words) -> str:
+    parts = []
     if verdict.missing:
         parts.append(words("missing: {terms}", terms=words(", ").join(verdict.missing)))
     if verdict.wanted_found is False:

@@ -78,8 +78,8 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
     """One sentence of what the comparison found."""
     alike = found.equal
     if not found.same_question:
-        said = words("Two different questions: passages and paths cannot be held against each other.")
-        return box("warn", "!", node("strong", "", said))
+        other = words("Two different questions: passages and paths cannot be held against each other.")
+        return box("warn", "!", node("strong", "", other))
     lines = [parting_text(found, words)]
     if not alike:
         lines.append(_counts(found, words))

@@ -1,9 +1,10 @@
-"""What passages say together stands beside the verdicts, from the record or by words."""
+"""What passages say together stands beside the verdicts where the run asked for it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -38,13 +39,20 @@ def drawn(record: RunRecord, language: str) -> str:
     return inline(app)
 
 
-def test_a_run_that_asked_no_one_is_judged_by_words(record: RunRecord) -> None:
-    (verdict,) = set_verdicts(record).values()
-    assert verdict.grader == "builtin" and verdict.answered in ("yes", "part")
-    assert set(verdict.passages) <= {item.id for item in record.passages.values()}
+def test_a_run_that_was_not_asked_to_says_nothing_of_its_passages_together(record: RunRecord) -> None:
+    """That they cover the words of the question would read as if they answered it."""
+    assert set_verdicts(record) == {}
 
 
-def test_the_recorded_verdict_counts_before_words(record: RunRecord) -> None:
+@pytest.mark.parametrize("answered", ["yes", "part", "no"])
+def test_the_built_in_judge_says_words_and_never_that_passages_answer(record: RunRecord, answered: Any) -> None:
+    said = SetVerdict((PassageId("x"), PassageId("y")), answered, "", missing=("cost",))
+    shown = drawn(replace(record, rounds=(replace(record.rounds[0], whole=said),)), "en")
+    assert "of the question" in shown and "2 passages that passed" in shown and "missing: cost" in shown
+    assert "answer it" not in shown and '"yes"' not in shown
+
+
+def test_the_recorded_verdict_is_shown(record: RunRecord) -> None:
     said = SetVerdict((PassageId("x"),), "no", "Nothing at all.", grader="ollama:m")
     told = replace(record, rounds=(replace(record.rounds[0], whole=said),))
     assert set_verdicts(told) == {0: said}
