@@ -47,15 +47,27 @@ function newLife(root) {
 // ---- the stream -------------------------------------------------------------------------------------------------
 
 function follow(life, run) {
-  if (life.run === run) return;
+  if (life.run === run) {
+    if (life.language !== life.component.data.lang) listenAgain(life);
+    return;
+  }
   stop(life);
   Object.assign(life, { run, moment: {}, over: false, lost: false, gone: false, began: Date.now() });
   life.ticking = setInterval(() => tick(life), 100);
   listen(life);
 }
 
+// The stream carries one plan and one language.
+function listenAgain(life) {
+  if (!life.run || life.over) return;
+  life.source?.close();
+  clearTimeout(life.retry);
+  listen(life);
+}
+
 function listen(life) {
   const { data } = life.component;
+  life.language = data.lang;
   const address = `${data.base}/api/runs/${encodeURIComponent(life.run)}/view?language=${data.lang.slice(0, 2)}&plan=${life.plan}`;
   const source = new EventSource(address);
   life.source = source;
@@ -152,12 +164,7 @@ function rebuild(life) {
   const signature = JSON.stringify([data.drawings[plan].shapes, data.lang]);
   if (plan !== life.plan) {
     life.plan = plan;
-    // The stream carries one plan.
-    if (life.run && !life.over) {
-      life.source?.close();
-      clearTimeout(life.retry);
-      listen(life);
-    }
+    listenAgain(life);
   }
   if (signature !== life.built) {
     life.built = signature;

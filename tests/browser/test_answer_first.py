@@ -113,3 +113,21 @@ def test_a_press_on_the_line_of_nodes_is_heard_while_the_picture_is_painted_agai
     page.set_viewport_size({"width": 1200, "height": 720})
     tab.settle()
     assert words.evaluate("words => words.isConnected"), "what was pressed is gone before it is released"
+
+
+def test_the_picture_of_a_live_run_follows_a_change_of_language(open_tab: OpenTab, ollama: OllamaStandIn) -> None:
+    gate = Gate()
+    ollama.script("chat", Slow(gate=gate, reply=Reply("It needs thirty-two rows [1].")))
+    page = open_tab(width=1280, height=720).open("/?lang=en&generator=ollama:qwen3:8b")
+    field = page.get_by_role("textbox", name="Question")
+    field.fill("How many rows does a truth table with five variables need?")
+    field.press("Enter")
+    page.wait_for_url(re.compile(r"[?&]run="))
+    node = page.locator(".live .canvas")
+    expect(node).to_contain_text("Generate")
+    page.get_by_text("中文", exact=True).click()
+    expect(node).to_contain_text("生成")
+    expect(node).not_to_contain_text("Generate")
+    expect(page.locator(".live .state")).not_to_contain_text("generator")
+    gate.open()
+    expect(page.locator(".glance")).to_be_visible()
