@@ -127,7 +127,8 @@ def settings() -> RunConfig:
     st.caption(f"**{words('Settings under test')}**")
     fresh = st.session_state.pop("look_again_now", False)
     ollama = engine.ollama(fresh=fresh)
-    note = OllamaNote(ollama.address, ollama.version, engine.chat_models(fresh=fresh), ollama.looking)
+    models_there = engine.chat_models(fresh=fresh)
+    note = OllamaNote(ollama.address, ollama.version, models_there, ollama.looking, ollama.smallest)
     defaults = engine.settings.defaults_of_runs
     around = Surroundings(fits=partial(fits_of, engine), defaults=defaults, fixed=fixed_by_set())
     chosen = config_panel(words, collections(), note, around)

@@ -145,7 +145,8 @@ def opened() -> RunRecord | None:
 def settings(record: RunRecord | None) -> Chosen:
     fresh = st.session_state.pop("look_again_now", False)
     ollama = engine.ollama(fresh=fresh)
-    note = OllamaNote(ollama.address, ollama.version, engine.chat_models(fresh=fresh), ollama.looking)
+    models_there = engine.chat_models(fresh=fresh)
+    note = OllamaNote(ollama.address, ollama.version, models_there, ollama.looking, ollama.smallest)
     if "gate_wanted" in st.session_state:
         st.session_state["gate"] = st.session_state.pop("gate_wanted")
     # A link to a run names the models that are not built in.

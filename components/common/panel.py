@@ -17,7 +17,7 @@ from streamlit.errors import StreamlitAPIException
 
 from components.common.i18n import Words
 from components.common.own import Machine, own_of
-from components.common.phrases import fault_text
+from components.common.phrases import fault_text, model_label
 from components.common.settings_of import ALL_ROLES, names_settings, option_names, roles_of
 from components.common.url_state import put_into_url, take_from_url
 from components.common.widgets import (
@@ -95,6 +95,8 @@ class OllamaNote:
     """Of all servers that are set up, as a config names them."""
     looking: bool = False
     """Nothing is known yet."""
+    smallest: str = ""
+    """The chat model of Ollama that takes the least room, as a config names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,8 @@ def config_panel(
             for role in roles_of(workflow)
         }
     plain = {role: _model(role, name) for role, name in names.items()}
+    if proposed := small_rewriter(workflow, plain, ollama.smallest):
+        _propose_rewriter(words, proposed)
     shared = st.empty()
     look_again = _ollama_line(words, ollama, tuple(names.values()))
     with st.expander(words("More settings")):
@@ -231,6 +235,21 @@ def config_panel(
         with shared.container():
             warning(words, words.joined(fault_text(Fault.of(item), words)), key="shared_model")
     return Chosen(config, look_again, below)
+
+
+def small_rewriter(workflow: WorkflowName, models: Mapping[str, RoleModel], smallest: str) -> str:
+    """The model to propose where a chat model answers and the rewriter is built in, for which a small one will do."""
+    rewriter, generator = models.get("rewriter", RoleModel()), models.get("generator", RoleModel())
+    wanted = "rewriter" in declared(workflow).temperatures and rewriter.built_in and not generator.built_in
+    return smallest if wanted else ""
+
+
+def _propose_rewriter(words: Words, model: str) -> None:
+    label = words("Rewrite with {model}", model=model_label(model, words))
+    said = words("The smallest chat model here: enough to rewrite a query, and sooner done than a large one.")
+    if st.button(label, icon=":material/lightbulb:", help=said, key="small_rewriter", type="tertiary"):
+        want_settings({"rewriter": model})
+        st.rerun()
 
 
 def _model(role: str, name: str) -> RoleModel:

@@ -41,6 +41,12 @@ class OllamaStatus:
     looking: bool = False
     """The first look is not over: nothing is known yet."""
 
+    @property
+    def smallest(self) -> str:
+        """The installed chat model that takes the least room, as a config names it; empty without any."""
+        chats = [model for model in self.models if model.chats and model.size]
+        return f"ollama:{min(chats, key=lambda model: model.size).name}" if chats else ""
+
     def digest(self, name: str) -> str:
         """Digest of a model by its name, ``:latest`` left out or not; empty where it is not installed."""
         found = self.model(name)

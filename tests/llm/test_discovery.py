@@ -29,6 +29,7 @@ def test_installed_models_come_with_digest_size_and_capabilities() -> None:
     assert "vision" in found["gemma3:4b"].capabilities and "thinking" in qwen.capabilities
     assert status.digest("nomic-embed-text") == found["nomic-embed-text:latest"].digest
     assert status.digest("absent") == ""
+    assert status.smallest == "ollama:gemma3:4b"
 
 
 def test_a_model_that_cannot_be_described_is_still_listed() -> None:

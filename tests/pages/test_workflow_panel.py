@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from components.common.panel import small_rewriter
 from components.common.run_link import settings_in_url
 from components.common.settings_of import differing, option_names, roles_of
 from engine.engine import Engine
@@ -241,6 +242,43 @@ def test_a_model_that_would_judge_its_own_answers_is_warned_of_in_place(engine: 
     asked = {"workflow": "answer_evaluation", "generator": "ollama:m"}
     assert said in inline(opened(evaluator="ollama:m", **asked))
     assert said not in inline(opened(evaluator="ollama:other", **asked))
+
+
+@pytest.mark.parametrize(
+    ("workflow", "rewriter", "generator", "proposed"),
+    [
+        ("quality_loop", "builtin", "ollama:large", "ollama:small"),
+        ("quality_loop", "ollama:large", "ollama:large", ""),
+        ("quality_loop", "builtin", "builtin", ""),
+        ("self_corrective", "builtin", "ollama:large", ""),
+    ],
+)
+def test_a_small_model_is_proposed_for_the_rewriter_where_a_chat_model_answers(
+    workflow: WorkflowName, rewriter: str, generator: str, proposed: str
+) -> None:
+    """QL-04"""
+    models = {"rewriter": RoleModel(rewriter), "generator": RoleModel(generator)}
+    assert small_rewriter(workflow, models, "ollama:small") == proposed
+
+
+def test_the_proposed_rewriter_is_taken_with_one_press() -> None:
+    """QL-04"""
+
+    def page() -> None:
+        import streamlit as st
+
+        from components.common.i18n import words_for
+        from components.common.panel import OllamaNote, Surroundings, config_panel
+        from engine.model.config import WORKFLOWS
+
+        note = OllamaNote("here", "0.9", ("ollama:large", "ollama:small"), smallest="ollama:small")
+        st.session_state["chosen"] = config_panel(words_for("en"), (), note, Surroundings(tuple(WORKFLOWS))).config
+
+    app = AppTest.from_function(page, default_timeout=60)
+    app.query_params["workflow"], app.query_params["generator"] = "quality_loop", "ollama:large"
+    app.run().button(key="small_rewriter").click().run()
+    assert app.session_state["chosen"].models.rewriter == RoleModel("ollama:small", temperature=0.3)
+    assert not any(button.key == "small_rewriter" for button in app.button)
 
 
 def test_without_a_search_engine_the_web_cannot_be_switched_on_and_says_why(engine: Engine) -> None:
