@@ -24,7 +24,7 @@ from components.labels.tuning import MEASURE_NAMES
 from components.tune.bars import outcome_bars, pass_rate_bars
 from components.tune.certificate import promise_text
 from components.tune.charts import heat_map
-from components.tune.figures import AFTER, BEFORE, basis_text, failures_list, measures_table, tune_figures
+from components.tune.figures import AFTER, BEFORE, basis_text, by_file_text, failures_list, measures_table, tune_figures
 from components.tune.question_changes import changes_card, changes_csv, changes_table
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET
@@ -45,7 +45,7 @@ from pages.parts.tune.bench import grader_bench_tab
 from pages.parts.tune.certificate import certificate_tab
 from pages.parts.tune.evidence import Gathering, Shown, drawn_so_far, evidence_of
 from pages.parts.tune.gather import gather_form
-from pages.parts.tune.judge import judge_tab
+from pages.parts.tune.judge import judge_passages, judge_tab
 from pages.parts.tune.promise import promised, safe_places
 from pages.parts.tune.query_set import chosen_set, query_set_bar
 from pages.parts.tune.sweep import front_card, number_of_gate, sweep_tab, swept_axes
@@ -343,12 +343,16 @@ def tabs(shown: Shown, evaluation: Evaluation, changes: QuestionChanges, gatheri
         outcome_bars(evaluation, words, key="tune_outcomes")
         pass_rate_bars(evaluation, words, key="tune_rates")
 
+    def all_measures() -> None:
+        measures_table(evaluation, words, key="tune_measures", so_far=drawn_so_far(shown, gathering))
+        if told := by_file_text(evaluation, words):
+            st.caption(told)
+            judge_passages(words, key="tune_judge_passages")
+
     parts: dict[str, Callable[[], None]] = {
         words("Flips {n}", n=_span(changes.changed, changes.unknown)): lambda: changes_tab(changes, config),
         words("Outcomes"): outcomes,
-        words("All measures"): lambda: measures_table(
-            evaluation, words, key="tune_measures", so_far=drawn_so_far(shown, gathering)
-        ),
+        words("All measures"): all_measures,
         words("Sweep"): lambda: sweep_tab(engine, shown, config, before, words),
         words("Answers"): lambda: answers_tab(engine, shown, gathering, words),
         words(NC_("tab", "Judge")): lambda: judge_tab(engine, gathering, words),

@@ -40,6 +40,7 @@ _MISSING = {
     "one_class": N_("one kind of label only"),
     "nothing_passes": N_("nothing passes"),
     "nothing_relevant": N_("nothing is relevant"),
+    "files": N_("labels name files"),
 }
 
 _GREY = "#9aa2b1"
@@ -65,7 +66,21 @@ def bench_figures(found: GraderFigures, words: Words, *, key: str) -> None:
             if field != "brier"
         ),
     ]
-    draw((node("div", "figures seven", *cards), _matrix(found.confusion, words)), words, key=key)
+    by_files = found.files_n and not found.relevant_n
+    matrix = () if by_files else (_matrix(found.confusion, words),)
+    draw((node("div", "figures seven", *cards), *matrix), words, key=key)
+
+
+def files_text(found: GraderFigures, words: Words) -> str:
+    """What labels of whole files say of a grader, and what they do not."""
+    return words.count(
+        "1 label names a file, and not which of its passages is right. Recall counts it once, for the passage judged "
+        "best (passed: {passed}). The other figures need judged passages.",
+        "{n} labels name a file, and not which of its passages is right. Recall counts each once, for the passage "
+        "judged best (passed: {passed}). The other figures need judged passages.",
+        found.files_n,
+        passed=found.files_passed,
+    )
 
 
 def curve_chart(figures: GraderFigures, words: Words, *, key: str) -> None:

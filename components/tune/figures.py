@@ -16,7 +16,7 @@ from components.common.phrases import duration_text
 from components.labels.tuning import MEASURE_NAMES
 from engine.evaluation.answers import BASES, Basis
 from engine.evaluation.anytime import Drawn, anytime_of
-from engine.evaluation.figures import MEASURES, Evaluation, Figure, Measure
+from engine.evaluation.figures import MEASURES, OF_PASSAGES, Evaluation, Figure, Measure
 from engine.evaluation.statistics import Interval, PairedTest
 from engine.messages import N_, NC_
 
@@ -57,13 +57,18 @@ _MEASURE_HELP = {
     "built_in_calls": N_("Mean steps of built-in models a question."),
     "steps": N_("Gradings, rewrites and generations a question, of chat and built-in models."),
     "seconds": N_("By the times that each run measured itself: the card has the median, all else the mean."),
-    "false_rewrites": N_("Share of rewrites made although the round had kept an expected passage."),
-    "missed_rewrites": N_("Share of questions that passed the gate in a round that had kept no expected passage."),
+    "false_rewrites": N_(
+        "Share of rewrites made although the round had kept an expected passage. Questions whose labels name passages."
+    ),
+    "missed_rewrites": N_(
+        "Share of questions that passed the gate in a round that had kept no expected passage. Questions whose labels "
+        "name passages."
+    ),
     "grader_precision": N_(
         "Of the kept passages that passed under these settings, in every round of their paths, how many are expected; "
         "unlabelled passages count as not expected. The tab of the grader counts all that were judged."
     ),
-    "grader_recall": N_("Of the expected passages that were judged, how many passed."),
+    "grader_recall": N_("Of the expected passages that were judged, how many passed; of a file the best one counts."),
     "refused_unanswerable": N_("Share of unanswerable questions that were refused."),
     "answered_answerable": N_("Share of answerable questions that were answered, rightly or not."),
     "refused_answerable": N_("Share of answerable questions that were refused."),
@@ -125,10 +130,11 @@ def cards_of(evaluation: Evaluation, words: Words, so_far: Drawn | None = None) 
     read, labelled, refusals = (
         evaluation.figure(measure, AFTER).n > 0 for measure in ("containment", "context_hit", "refused_unanswerable")
     )
+    exact = not evaluation.by_file or evaluation.figure("false_rewrites", AFTER).n > 0
     calls = evaluation.figure("calls", AFTER).upper != 0
     chosen: tuple[Measure, ...] = (
         "answered_right" if read else "context_hit" if labelled else "quality",
-        "wrong_given" if read else "false_rewrites" if labelled else "rewrites",
+        "wrong_given" if read else "false_rewrites" if labelled and exact else "rewrites",
         "refused_unanswerable" if refusals else "quality" if labelled else "pass_rate",
         "calls" if calls else "steps",
         "seconds",
@@ -234,6 +240,22 @@ def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Dr
             }
         )
     st.dataframe(rows, hide_index=True, key=key, width="stretch", height="content")
+
+
+def by_file_text(evaluation: Evaluation, words: Words) -> str:
+    """Which measures leave out the questions whose labels name whole files, and why; empty without any."""
+    if not evaluation.by_file:
+        return ""
+    left_out = words(", ").join(words(MEASURE_NAMES[name]) for name in MEASURES if name in OF_PASSAGES)
+    return words.count(
+        "The labels of 1 question name files, and not which of their passages is right: {left_out} leave it out, and "
+        "{recall} counts the best passage of a file once. Judged passages are measured in the tab of the grader.",
+        "The labels of {n} questions name files, and not which of their passages is right: {left_out} leave them out, "
+        "and {recall} counts the best passage of a file once. Judged passages are measured in the tab of the grader.",
+        evaluation.by_file,
+        left_out=left_out,
+        recall=words(MEASURE_NAMES["grader_recall"]),
+    )
 
 
 def _interval(evaluation: Evaluation, measure: Measure, so_far: Drawn | None) -> Interval | None:

@@ -144,6 +144,7 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
         path_known=replayed.path_known,
         measures=measures.all(),
         right_by=measures.right_by,
+        by_file=sum(case.by_file for case in evidence.cases),
     )
 
 
@@ -158,14 +159,25 @@ class _Population:
         self.gold = _column((bool(case.gold_answers) for case in cases), bool)
         self.told = _column((basis_of(case) is not None for case in cases), bool)
         """Something tells whether the question ended right."""
+        self.by_file = _column((case.by_file for case in cases), bool)
+
+    @property
+    def exact(self) -> BoolArray:
+        """Labels name the passages that are right, and not whole files."""
+        return np.asarray(self.labelled & ~self.by_file, np.bool_)
 
     @property
     def graded(self) -> BoolArray:
-        """It is known which passages are to pass."""
+        """It is known which passages are to pass, of a file at least that one is."""
         return np.asarray(self.labelled | self.unanswerable, np.bool_)
 
+    @property
+    def graded_exactly(self) -> BoolArray:
+        """The same of each passage."""
+        return np.asarray(self.exact | self.unanswerable, np.bool_)
 
-Part = Literal["all", "labelled", "answerable", "unanswerable", "gold", "told", "graded"]
+
+Part = Literal["all", "labelled", "answerable", "unanswerable", "gold", "told", "exact", "graded", "graded_exactly"]
 
 
 class _Measures:
@@ -363,7 +375,8 @@ class _Measures:
         }
 
     def _rewrites(self) -> dict[Measure, Measured]:
-        labelled = self.counted & self.labelled
+        exact = self.of.exact
+        labelled = self.counted & exact
         by_the_gate = labelled & (self.replayed.outcome == OUTCOMES.index("answered"))
         seen = self.replayed.found_any | self.kept.seen_whole
         missed = ~self.replayed.found_any & self.kept.seen_whole
@@ -372,26 +385,32 @@ class _Measures:
             "false_rewrites": self._weighed(
                 np.where(labelled, self.kept.false_rewrites, 0.0),
                 np.where(labelled, self.replayed.round, 0).astype(float),
-                self.labelled & ~labelled,
+                exact & ~labelled,
                 self.limits.rounds - 1,
-                "labelled",
+                "exact",
             ),
             "missed_rewrites": self._partial(
-                missed, by_the_gate & seen, self.labelled & ~elsewhere & ~(by_the_gate & seen), "labelled"
+                missed, by_the_gate & seen, exact & ~elsewhere & ~(by_the_gate & seen), "exact"
             ),
         }
 
     def _grader(self) -> dict[Measure, Measured]:
         # The recorded verdicts say nothing of another grader.
-        graded = self.of.graded
-        tells = self.counted & self.same_grader & graded
-        right = np.where(tells, self.kept.right, 0.0)
-        passed, expected = (np.where(tells, weight, 0.0) for weight in (self.kept.passed, self.kept.expected))
-        unknown = graded & ~tells
-        return {
-            "grader_precision": self._weighed(right, passed, unknown, self.kept_most, "graded"),
-            "grader_recall": self._weighed(right, expected, unknown, self.kept_most, "graded"),
-        }
+        tells = self.counted & self.same_grader
+        most = np.where(self.of.by_file, 1.0, self.kept_most)
+
+        def share_of(weight: FloatArray, part: Literal["graded", "graded_exactly"]) -> Measured:
+            about = getattr(self.of, part)
+            known, open_ = tells & about, about & ~tells
+            total, weight = np.where(known, self.kept.right, 0.0), np.where(known, weight, 0.0)
+            return Measured(total, weight, np.where(open_, most, 0.0), lost=self._lost(part, self.kept_most))
+
+        precision = share_of(self.kept.passed, "graded_exactly")
+        populations = (self.of, self.of_lost)
+        if any(of.by_file.any() for of in populations) and not any(of.exact.any() for of in populations):
+            # Unanswerable questions alone say nothing of what is to pass.
+            precision = Measured(np.zeros(tells.shape), np.zeros(tells.shape))
+        return {"grader_precision": precision, "grader_recall": share_of(self.kept.expected, "graded")}
 
 
 def _same_grader(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:

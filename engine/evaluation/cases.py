@@ -48,6 +48,11 @@ class Case:
     def labelled(self) -> bool:
         return bool(self.expected)
 
+    @property
+    def by_file(self) -> bool:
+        """Whether a label names a whole source: which of its passages are right is not known then."""
+        return any(item.kind == "source" for item in self.expected)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-ready values that :func:`case_from_dict` reads back."""
         return {**asdict(self), "expected": [asdict(item) for item in self.expected]}

@@ -19,6 +19,7 @@ from engine.database.opening import Databases
 from engine.errors import DataSetUnusable, InvalidConfig
 from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, told_by, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, sample_set
+from engine.evaluation.figures import OF_PASSAGES
 from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
 from engine.evaluation.judgements import key_of, request_of, verdicts_of
@@ -41,6 +42,10 @@ _TOLD_BY = {
     "refusal": "refusing what cannot be answered",
     "nothing": "nothing",
 }
+_BY_FILE = (
+    "their labels name files, and not which of their passages is right: name passages, or judge 20 passages on the "
+    "page Tune, whose tab Grader bench goes by them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,11 @@ class Report:
         return tuple(bar for bar in self.job.bars if not self.values[bar.measure].clears(bar))
 
     @property
+    def by_file(self) -> int:
+        """Questions whose labels name whole files, and not which of their passages is right."""
+        return sum(case.by_file for case in self.cases)
+
+    @property
     def passed(self) -> bool:
         """Whether every bar was cleared, there was anything to measure, and the judge came to its end."""
         return not self.missed and len(self.failures) < len(self.cases) and self.judge_fault is None
@@ -119,6 +129,7 @@ class Report:
                 for bar in self.job.bars
             ],
             "answered_right_by": self.told_by,
+            "labelled_by_file": self.by_file,
             "failures": [{"case": case_id, **fault.said()} for case_id, fault in self.failures.items()],
             "runs": {case_id: record.id for case_id, record in self.records.items()},
             "notes": [str(note) for note in self.job.plan.notes],
@@ -212,6 +223,12 @@ def say(report: Report) -> None:
     if report.told_by:
         by = ", ".join(f"{_TOLD_BY[name]} for {n}" for name, n in report.told_by.items())
         console.print(f"answered_right is told by {by}.")
+    if report.by_file and any(item.name in (*OF_PASSAGES, "grader_recall") for item in report.values):
+        left_out = ", ".join(sorted(OF_PASSAGES))
+        console.print(
+            f"{report.by_file} of {len(report.cases)} questions: {_BY_FILE} They are not in {left_out}, and count in "
+            "grader_recall once, for the best passage."
+        )
     for case_id, fault in list(report.failures.items())[:_MOST_FAILURES_SHOWN]:
         console.print(f"[red]✗[/] {escape(case_id)}: {escape(fault.fact)}")
     if len(report.failures) > _MOST_FAILURES_SHOWN:
@@ -229,7 +246,8 @@ def _missed(bar: Bar, report: Report) -> str:
     found = report.values[bar.measure]
     figure = found.figure
     if figure.lower is None:
-        return f"{bar} is asked for, and {bar.measure} could not be measured"
+        why = f": {_BY_FILE}" if report.by_file and bar.measure.name in OF_PASSAGES else ""
+        return f"{bar} is asked for, and {bar.measure} could not be measured{why}"
     if not figure.unknown_n:
         return f"{bar} is asked for, and {bar.measure} is {figure.lower:.4g}"
     bounds = f"{figure.lower:.4g} … {'?' if figure.upper is None else f'{figure.upper:.4g}'}"

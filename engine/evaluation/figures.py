@@ -83,6 +83,8 @@ aside); questions with expectations.
 expectations: what passed and is expected, over what passed, and over what is expected. Passages that no one labelled
 count as not expected. Of questions with expectations, and of unanswerable ones, where nothing is expected; only with
 the grader whose verdicts are recorded.
+Where a label names a whole file, it is not known which of its passages are right: such questions are in none of
+:data:`OF_PASSAGES`, and in ``grader_recall`` once, with the best passage of the file.
 ``refused_unanswerable``: share of the unanswerable questions that were refused. ``answered_answerable``: share of the
 answerable ones that were answered, rightly or not; ``refused_answerable``: that were refused.
 """
@@ -101,6 +103,8 @@ LOWER_IS_BETTER: frozenset[Measure] = frozenset(
         "missed_rewrites",
     }
 )
+OF_PASSAGES: frozenset[Measure] = frozenset({"false_rewrites", "missed_rewrites", "grader_precision"})
+"""Known only where labels name passages: of a file that is labelled, it is not known which of its passages is right."""
 BOUNDED: frozenset[Measure] = frozenset(
     {
         "answered_right",
@@ -349,6 +353,8 @@ class Evaluation:
     """[N, S]"""
     measures: Mapping[Measure, Measured]
     right_by: RightBy
+    by_file: int = 0
+    """Gathered questions whose labels name whole files; they are in none of :data:`OF_PASSAGES`."""
 
     def only(self, settings: Sequence[int]) -> Evaluation:
         """The figures of some of the settings, in the order given."""

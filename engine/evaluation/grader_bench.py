@@ -21,11 +21,12 @@ from engine.evaluation.values import Label
 from engine.model.values import PassageId, RunRecord
 from engine.replay.masks import BoolArray, FloatArray
 
-LabelSource = Literal["thumb", "dataset", "assumed"]
+LabelSource = Literal["thumb", "dataset", "assumed", "file"]
 """``thumb``: said so on a verdict card. ``dataset``: an expectation of the case is met, or the case is known to
 be unanswerable. ``assumed``: the case has expectations and the passage meets none; data sets seldom name every right
-passage, so this can be wrong."""
-Missing = Literal["no_pairs", "one_class", "nothing_passes", "nothing_relevant"]
+passage, so this can be wrong. ``file``: its file is expected, which says that one of the passages is right, not which:
+the pair has no label of its own."""
+Missing = Literal["no_pairs", "one_class", "nothing_passes", "nothing_relevant", "files"]
 FigureName = Literal[
     "accuracy", "precision", "recall", "f1", "kappa", "auc", "average_precision", "brier", "ece", "curve"
 ]
@@ -46,6 +47,8 @@ class Pair:
     label_source: LabelSource | None = None
     reach: float = -1.0
     """The greatest cut at which it passes, as :attr:`Verdict.reach`; below 0 where it could not be read."""
+    files: tuple[int, ...] = ()
+    """The expectations of the case that its file meets."""
 
     def passes(self, cut: float) -> bool:
         """Whether it passes, as :meth:`Verdict.passes` decides: inclusive, and never where unreadable."""
@@ -64,7 +67,8 @@ def pairs(
     ``records`` go by case id. A passage judged more than once counts with its first readable verdict; verdicts that a
     reader set in a branch are not the grader's. Thumbs win over the data set, of several judges what most of them say
     (:func:`judgements.settled`). ``only_labelled`` leaves out the pairs
-    whose label is assumed or not known. Unlabelled pairs are kept otherwise: two graders can be compared on them.
+    whose label is assumed or not known. Where a case names whole files, only thumbs say of a passage whether it is
+    right. Unlabelled pairs are kept otherwise: two graders can be compared on them.
     """
     thumbs = settled(labels)
     found: list[Pair] = []
@@ -73,7 +77,7 @@ def pairs(
         if record is None:
             continue
         own = _pairs_of(case, record, thumbs)
-        found.extend(item for item in own if not only_labelled or item.label_source in ("thumb", "dataset"))
+        found.extend(item for item in own if not only_labelled or item.label_source in ("thumb", "dataset", "file"))
     return tuple(found)
 
 
@@ -82,7 +86,9 @@ def _pairs_of(case: Case, record: RunRecord, thumbs: Mapping[tuple[str, PassageI
     for passage_id, verdict in record.first_verdicts(by_hand=False).items():
         thumb = thumbs.get((case.question.strip(), passage_id))
         passage = passages.get(passage_id)
-        label, source = _label(case, thumb, met=passage is not None and bool(met_by(case, passage)))
+        met = met_by(case, passage) if passage is not None else ()
+        files = tuple(place for place in met if case.expected[place].kind == "source")
+        label, source = _label(case, thumb, exactly=len(files) < len(met), in_file=bool(files))
         yield Pair(
             case_id=case.id,
             question=case.question,
@@ -91,16 +97,19 @@ def _pairs_of(case: Case, record: RunRecord, thumbs: Mapping[tuple[str, PassageI
             label=label,
             label_source=source,
             reach=verdict.reach,
+            files=files,
         )
 
 
-def _label(case: Case, thumb: bool | None, *, met: bool) -> tuple[bool | None, LabelSource | None]:
+def _label(case: Case, thumb: bool | None, *, exactly: bool, in_file: bool) -> tuple[bool | None, LabelSource | None]:
     if thumb is not None:
         return thumb, "thumb"
-    if met:
+    if exactly:
         return True, "dataset"
     if case.answerable is False:
         return False, "dataset"
+    if case.by_file:
+        return None, "file" if in_file else None
     return (False, "assumed") if case.expected else (None, None)
 
 
@@ -153,6 +162,9 @@ class GraderFigures:
     """Of ``n``, pairs whose label is assumed."""
     cut: float
     confusion: Confusion
+    files_n: int = 0
+    """Labels of whole files of which nobody has named a right passage: each is in the recall once, by its best one."""
+    files_passed: int = 0
     accuracy: float | None = None
     precision: float | None = None
     recall: float | None = None
@@ -214,7 +226,10 @@ class GraderComparison:
 
 
 def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> GraderFigures:
-    """The figures of ``graded`` where a verdict passes from P(relevant) = ``cut`` on."""
+    """The figures of ``graded`` where a verdict passes from P(relevant) = ``cut`` on.
+
+    Where only whole files are labelled relevant, the recall is all that can be said.
+    """
     usable = _usable(graded)
     p, truth = _arrays(usable)
     passed = np.array([pair.passes(cut) for pair in usable], dtype=bool)
@@ -226,8 +241,14 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
     )
     calibration = _bins(p, truth, bins)
     found: dict[FigureName, float | Missing] = dict.fromkeys(get_args(FigureName), "no_pairs")
+    best = _best_of_files(graded)
+    files_passed = sum(reach >= cut for reach in best)
     if usable:
         found = {**_errors(confusion, passed, truth), **_ranking(p, truth), "ece": _distance_from_diagonal(calibration)}
+    if best and not truth.any():
+        found, calibration = dict.fromkeys(get_args(FigureName), "files"), ()
+    if best:
+        found["recall"] = (confusion.true_pass + files_passed) / (int(truth.sum()) + len(best))
     values = {str(name): value for name, value in found.items() if not isinstance(value, str)}
     return GraderFigures(
         n=len(usable),
@@ -235,11 +256,24 @@ def figures(graded: Sequence[Pair], cut: float = 0.5, bins: int = BINS) -> Grade
         assumed_n=sum(pair.label_source == "assumed" for pair in usable),
         cut=cut,
         confusion=confusion,
+        files_n=len(best),
+        files_passed=files_passed,
         curve=_curve(_reaches(usable), truth) if truth.any() and not truth.all() else (),
         bins=calibration,
         missing={name: value for name, value in found.items() if isinstance(value, str)},
         **values,
     )
+
+
+def _best_of_files(graded: Sequence[Pair]) -> list[float]:
+    """By label of a file how far its best passage reaches, where nobody has named one of its passages as right."""
+    best: dict[tuple[str, int], float] = {}
+    named = {(pair.case_id, place) for pair in graded if pair.label for place in pair.files}
+    for pair in graded:
+        for place in pair.files if pair.label_source == "file" and pair.p_relevant is not None else ():
+            key = pair.case_id, place
+            best[key] = max(best.get(key, pair.reach), pair.reach)
+    return [reach for key, reach in best.items() if key not in named]
 
 
 def cut_for_precision(graded: Sequence[Pair], wanted: float) -> Cut | None:

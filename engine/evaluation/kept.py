@@ -23,7 +23,7 @@ class Kept:
     false_rewrites: FloatArray
     """Rewrites after a round that had kept an expected passage."""
     expected: FloatArray
-    """Kept, judged passages that meet an expectation."""
+    """Kept, judged passages that meet an expectation; of a question whose labels name files the best one alone."""
     passed: FloatArray
     """Kept passages that pass."""
     right: FloatArray
@@ -41,6 +41,7 @@ def kept_under(evidence: Evidence, configs: Sequence[RunConfig], last: IntArray,
     shape = last.shape
     gates = _Gates(evidence.places, configs)
     counts = {name: np.zeros(shape) for name in ("false_rewrites", "expected", "passed", "right")}
+    by_file = np.array([item.case.by_file for item in evidence.gathered], dtype=bool)
     kept_last = np.zeros(shape, dtype=np.uint32)
     seen_whole = np.ones(shape, dtype=bool)
     for r in range(evidence.places.met.shape[1]):
@@ -58,6 +59,9 @@ def kept_under(evidence: Evidence, configs: Sequence[RunConfig], last: IntArray,
         counts["right"][rows] += np.bitwise_count(passed & met)
         kept_last[rows] = np.where(is_last, kept, kept_last[rows])
         seen_whole[rows] &= ~(is_last & gates.unseen(rows, r))
+    for name in ("expected", "right"):
+        # The best passage passes where any of them does.
+        counts[name][by_file] = np.minimum(counts[name][by_file], 1)
     recall, rr, ndcg = _retrieval(evidence, kept_last, last, cutoff)
     return Kept(**counts, seen_whole=seen_whole, recall=recall, rr=rr, ndcg=ndcg)
 

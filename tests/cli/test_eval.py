@@ -93,11 +93,14 @@ def test_a_missed_bar_is_named_and_is_the_exit_code(
         assert main(["eval", str(table), *bars, "--json", str(written)]) == 1
     shown = " ".join(capsys.readouterr().out.split())
     assert "recall@1 >= 0.9 is asked for, and recall@1 is" in shown
-    assert "grader_precision >= 0.99" in shown
+    assert (
+        "grader_precision >= 0.99 is asked for, and grader_precision could not be measured: their labels name" in shown
+    )
+    assert "2 of 3 questions: their labels name files, and not which of their passages is right" in shown
     assert "answered >= 1" not in shown
     reply = json.loads(written.read_text())
     assert [bar["cleared"] for bar in reply["bars"]] == [False, True, False, True]
-    assert not reply["passed"]
+    assert not reply["passed"] and reply["labelled_by_file"] == 2
 
 
 def test_what_cannot_be_measured_clears_no_bar(

@@ -15,7 +15,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.answers import Match, cited_of, match_of
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import gather
-from engine.evaluation.figures import MEASURES, OUTCOMES, Measure
+from engine.evaluation.figures import MEASURES, OF_PASSAGES, OUTCOMES, Measure
 from engine.evaluation.judgements import Judged, pair_id
 from engine.evaluation.matching import met_map
 from engine.evaluation.scores import ranking_of, scores_of
@@ -354,6 +354,26 @@ def test_recorded_verdicts_say_nothing_of_another_grader() -> None:
     for measure in ("grader_precision", "grader_recall"):
         assert evaluation.figures(measure).known_n[1] == 0
         assert (evaluation.figure(measure, 1).lower, evaluation.figure(measure, 1).upper) == (0.0, 1.0)
+
+
+def test_labels_of_files_are_in_no_figure_that_asks_which_passage_is_right() -> None:
+    """Every passage is of the one file, so that all of them would count as right."""
+    config = RunConfig(gate="pass_rate", grade_pass_threshold=0.9)
+    cases_, records = questions(12, config)
+    by_file = [replace(case, expected=(Expectation("source", "s.md"),)) if case.expected else case for case in cases_]
+    exactly, loosely = (evaluate(gather(asked, records), [config]) for asked in (cases_, by_file))
+    assert (exactly.by_file, loosely.by_file) == (0, 9)
+    for measure in sorted(OF_PASSAGES):
+        assert exactly.figure(measure).n > 0 or measure == "missed_rewrites"
+        assert (loosely.figure(measure).n, loosely.figure(measure).lower) == (0, None)
+    recall = loosely.measures["grader_recall"]
+    assert set(recall.weight[:, 0].tolist()) <= {0.0, 1.0}, "once a question, however many passages the file has"
+    mixed = evaluate(gather([*by_file[:6], *cases_[6:]], records), [config])
+    for measure in sorted(OF_PASSAGES):
+        part = exactly.measures[measure].weight[6:, 0]
+        assert mixed.measures[measure].weight[6:, 0].tolist() == part.tolist()
+        labelled = [bool(case.expected) for case in cases_[:6]]
+        assert not mixed.measures[measure].weight[:6, 0][labelled].any()
 
 
 def test_answers_that_cannot_tell_or_name_no_source_are_counted_apart() -> None:

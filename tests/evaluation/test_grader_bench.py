@@ -22,7 +22,7 @@ from sklearn.metrics import (
 )
 
 from engine.evaluation.cases import Case, Expectation
-from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, figures, pairs
+from engine.evaluation.grader_bench import FigureName, Pair, compare, cut_for_precision, figures, pairs
 from engine.evaluation.noise import coin_flip, noise
 from engine.evaluation.values import Label
 from engine.model.config import RunConfig
@@ -214,6 +214,30 @@ def test_pairs_take_their_labels_from_thumbs_first_and_the_data_set_next() -> No
     for_it = replace(against, relevant=True, judge="Ada")
     assert pairs([case], {"a": record}, [against, replace(against, judge="Bo"), for_it])[1].label is False
     assert pairs([case], {"a": record}, [against, for_it])[1].label_source == "dataset"
+
+
+def test_a_label_of_a_file_counts_once_for_its_best_passage_and_says_nothing_of_the_others() -> None:
+    """EV-02: eleven passages of the right file are not eleven right passages."""
+    yes, no = Verdict(True, 0.9, ""), Verdict(False, 0.8, "")
+    search = tuple((place, 0.9 - place / 20) for place in range(11))
+    record = run_in(World((search,) * 4, (yes, *(no,) * 10), ("new",) * 4), RunConfig(grade_probe=True))
+    case = Case("a", record.question, (Expectation("source", "s.md"), Expectation("source", "other.md")))
+    wrong = Case("b", "Who won?", answerable=False)
+    made = pairs([case, wrong], {"a": record, "b": record})
+    assert {(item.label, item.label_source) for item in made if item.case_id == "a"} == {(None, "file")}
+    found = figures(made)
+    assert (found.recall, found.files_n, found.files_passed) == (1.0, 1, 1), "other.md was never found"
+    named: tuple[FigureName, ...] = ("accuracy", "precision", "f1", "kappa", "auc", "brier", "ece", "average_precision")
+    assert all(getattr(found, name) is None and found.missing[name] == "files" for name in named)
+    assert found.curve == () and found.bins == ()
+    assert figures(made, cut=0.95).recall == 0.0
+
+    def thumb(name: str, relevant: bool) -> Label:
+        return Label(record.question, PassageId(name), relevant, "2025-03-01T00:00:00+00:00")
+
+    judged = figures(pairs([case], {"a": record}, [thumb("p00", True), thumb("p01", False)]))
+    assert (judged.n, judged.relevant_n, judged.files_n, judged.precision, judged.kappa) == (2, 1, 0, 1.0, 1.0)
+    assert (judged.assumed_n, judged.auc) == (0, 1.0), "what nobody judged is not assumed to be wrong"
 
 
 def test_a_question_without_labels_has_pairs_without_labels_and_an_unanswerable_one_has_only_wrong_ones() -> None:

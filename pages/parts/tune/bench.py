@@ -11,7 +11,14 @@ import streamlit as st
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.phrases import model_label
-from components.tune.bench_charts import bench_figures, comparison, curve_chart, noise_table, reliability_chart
+from components.tune.bench_charts import (
+    bench_figures,
+    comparison,
+    curve_chart,
+    files_text,
+    noise_table,
+    reliability_chart,
+)
 from engine.engine import Engine
 from engine.evaluation.grader_bench import Pair, compare, cut_for_precision, figures
 from engine.evaluation.noise import Regraded, judged_passages, noise
@@ -23,6 +30,7 @@ from pages.parts.tune.bench_examples import Population
 from pages.parts.tune.bench_fit import fit_section
 from pages.parts.tune.evidence import Gathering, judged_pairs, records_of
 from pages.parts.tune.gather import batch_name
+from pages.parts.tune.judge import judge_passages
 
 _SNIPPET = 140
 _WATCH_S = 0.5
@@ -88,12 +96,16 @@ def grader_bench_tab(engine: Engine, gathering: Gathering, config: RunConfig, wo
         st.caption(
             words("{n} of these labels are assumed: the passage meets none of the expectations.", n=found.assumed_n)
         )
-    first, second = st.columns(2, gap="medium")
-    with first:
-        curve_chart(found, words, key="bench_curve")
-    with second:
-        reliability_chart(found, words, key="bench_reliability")
-    wanted_precision(graded, words)
+    if found.files_n:
+        st.caption(files_text(found, words))
+        judge_passages(words, key="bench_judge")
+    if "files" not in found.missing.values():
+        first, second = st.columns(2, gap="medium")
+        with first:
+            curve_chart(found, words, key="bench_curve")
+        with second:
+            reliability_chart(found, words, key="bench_reliability")
+        wanted_precision(graded, words)
     st.divider()
     fit_section(engine, gathering, config, Population(graded, only, cut), words)
     st.divider()

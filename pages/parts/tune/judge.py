@@ -44,6 +44,18 @@ _FILES: dict[Format, tuple[str, str]] = {
 }
 
 
+def judge_passages(words: Words, *, key: str) -> None:
+    """The way on where labels name whole files: the tab in which passages are judged."""
+    if may("editor"):
+        label = words("Judge 20 passages")
+        st.button(label, icon=":material/fact_check:", key=key, on_click=_open_tab, args=(words,))
+
+
+def _open_tab(words: Words) -> None:
+    st.session_state["tune_tabs"] = words(NC_("tab", "Judge"))
+    st.session_state["tune_desk_kind"] = "passage"
+
+
 def judge_tab(engine: Engine, gathering: Gathering, words: Words) -> None:
     """The pair to judge, and below it agreement, history and files."""
     batch = gathering.batch
