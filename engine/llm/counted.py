@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 
-from engine.llm.reply_size import REFUSAL, Most
+from engine.llm.reply_size import REFUSAL, Most, TooLarge
 
 
-class Oversized(httpx.RequestError):
+class Oversized(TooLarge, httpx.RequestError):
     """A server sent more than a reply can be."""
 
     def __init__(self, most: int) -> None:

@@ -21,7 +21,7 @@ from engine.errors import (
     ModelUnreachable,
     WorkbenchError,
 )
-from engine.llm.counted import Oversized
+from engine.llm.reply_size import TooLarge
 
 OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
 RERANK = "rerank"
@@ -51,7 +51,7 @@ def kinds() -> Mapping[type[BaseException], Kind]:
     from langchain_core import exceptions as langchain
 
     return {
-        Oversized: "oversized",
+        TooLarge: "oversized",
         Exception: "refused",
         # Ollama's client reads replies without checking their shape.
         AttributeError: "garbled",
@@ -175,7 +175,7 @@ def _oversized(error: BaseException) -> Exception | None:
     """What stopped a reply that was too large: clients of providers wrap it in errors of their own."""
     inner: BaseException | None = error
     while inner is not None:
-        if isinstance(inner, Oversized):
+        if isinstance(inner, TooLarge):
             return inner
         inner = inner.__cause__ or inner.__context__
     return None

@@ -26,6 +26,10 @@ _WIDEST = 16_384
 """Numbers of a vector whose width is not known."""
 
 
+class TooLarge(Exception):
+    """A server sent more than a reply can be."""
+
+
 @dataclass(frozen=True, slots=True)
 class Most:
     """Bytes of a body, and of a piece of it, which is read as one."""
