@@ -44,7 +44,7 @@ class LoopThread:
 
     def call(self, work: Coroutine[Any, Any, _T]) -> _T:
         """The result of ``work``; raises as :meth:`submit` and ``work`` do, and ``WaitedTooLong``."""
-        what, future = work.__qualname__, self.submit(work)
+        what, future = str(getattr(work, "__qualname__", work)), self.submit(work)
         wait((future,), CALL_S)
         if not future.done():
             future.cancel()

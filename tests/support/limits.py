@@ -49,7 +49,7 @@ def pytest_runtest_call() -> Iterator[None]:
 
 def pytest_unconfigure() -> None:
     """Print all stacks and end the process where a thread that is no daemon would be waited for without end."""
-    faulthandler.dump_traceback_later(END_S, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(END_S, exit=True, file=sys.__stderr__ or sys.stderr)
 
 
 def _fail_now(*_: object) -> None:

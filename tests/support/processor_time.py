@@ -7,15 +7,15 @@ waited for; a server that several tests share, for the last of them. Importing a
 from __future__ import annotations
 
 import resource
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
 
 COSTLIEST = 40
-_folders: Counter[str] = Counter()
-_files: Counter[str] = Counter()
+_folders: defaultdict[str, float] = defaultdict(float)
+_files: defaultdict[str, float] = defaultdict(float)
 _cases: Counter[str] = Counter()
 _collecting: list[float] = []
 
@@ -44,8 +44,10 @@ class _Report:
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-        report: Any = yield
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
         if call.when == "teardown":
             report.user_properties = [*report.user_properties, ("processor_s", used_s() - item.stash[_BEGAN])]
         return report
@@ -76,14 +78,18 @@ class _Table(_Report):
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         terminalreporter.section("seconds of processor")
         rows = [("importing and collecting", f"{sum(_collecting):.0f}", "")]
-        rows += [(name, f"{spent:.0f}", str(_cases[name])) for name, spent in _folders.most_common()]
+        rows += [(name, f"{spent:.0f}", str(_cases[name])) for name, spent in _costliest(_folders)]
         rows.append(("all", f"{sum(_collecting) + sum(_folders.values()):.0f}", str(sum(_cases.values()))))
         terminalreporter.write("\n".join(_table(rows)) + "\n\n")
-        costliest = [(name, f"{spent:.0f}", "") for name, spent in _files.most_common(COSTLIEST)]
+        costliest = [(name, f"{spent:.0f}", "") for name, spent in _costliest(_files)[:COSTLIEST]]
         terminalreporter.write("\n".join(_table(costliest)) + "\n")
 
 
 _BEGAN = pytest.StashKey[float]()
+
+
+def _costliest(spent: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(spent.items(), key=lambda item: -item[1])
 
 
 def _table(rows: Iterable[tuple[str, str, str]]) -> list[str]:
