@@ -18,7 +18,8 @@ from streamlit.errors import StreamlitAPIException
 from components.common.i18n import Words
 from components.common.own import Machine, own_of
 from components.common.phrases import fault_text, model_label
-from components.common.settings_of import ALL_ROLES, names_settings, option_names, roles_of
+from components.common.run_link import settings_in_url
+from components.common.settings_of import ALL_ROLES, chat_model_of, names_settings, option_names, roles_of
 from components.common.url_state import put_into_url, take_from_url
 from components.common.widgets import (
     collection_picker,
@@ -143,23 +144,13 @@ def _begin_at(defaults: Defaults) -> None:
 
     The address then says what differs from the program's own, so that a link means the same on other machines.
     """
-    if _OPENED in st.session_state or _WANTED in st.session_state or not defaults.settings:
+    address = st.query_params
+    if _OPENED in st.session_state or _WANTED in st.session_state or "run" in address or not defaults.settings:
         return
-    if not names_settings(set(st.query_params) - {"workflow"}):
-        named = st.query_params.get("workflow", "")
-        want_settings(defaults.of(named if named in WORKFLOWS else ""))
-        if "collection" in st.query_params:
-            del st.session_state[_WANTED]["collection"]
-
-
-def chat_model_of(config: RunConfig) -> RoleModel | None:
-    """The model whose context size and temperature the panel shows for all: the first that is no built-in one.
-
-    Roles that have a temperature of their own come last.
-    """
-    warm = declared(config.workflow).temperatures
-    roles = sorted(roles_of(config.workflow), key=lambda role: role in warm)
-    return next((config.models.of(role) for role in roles if not config.models.of(role).built_in), None)
+    if not names_settings(set(address) - {"workflow"}):
+        named = address.get("workflow", "")
+        begun = settings_in_url(defaults.of(named if named in WORKFLOWS else ""))
+        address.update({name: value for name, value in begun.items() if name not in address})
 
 
 def _take_wanted() -> None:

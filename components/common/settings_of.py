@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, get_args
 
-from engine.model.config import RoleName, RunConfig, WorkflowName, declared, every_setting, settings_of
+from engine.model.config import RoleModel, RoleName, RunConfig, WorkflowName, declared, every_setting, settings_of
 
 ALL_ROLES: tuple[RoleName, ...] = tuple(role for role in get_args(RoleName) if role not in ("extractor", "vision"))
 """Roles that the panel has a model for, in its order: those that read sources and images are not of a run."""
@@ -51,3 +51,13 @@ def differing(chosen: RunConfig, run: RunConfig) -> tuple[str, ...]:
     own = [name for name in option_names(run.workflow) if getattr(chosen.options, name) != getattr(run.options, name)]
     roles = [role for role in roles_of(run.workflow) if chosen.models.of(role) != run.models.of(role)]
     return (*names, *own, *roles)
+
+
+def chat_model_of(config: RunConfig) -> RoleModel | None:
+    """The model whose context size and temperature the panel shows for all: the first that is no built-in one.
+
+    Roles that have a temperature of their own come last.
+    """
+    warm = declared(config.workflow).temperatures
+    roles = sorted(roles_of(config.workflow), key=lambda role: role in warm)
+    return next((config.models.of(role) for role in roles if not config.models.of(role).built_in), None)

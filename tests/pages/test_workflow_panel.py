@@ -391,6 +391,7 @@ def test_a_session_begins_at_the_defaults_of_the_machine_unless_its_address_says
     for name, value in address.items():
         app.query_params[name] = value
     chosen = app.run().session_state["chosen"]
+    assert app.query_params["top_k"][0] == str(expected["top_k"])
     options = {name: value for name, value in expected.items() if name == "gener_epoch"}
     shared = {name: value for name, value in expected.items() if name not in options}
     assert chosen == config_from_dict({"workflow": workflow, "options": options, **shared})

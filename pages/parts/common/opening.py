@@ -28,7 +28,7 @@ def opening(engine: Engine, words: Words) -> None:
         if engine.ready or (fault is not None) != failed:
             st.rerun()
         if fault is None:
-            first = next(iter(engine.loading), "workflow")
+            first: Loaded = next(iter(engine.loading), "workflow")
             st.caption(f":material/hourglass_top: {words(_LOADING[first])}")
         elif fault_box(fault, words, key="opening_fault", actions=(("again", words("Try again")),)) == "again":
             engine.open_again()
