@@ -6,6 +6,8 @@ Nothing of the library is imported before the first request that is let in.
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import secrets
 from collections.abc import Callable
 from contextvars import Context
@@ -17,7 +19,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from engine.api.errors import status_of
-from engine.api.incoming import drain
+from engine.api.incoming import drain, replayed
 from engine.api.signed_in import BEARER, INVALID, Doors, for_strangers
 from engine.api.web import ApiGuard, refuse
 from engine.engine import Engine
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 PATH: Final = "/mcp"
 MODE_HEADER: Final = "x-workbench-mcp"
 """In which mode the command ``mcp`` hands over; only read with its token."""
+MOST_AT_ONCE: Final = 32
+"""Requests of one session that are worked on at a time."""
+INVALID_REQUEST: Final = -32600
+"""What JSON-RPC calls a message that is no request as it should be."""
 _MOST_READ = 64 * 1024
 _UPLOAD_BYTES_PER_MB = 1_500_000
 
@@ -164,7 +170,8 @@ class _Serving:
         guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         server.streamable_http_app(stateless_http=alone, transport_security=guarded, max_request_body_size=most)
         self._manager = server.session_manager
-        self.app: ASGIApp = ApiGuard(self._manager.handle_request, max_body=most)
+        handle: ASGIApp = self._manager.handle_request
+        self.app: ASGIApp = ApiGuard(handle if alone else _Turns(handle), max_body=most)
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -186,6 +193,67 @@ class _Serving:
                 await self._over.wait()
         finally:
             ready.set()
+
+
+class _Turns:
+    """Lets each request of a session have an id of its own while it is worked on, and so many at a time.
+
+    Answers find their way by the id: of two with the same one the library answers the second, and the first never.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._at_work: dict[str, set[str]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        session = Headers(scope=scope).get("mcp-session-id", "")
+        if scope["method"] != "POST" or not session:
+            await self._app(scope, receive, send)
+            return
+        # The guard before this has read the body, so that it comes as one piece.
+        body = (await receive()).get("body", b"")
+        named = await asyncio.to_thread(_request_id, body) if len(body) > _MOST_READ else _request_id(body)
+        if named is None:
+            await self._app(scope, replayed(body, receive), send)
+            return
+        at_work = self._at_work.setdefault(session, set())
+        if named in at_work or len(at_work) >= MOST_AT_ONCE:
+            await _refuse_request(send, body, twice=named in at_work)
+            return
+        at_work.add(named)
+        try:
+            await self._app(scope, replayed(body, receive), send)
+        finally:
+            at_work.discard(named)
+            if not at_work:
+                self._at_work.pop(session, None)
+
+
+def _request_id(body: bytes) -> str | None:
+    """What tells a request from the others of its session; None for what waits for no answer, or is no message."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    named = message.get("id") if isinstance(message, dict) and "method" in message else None
+    if isinstance(named, bool) or not isinstance(named, int | str):
+        return None
+    # The library takes a number and the same one as a text for the same.
+    text = str(named).strip()
+    return str(int(text)) if re.fullmatch(r"-?\d{1,18}", text, re.ASCII) else text
+
+
+async def _refuse_request(send: Send, body: bytes, *, twice: bool) -> None:
+    said = (
+        "A request with this id is being worked on in this session. Give each request an id of its own."
+        if twice
+        else f"This session has {MOST_AT_ONCE} requests at work. Wait for one of them, or begin another session."
+    )
+    error = {"jsonrpc": "2.0", "id": json.loads(body)["id"], "error": {"code": INVALID_REQUEST, "message": said}}
+    content = json.dumps(error).encode("utf-8", "replace")
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    await send({"type": "http.response.start", "status": 409 if twice else 429, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
 
 
 async def _turned_away(receive: Receive, send: Send, error: WorkbenchError) -> None:

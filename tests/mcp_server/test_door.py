@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -26,6 +28,7 @@ from pages.parts.common.telling import telling
 from tests.api.served import engine_of, serving
 from tests.mcp_server.agents import HELLO, Agent
 from tests.mcp_server.conftest import Served, served
+from tests.support.gates import PATIENCE_S
 from tests.support.people import ADMIN, people_sign_in
 
 SECRET = "zanthium"
@@ -218,3 +221,72 @@ def test_changes_of_an_agent_stand_in_the_log_under_its_token(ward: tuple[Served
         newest = next(item for item in app.engine.team.entries() if item.operation == "Engine.tag_run")
     assert newest.name == "t"
     assert "by a token" in newest.on
+
+
+# -- one session ------------------------------------------------------------------------------------------------------
+
+
+def _session(url: str) -> dict[str, str]:
+    """The header of a session that was begun."""
+    begun = sent(url)
+    header = {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+    assert sent(url, {"jsonrpc": "2.0", "method": "notifications/initialized"}, **header).status_code == 202
+    return header
+
+
+def _asking(number: object) -> dict[str, object]:
+    asked = {"name": "list_collections", "arguments": {}}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": asked}
+
+
+@pytest.mark.parametrize("second", [7, "7", " 7"], ids=["the same", "as a text", "with a blank"])
+def test_of_two_requests_with_one_id_each_is_answered(
+    reading: Served, second: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    collections = Engine.collections
+
+    def slowly(engine: Engine) -> object:
+        begun.set()
+        assert go_on.wait(PATIENCE_S)
+        return collections(engine)
+
+    header = _session(reading.url)
+    monkeypatch.setattr(Engine, "collections", slowly)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(sent, reading.url, _asking(7), **header)
+        try:
+            assert begun.wait(PATIENCE_S)
+            refused = sent(reading.url, _asking(second), **header)
+        finally:
+            go_on.set()
+        answered = first.result(PATIENCE_S)
+    assert (refused.status_code, refused.json()["id"]) == (409, second)
+    assert "an id of its own" in refused.json()["error"]["message"]
+    assert answered.status_code == 200 and '"samples"' in answered.text
+    # Once it is answered, the id is free again, and other sessions have ids of their own.
+    assert sent(reading.url, _asking(7), **header).status_code == 200
+    assert sent(reading.url, _asking(7), **_session(reading.url)).status_code == 200
+
+
+def test_a_session_works_on_so_many_requests_at_a_time(reading: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    collections = Engine.collections
+
+    def slowly(engine: Engine) -> object:
+        begun.set()
+        assert go_on.wait(PATIENCE_S)
+        return collections(engine)
+
+    header = _session(reading.url)
+    monkeypatch.setattr(Engine, "collections", slowly)
+    monkeypatch.setattr(doors, "MOST_AT_ONCE", 1)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(sent, reading.url, _asking(1), **header)
+        try:
+            assert begun.wait(PATIENCE_S)
+            refused = sent(reading.url, _asking(2), **header)
+        finally:
+            go_on.set()
+        assert first.result(PATIENCE_S).status_code == 200
+    assert refused.status_code == 429 and "Wait for one" in refused.json()["error"]["message"]
