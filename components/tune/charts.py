@@ -87,9 +87,16 @@ def heat_map(
         st.caption(words("no question can tell"))
         return
     dark = st.context.theme.type == "dark"
-    values = [row["value"] for row in rows if not row["grey"]] or [0.0]
-    domain = scale_of(heat.measure, max(values))
-    st.caption(_colours_text(heat.measure, (min(values), max(values)), domain, words, dark=dark))
+    values = [row["value"] for row in rows if not row["grey"]]
+    domain = scale_of(heat.measure, max(values, default=0.0))
+    st.caption(
+        _colours_text(heat.measure, (min(values), max(values)), domain, words, dark=dark)
+        if values
+        else words(
+            "{measure}: too much is unknown of every setting for a colour; click to try",
+            measure=words(MEASURE_NAMES[heat.measure]),
+        )
+    )
     ends = {"x": ordinal("x", heat.x, words), "y": ordinal("y", heat.y, words, downwards=True)}
     sequence = _SEQUENCE_DARK if dark else _SEQUENCE
     colours = sequence[::-1] if heat.measure in LOWER_IS_BETTER else sequence

@@ -262,6 +262,12 @@ def test_a_cell_is_coloured_by_its_worse_end_and_hatched_and_grey_by_what_is_unk
     )
 
 
+def test_where_too_much_is_unknown_of_every_setting_no_range_of_colours_is_said() -> None:
+    spec, said = drawn_heat([[0.1, 0.2], [0.3, 0.4]], [[1, 2], [3, 4]])
+    assert all(cell["grey"] for cell in spec["layer"][0]["data"]["values"])
+    assert said[0] == "found and answered: too much is unknown of every setting for a colour; click to try"
+
+
 def test_a_setting_whose_gate_no_round_can_meet_is_not_drawn() -> None:
     spec, said = drawn_heat([[1.0, 1.0], [0.4, 0.4]], [[10, 10], [10, 10]], possible=[[False, False], [True, True]])
     assert [cell["setting"] for cell in spec["layer"][0]["data"]["values"]] == [2, 3]
