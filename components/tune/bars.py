@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -32,12 +33,16 @@ _OUTCOMES: dict[Outcome | None, str] = {
 
 
 def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
-    """How the questions end, before and after, as two stacked bars."""
+    """How the questions end, before and after, as two stacked bars; those without a usable run failed on both sides."""
     labels = {outcome_label(outcome, words): colour for outcome, colour in _OUTCOMES.items()}
     order = list(labels)
     rows = []
     for side, name in _SIDES:
-        for outcome, count in evaluation.outcome_counts(side).items():
+        counts = Counter(evaluation.outcome_counts(side))
+        counts["failed"] += len(evaluation.failed)
+        for outcome, count in counts.items():
+            if not count:
+                continue
             label = outcome_label(outcome, words)
             rows.append({"side": words(name), "outcome": label, "count": count, "order": order.index(label)})
     present = [label for label in labels if any(row["outcome"] == label for row in rows)]

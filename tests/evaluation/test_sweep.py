@@ -243,8 +243,8 @@ def test_nothing_shown_prefers_a_setting_whose_worse_end_is_worse(data: st.DataO
         figures = evaluation.figures(measure)
         heat = swept.heat(measure, "similarity_threshold", "min_relevant").figures
         assert sorted(map(str, heat.worse.ravel())) == sorted(map(str, figures.worse))
-        better = [evaluation.paired(measure, 0, other).verdict for other in range(len(swept.configs))]
-        for other, verdict in enumerate(better):
+        verdicts = [evaluation.paired(measure, 0, other).verdict for other in range(len(swept.configs))]
+        for other, verdict in enumerate(verdicts):
             if verdict == "better":
                 assert figures.proven[other] >= figures.proven[0]
             if verdict == "worse":

@@ -137,6 +137,16 @@ def test_questions_that_would_need_calls_are_counted_and_not_guessed(engine: Eng
     assert re.search(r"\b[1-4] unknown", inline(app))
 
 
+def test_a_tab_stays_open_while_a_slider_moves(gathered: Engine) -> None:
+    app = tune()
+    app.session_state["tune_tabs"] = EN("Certificate")
+    app.run()
+    labels = [tab.label for tab in app.tabs]
+    setting(app, "similarity_threshold").set_value(0.8).run()
+    assert [tab.label for tab in app.tabs] == labels, "Streamlit takes other labels for other tabs"
+    assert app.session_state["tune_tabs"] == EN("Certificate")
+
+
 def test_the_other_tabs_draw_from_the_same_evidence(gathered: Engine) -> None:
     app = tune()
     assert "Run errors" not in " ".join(tab.label for tab in app.tabs), "no run ended in an error"
