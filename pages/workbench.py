@@ -50,6 +50,8 @@ words: Words = st.session_state["words"]
 # Width of Run and of Stop, in pixels. (A bare string below it would be written on the page.)
 _BUTTON = 132
 _LONGEST_ID = 64
+_BEGIN = {"en": "May I drink alcohol?", "zh": "打针打在哪里？"}
+# Proposed at first: nothing passes as it is asked, and a rewrite finds the answer.
 _SHOWN = "run_shown"
 _NO_WEB_SEARCH = N_("Not available: set WORKBENCH_SEARXNG_URL to the address of a SearXNG search engine.")
 # How many of the newest runs are looked at for the time of a step.
@@ -274,10 +276,10 @@ def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:
     The box stands in a form, which keeps what is typed in the browser until Enter; a text put into its session state
     would be lost in the next rerun that somebody else causes. A new key with a default of its own is not.
     """
-    begin = words("What are the main symptoms of diabetes?") if collection == SAMPLE_COLLECTION else ""
+    begin = _BEGIN[words.language] if collection == SAMPLE_COLLECTION else ""
     text = record.question if record else begin
     shown: tuple[str, int] = st.session_state.get("question_shown", (text, 0))
-    if record is None and shown[0] in ("", words("What are the main symptoms of diabetes?")) and not moved_here():
+    if record is None and shown[0] in ("", *_BEGIN.values()) and not moved_here():
         # Another collection was chosen: what may be typed meanwhile stays.
         text = shown[0]
     if shown[0] != text:

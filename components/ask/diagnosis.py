@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.common.i18n import Words
+from components.common.markup import draw, node
 from components.common.phrases import begun, model_label, probability_text
 from engine.messages import N_
 from engine.model.config import BUILTIN
-from engine.model.values import BY_HAND, IMPORTED
+from engine.model.values import BY_HAND, IMPORTED, RunRecord
 from engine.model.wording import distinct_texts
 from engine.replay.diagnosis import Diagnosis, Failure
 
@@ -105,6 +106,14 @@ _BESIDE = (
     *(("rate_first", "rate_last"), ("best_first", "best_last")),
 )
 """Figures that a sentence holds against each other: they look as different as they are."""
+
+
+def blind_note(record: RunRecord, words: Words, *, key: str) -> None:
+    """Draw it above the verdicts of a run where the built-in grader let a passage not pass."""
+    bar = record.config.min_confidence
+    verdicts = [verdict for current in record.rounds for verdict in current.verdicts.values()]
+    if any(verdict.grader == BUILTIN and not verdict.passes(bar) for verdict in verdicts):
+        draw((node("p", "muted small", words(BLIND)),), words, key=key)
 
 
 def title(found: Diagnosis, words: Words) -> str:

@@ -33,7 +33,7 @@ _QUESTIONS: dict[Scenario, dict[DemoLanguage, str]] = {
         "zh": "哪一种胰岛素起效最快？",
     },
     "rescue": {
-        "en": "What do two sets have in common?",
+        "en": "Which operations combine two sets?",
         "zh": "怎样一步一步证明对所有自然数都成立？",
     },
     "forced": {

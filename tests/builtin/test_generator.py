@@ -161,7 +161,7 @@ def test_the_call_is_reported_as_built_in() -> None:
     [
         (0, None, "no passages at all"),
         (0, 0.21, "closest had a similarity of 0.21"),
-        (1, 0.62, "1 passage was read; it does not answer what you asked."),
+        (1, 0.62, "1 passage was read; it was not judged to answer what you asked."),
         (4, 0.12, "none is really on this subject (best similarity 0.12)"),
     ],
 )

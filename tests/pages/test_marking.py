@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from components.ask.diagnosis import BLIND
 from components.common.i18n import words_for
 from engine.engine import Engine
 from tests.pages.driving import ask, inline, opened
@@ -12,6 +13,7 @@ EN = words_for("en")
 FORCED = "Please tell me about the main symptoms of diabetes."
 PRICE = "How much does a box of insulin glargine pens cost?"
 """A sample question that nothing answers: to refuse it is right."""
+PARAPHRASE = "Which readings of sugar before breakfast make a doctor say that somebody has the disease?"
 REFUSED = "Which airline flies from Oslo to Lima?"
 
 
@@ -54,3 +56,13 @@ def test_nobody_is_asked_where_the_right_passage_is_known_or_the_run_answered(en
     record = engine.record(ask(app, engine, PRICE))
     assert record.outcome == "abstained"
     assert EN("Which passage should have answered? Mark it.") not in inline(app)
+
+
+def test_what_the_built_in_grader_cannot_see_is_said_where_it_refused(engine: Engine) -> None:
+    """A paraphrase whose answer the collection does hold: no one is sent for files that are there."""
+    app = opened()
+    ask(app, engine, PARAPHRASE)
+    shown = inline(app)
+    assert shown.count(EN(BLIND)) == 2, "with the diagnosis and above the verdicts"
+    assert EN("Set up a chat model") in shown and EN("Mark the right one") in shown
+    assert EN("Add files") not in shown

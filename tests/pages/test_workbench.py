@@ -19,6 +19,7 @@ from engine.model.values import RunRecord
 from tests.pages.driving import ask, boxes, button, given, inline, opened, picture, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
+BEGIN: dict[UiLanguage, str] = {"en": "May I drink alcohol?", "zh": "打针打在哪里？"}
 PANEL = (
     *("top_k", "similarity_threshold", "grade_pass_threshold", "min_relevant"),
     *("max_rewrites", "min_confidence", "probe_k"),
@@ -53,7 +54,7 @@ def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
 ) -> None:
     """SC-12: an empty state always says what to do next."""
     app = opened(language=language)
-    assert app.text_input[0].value == words_for(language)("What are the main symptoms of diabetes?")
+    assert app.text_input[0].value == BEGIN[language]
     assert explained in [item.value for item in app.caption]
     assert picture(app)["line"] is None
     assert boxes(app) == {"retrieve", "grade", "rewrite", "generate"}
@@ -62,13 +63,20 @@ def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
 def test_questions_about_the_samples_are_proposed_for_the_samples_alone(engine: Engine) -> None:
     engine.ingest([IngestItem("cats.md", data=b"# Cats\n\nCats eat fish.")], "pets_alone")
     app = opened()
-    assert app.text_input[0].value == EN("What are the main symptoms of diabetes?")
+    assert app.text_input[0].value == BEGIN["en"]
     setting(app, "collection").set_value("pets_alone").run()
-    assert app.text_input[0].value == EN(
-        "What are the main symptoms of diabetes?"
-    )  # the same box: something may be typed into it
+    # The same box: something may be typed into it.
+    assert app.text_input[0].value == BEGIN["en"]
     assert EN("Try one:") not in visible(app)
     assert opened(collection="pets_alone").text_input[0].value == ""
+
+
+@pytest.mark.parametrize("question", BEGIN.values())
+def test_the_question_proposed_first_is_rescued_by_a_rewrite(engine: Engine, question: str) -> None:
+    """What the product is for is seen in the first run: nothing passes as it is asked, and then something does."""
+    record = engine.run(question)
+    assert record.decisions[0].passed == 0
+    assert record.outcome == "answered" and record.rewrites and record.citations
 
 
 @pytest.mark.parametrize(

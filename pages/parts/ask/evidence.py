@@ -16,6 +16,7 @@ from components.ask.chat_note import chat_note
 from components.ask.context_bar import context_bar
 from components.ask.counterfactual_notes import counterfactual_notes
 from components.ask.decisions import decision_path
+from components.ask.diagnosis import blind_note
 from components.ask.figures import figures
 from components.ask.gate_cost import gate_cost_note
 from components.ask.model_calls import calls_name, model_calls
@@ -243,6 +244,7 @@ def tabs(
     with by_name["passages"]:
         if by_name["passages"].open and not record.active:
             together_lines(record, words, key="together")
+            blind_note(record, words, key="blind")
         given = passages_table(
             record,
             words,
