@@ -84,7 +84,7 @@ def answering_memory(record: RunRecord) -> Memory | None:
     recall, route = record.recall, record.route
     if recall is None or route is None or route.route != "direct" or route.code == "smalltalk":
         return None
-    return next((item for item in recall.memories if item.id not in recall.stale), None)
+    return next(iter(recall.holding), None)
 
 
 def standing_chips(record: RunRecord, words: Words) -> list[Node]:

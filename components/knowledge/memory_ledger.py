@@ -159,6 +159,8 @@ def _facts(item: Memory, recalled: int, words: Words, base: str) -> Node:
         facts.append(node("span", "", run))
     if item.sources:
         facts.append(node("span", "", words("cites {names}", names=words(", ").join(item.sources))))
+    if item.from_web:
+        facts.append(chip("warn", words("! from the web")))
     if item.claim_by:
         facts.append(node("span", "", words("put into these words by {model}", model=item.claim_by)))
     if recalled:

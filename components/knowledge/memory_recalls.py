@@ -13,7 +13,7 @@ from components.common.markup import Drawer, Node, chip, node
 from components.common.phrases import probability_text
 from components.labels.workflows import STRATEGY_NAMES
 from engine.messages import N_
-from engine.model.values import Memory, RouteChoice, RunRecord
+from engine.model.values import Memory, Recall, RouteChoice, RunRecord
 
 EFFECT_NAMES = {
     "changed": N_("⇄ changed the route"),
@@ -35,6 +35,14 @@ _LOOKS: Mapping[Effect, str] = {
     "failed": "fault",
 }
 _BEGINNING = 60
+_STALE = (
+    N_("outdated, not used"),
+    N_("The collection has changed since this answer was kept, so it was shown and not answered from."),
+)
+_REFUSED = (
+    N_("no answer to this, not used"),
+    N_("The grader did not find the answer to this question in it, so it was shown and not answered from."),
+)
 
 draw_memory = Drawer("memory", "loops.css", "memory.css")
 
@@ -81,29 +89,25 @@ def _line(record: RunRecord, words: Words, base: str) -> Node:
     if effect == "changed" and record.route is not None:
         said.append(node("span", "small muted", _how(record.route, words)))
     recall = record.recall
-    recalled = [_recalled(item, item.id in recall.stale, words) for item in recall.memories] if recall else []
+    recalled = [_recalled(item, _unused(item.id, recall), words) for item in recall.memories] if recall else []
     when = node("span", "small muted num", words("{when} UTC", when=moment(record.started_at)))
     head = node("div", "head", asked, node("span", "grow far", when))
     return node("li", "card recall", head, node("div", "said", *said), *recalled)
 
 
-def _recalled(item: Memory, stale: bool, words: Words) -> Node:
+def _unused(memory_id: str, recall: Recall) -> tuple[str, str] | None:
+    if memory_id in recall.stale:
+        return _STALE
+    return _REFUSED if memory_id in recall.refused else None
+
+
+def _recalled(item: Memory, unused: tuple[str, str] | None, words: Words) -> Node:
     text = words(
         "“{question}” · similarity {similarity}",
         question=beginning(item.question, _BEGINNING),
         similarity=probability_text(item.similarity),
     )
-    mark = (
-        [
-            chip(
-                "warn",
-                words("outdated, not used"),
-                words("The collection has changed since this answer was kept, so it was shown and not answered from."),
-            )
-        ]
-        if stale
-        else []
-    )
+    mark = [chip("warn", words(unused[0]), words(unused[1]))] if unused else []
     return node("div", "recalled small", node("span", "", text), *mark)
 
 

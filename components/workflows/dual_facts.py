@@ -19,10 +19,10 @@ def _recall_facts(name: str, record: RunRecord, words: Words, tone: str) -> Line
         return lines([words("looking back")] if tone == "active" else [], [spent])
     if recall.off or recall.failed:
         return lines([words("switched off") if recall.off else words("could not be read")], [spent])
-    found, stale = len(recall.memories), len(recall.stale)
+    found, stale, refused = len(recall.memories), len(recall.stale), len(recall.refused)
     first = [
         words("{n} recalled", n=found) if found else words("nothing recalled"),
-        words("{n} outdated", n=stale) if stale else "",
+        words("{n} outdated", n=stale) if stale else words("{n} not answering", n=refused) if refused else "",
     ]
     return lines(first, [spent])
 

@@ -11,7 +11,7 @@ from components.workflows.dual_facts import FACTS
 from components.workflows.strategies import strategy_nodes
 from engine.messages import N_
 from engine.model.config import RunConfig
-from engine.model.values import Decision, Quantity, RunRecord
+from engine.model.values import Decision, Quantity, Recall, RunRecord
 from engine.replay.playback import ReplayStep
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import LEAST_RELEVANT
@@ -89,10 +89,17 @@ def _recalled(record: RunRecord, words: Words) -> str:
     return joined(
         words,
         said,
-        words("The collection has changed since, so it is shown and not relied on.")
-        if len(recall.stale) == count
-        else "",
+        _not_relied_on(recall, words),
     )
+
+
+def _not_relied_on(recall: Recall, words: Words) -> str:
+    """Why nothing of what memory brings up may answer; nothing where something may."""
+    if recall.holding:
+        return ""
+    if recall.refused:
+        return words("The grader does not find the answer to this question there, so it is shown and not relied on.")
+    return words("The collection has changed since, so it is shown and not relied on.")
 
 
 def _route(record: RunRecord, words: Words) -> str:

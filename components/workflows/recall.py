@@ -20,6 +20,16 @@ _WHY = {
 }
 
 
+_STALE = (
+    N_("! out of date"),
+    N_("The collection has changed since: the memory is shown, and not answered from."),
+)
+_REFUSED = (
+    N_("! does not answer"),
+    N_("The grader does not find the answer to this question in it: the memory is shown, and not answered from."),
+)
+
+
 def recall_card(record: RunRecord, words: Words) -> list[Node]:
     """The memories recalled, best first; nothing before memory was asked."""
     recall = record.recall
@@ -27,7 +37,7 @@ def recall_card(record: RunRecord, words: Words) -> list[Node]:
         return []
     title = node("strong", "heading", words("Long-term memory"))
     head = node("div", "head", title, _state(recall, words))
-    memories = (_memory(item, item.id in recall.stale, words) for item in recall.memories)
+    memories = (_memory(item, _unused(item.id, recall), words) for item in recall.memories)
     left_out = (
         [
             node(
@@ -117,28 +127,31 @@ def _state(recall: Recall, words: Words) -> Node:
     return chip("accent", words("{n} recalled", n=len(recall.memories)))
 
 
-def _memory(item: Memory, stale: bool, words: Words) -> Node:
+def _unused(memory_id: str, recall: Recall) -> tuple[str, str] | None:
+    """Why a memory may not answer, in short and as a sentence."""
+    if memory_id in recall.stale:
+        return _STALE
+    return _REFUSED if memory_id in recall.refused else None
+
+
+def _memory(item: Memory, unused: tuple[str, str] | None, words: Words) -> Node:
     facts = [
         chip("plain", words("similarity {value}", value=probability_text(item.similarity))),
         chip("plain", words("kept {date}", date=item.kept_at[:10])),
     ]
-    if stale:
-        facts.append(chip("warn", words("! out of date")))
+    if item.from_web:
+        facts.append(chip("warn", words("! from the web")))
+    if unused:
+        facts.append(chip("warn", words(unused[0])))
     parts = [node("div", "said", node("strong", "", item.question), *facts)]
-    if stale:
-        parts.append(
-            node(
-                "p",
-                "muted small",
-                words("The collection has changed since: the memory is shown, and not answered from."),
-            )
-        )
+    if unused:
+        parts.append(node("p", "muted small", words(unused[1])))
     if item.sources:
         parts.append(_sources(item, words))
     if item.claim:
         parts.append(node("p", "plain-text", item.claim))
     parts.append(fold(f"memory-{item.id}", words("Its answer"), node("p", "plain-text", item.answer)))
-    return node("div", "remembered stale" if stale else "remembered", *parts)
+    return node("div", "remembered stale" if unused else "remembered", *parts)
 
 
 def _sources(item: Memory, words: Words) -> Node:

@@ -109,6 +109,7 @@ class MemoryRows:
             "fingerprint": memory.fingerprint,
             "claim": _fitting(memory.claim, 8_000),
             "claim_by": memory.claim_by,
+            "from_web": memory.from_web,
             "citations": [
                 {**asdict(item), "source": _fitting(item.source, 2_000), "section": _fitting(item.section, 2_000)}
                 for item in memory.citations

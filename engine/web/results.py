@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from engine.model.values import PassageId
+from engine.model.values.names import WEB_ID
 from engine.roles import StoredPassage
 
 _LONGEST_TITLE = 300
@@ -77,7 +78,7 @@ def _passage(result: Any) -> StoredPassage | None:
         return None
     # By text too: a page whose snippet changed between two searches is another passage, to be judged again.
     name = hashlib.sha256(f"{_same_address(address)}\n{text}".encode()).hexdigest()[:24]
-    return StoredPassage(PassageId(f"web-{name}"), address, text, title=title or address, meta={"origin": "web"})
+    return StoredPassage(PassageId(f"{WEB_ID}{name}"), address, text, title=title or address, meta={"origin": "web"})
 
 
 def _same_address(address: str) -> str:

@@ -50,6 +50,7 @@ def test_every_memory_is_listed_newest_first_with_how_it_ended(tmp_path: Path) -
         "claim": "",
         "citations": [],
         "claim_by": "",
+        "from_web": False,
     }
 
 

@@ -10,7 +10,17 @@ from typing import Any
 from engine.memory.distil import ExtractiveDistiller
 from engine.model.config import RunConfig
 from engine.model.events import Event, NodeStarted, fold_all
-from engine.model.values import Evaluation, FoundSection, Memory, ModelCall, RouteChoice, RunId, RunRecord, Suggestion
+from engine.model.values import (
+    Evaluation,
+    FoundSection,
+    Memory,
+    ModelCall,
+    RouteChoice,
+    RunId,
+    RunRecord,
+    Suggestion,
+    Verdict,
+)
 from engine.roles import SILENT, DirectRequest, Distiller, EvaluationRequest, StrategyRequest, Trace
 from engine.running.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.running.execution import execute
@@ -152,6 +162,21 @@ class FakeMemory:
 
 
 @dataclass
+class FakeRecallGrader:
+    """Says of every memory that it answers, but for those named; raises what it is told to."""
+
+    refused: frozenset[str] = frozenset()
+    error: Exception | None = None
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    async def grade(self, question: str, memories: Sequence[Memory], trace: Trace) -> list[Verdict]:
+        self.asked.append(tuple(item.id for item in memories))
+        if self.error is not None:
+            raise self.error
+        return [Verdict(item.id not in self.refused, 0.9, "") for item in memories]
+
+
+@dataclass
 class DualResources(FakeResources):
     """Hands out the fake roles of the dual loop beside the shared ones."""
 
@@ -160,6 +185,7 @@ class DualResources(FakeResources):
     direct: FakeDirect = field(default_factory=FakeDirect)
     evaluator: FakeEvaluator = field(default_factory=FakeEvaluator)
     memory: FakeMemory = field(default_factory=FakeMemory)
+    recall_grader: FakeRecallGrader = field(default_factory=FakeRecallGrader)
     distiller: Distiller = field(default_factory=ExtractiveDistiller)
     web: FakeWeb | None = None
     fingerprint: str = "now"
@@ -172,6 +198,7 @@ class DualResources(FakeResources):
             direct=self.direct,
             evaluator=self.evaluator,
             memory=self.memory,
+            recall_grader=self.recall_grader,
             distiller=self.distiller,
             web=self.web,
             fingerprint=self.fingerprint,

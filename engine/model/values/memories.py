@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from engine.model.values.answers import Citation
 from engine.model.values.names import Strategy
+from engine.model.values.rounds import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Memory:
     """Of the claim, numbered from 1."""
     claim_by: str = ""
     """The model that put the claim into words; empty where it is the answer's own sentences."""
+    from_web: bool = False
+    """Whether it rests on a page of the web: untrusted text."""
     similarity: float = 0.0
     """Of its question to the one asked, where it was recalled."""
 
@@ -44,6 +48,11 @@ class Recall:
     """Best first."""
     stale: tuple[str, ...] = ()
     """Ids of memories made when the collection held something else: shown, and not answered from."""
+    verdicts: Mapping[str, Verdict] | None = None
+    """What the grader says of memories that could be answered from, by id: whether they answer this question. None
+    where they were not graded, as in older runs."""
+    refused: tuple[str, ...] = ()
+    """Ids of memories that did not pass the grader, or that it could not judge: shown, and not answered from."""
     own: tuple[str, ...] = ()
     """Ids of memories that runs of this very question left and a trial left out; they are not among ``memories``."""
     off: bool = False
@@ -54,7 +63,7 @@ class Recall:
     @property
     def holding(self) -> tuple[Memory, ...]:
         """The memories that may be answered from, best first."""
-        return tuple(item for item in self.memories if item.id not in self.stale)
+        return tuple(item for item in self.memories if item.id not in (*self.stale, *self.refused))
 
 
 @dataclass(frozen=True, slots=True)

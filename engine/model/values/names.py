@@ -7,6 +7,8 @@ from typing import Literal, NewType
 PassageId = NewType("PassageId", str)
 RunId = NewType("RunId", str)
 Language = Literal["zh", "en", "other"]
+WEB_ID = "web-"
+"""What the ids of passages from the web begin with."""
 Gate = Literal["kept", "below_threshold", "beyond_top_k", "below_graph", "below_rerank"]
 """``below_graph`` and ``below_rerank`` are cut by the thresholds of those stages (graph + vector retrieval)."""
 Relation = Literal["<", ">=", "=="]

@@ -30,8 +30,9 @@ async def dual_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, st
     from engine.llm.dual_rewriter import ChatDualRewriter
     from engine.llm.strategy_router import ChatStrategyRouter
     from engine.memory.distil import ExtractiveDistiller
+    from engine.memory.grading import MemoryGrader
 
-    settings, manifest = given.settings, given.retriever.manifest
+    settings, manifest, measured = given.settings, given.retriever.manifest, given.retriever.measured
     router, generator = given.config.models.router, given.config.models.generator
     own = DualRoles(
         sections=given.retriever,
@@ -39,7 +40,8 @@ async def dual_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, st
         direct=BuiltinDirectAnswerer() if generator.built_in else ChatDirectAnswerer(generator, settings),
         evaluator=given.evaluator(),
         memory=given.knowledge.memory(),
-        distiller=ExtractiveDistiller() if generator.built_in else ChatDistiller(generator, settings),
+        recall_grader=MemoryGrader(roles.grader, measured),
+        distiller=ExtractiveDistiller(measured) if generator.built_in else ChatDistiller(generator, settings),
         web=_web(given),
         fingerprint=manifest["collection_fingerprint"],
         collection=manifest["collection"],

@@ -58,7 +58,7 @@ from engine.workflows.dual_loop.policy import (
     untried,
     usable_strategies,
 )
-from engine.workflows.dual_loop.recorded_memory import RecordedMemory, own_memories
+from engine.workflows.dual_loop.recorded_memory import RecordedMemory, RecordedRecallGrader, own_memories
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.dual_loop.workflow import passes
 
@@ -92,6 +92,9 @@ class DualReplay(Replay):
         answers = _RecordedAnswers(self)
         rewriter = _RecordedDualRewriter(self.evidence, self.driver)
         web = search.web if WEB in self.searches.could_use else None
+        recall = self.record.recall
+        fresh = [item for item in recall.memories if item.id not in recall.stale] if recall else []
+        recalled = fresh[0] if fresh else None
         return replace(
             super().roles(),
             retriever=search.direct,
@@ -104,6 +107,10 @@ class DualReplay(Replay):
                 direct=answers,
                 evaluator=answers,
                 memory=RecordedMemory(self),
+                recall_grader=RecordedRecallGrader(self),
+                # Those of the collection as it was: what is stale, and so not graded, is so here too.
+                fingerprint=recalled.fingerprint if recalled else "",
+                collection=recalled.collection if recalled else "",
                 distiller=answers,
                 web=web,
             ),
@@ -112,9 +119,9 @@ class DualReplay(Replay):
     def settle(self, name: str, course: Course) -> None:
         recall = self.record.recall
         if name == "retrieve_memory" and recall is not None and not course.state["recall"].off:
-            own = course.state["recall"].own
-            kept = tuple(item for item in recall.memories if item.id not in own)
-            course.state["recall"] = replace(recall, memories=kept, own=own or recall.own)
+            now = course.state["recall"]
+            kept = tuple(item for item in recall.memories if item.id not in now.own)
+            course.state["recall"] = replace(recall, memories=kept, refused=now.refused, own=now.own or recall.own)
         if name == _SEARCH and self.web_unknown and self._nothing_found(course):
             raise Unrecorded("web", self.evidence.prices.round(self.config))
 
@@ -435,6 +442,8 @@ class _RecordedAnswers:
         if own_memories(replay.record) and replay.driver.run.trial:
             return False
         now, then = dual_options(replay.config).memory, dual_options(replay.record.config).memory
+        if recall is not None and replay.driver.course.state["recall"].refused != recall.refused:
+            return False
         return now == then or recall is None or not recall.holding
 
     async def evaluate(self, request: EvaluationRequest, trace: Trace = SILENT) -> Evaluation:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.roles import DirectAnswerer, Distiller, Evaluator, LongTermMemory, StrategyRouter
+from engine.model.values import Memory, Verdict
+from engine.roles import DirectAnswerer, Distiller, Evaluator, LongTermMemory, StrategyRouter, Trace
 from engine.running.context import Retrieval, SectionRetrieval
 
 
@@ -23,6 +25,12 @@ class WebRetriever(Protocol):
     async def search(self, query: str, limit: int) -> Retrieval: ...
 
 
+class RecallGrader(Protocol):
+    """Says of each memory whether it answers the question, as the grader says it of a passage (DL-06)."""
+
+    async def grade(self, question: str, memories: Sequence[Memory], trace: Trace) -> list[Verdict]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class DualRoles:
     """The further roles of the dual loop."""
@@ -32,6 +40,7 @@ class DualRoles:
     direct: DirectAnswerer
     evaluator: Evaluator
     memory: LongTermMemory
+    recall_grader: RecallGrader
     distiller: Distiller
     """Words what is remembered."""
     web: WebRetriever | None = None

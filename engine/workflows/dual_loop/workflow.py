@@ -10,7 +10,7 @@ from engine.model.cost import Cost
 from engine.model.values import STRATEGIES, Outcome, RunRecord
 from engine.workflows.declaration import Workflow, judged_a_round, later
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
-from engine.workflows.dual_loop.policy import outcome_of
+from engine.workflows.dual_loop.policy import MOST_RECALLED, outcome_of
 from engine.workflows.dual_loop.steps.consolidate_memory import consolidate_memory
 from engine.workflows.dual_loop.steps.direct_response import direct_response
 from engine.workflows.dual_loop.steps.generate_response import generate_response
@@ -59,7 +59,8 @@ def most_calls(config: RunConfig) -> int:
     searches = len(STRATEGIES) if options.web_search else len(STRATEGIES) - 1
     calls = 0 if models.router.built_in else 1
     calls += 0 if models.rewriter.built_in else 1 + 2 * options.max_corrections
-    calls += 0 if models.grader.in_process else judged_a_round(config) * searches * passes
+    graded = judged_a_round(config) * searches * passes + MOST_RECALLED * options.memory
+    calls += 0 if models.grader.in_process else graded
     # One more puts into words what is remembered.
     calls += 0 if models.generator.built_in else passes + options.memory
     return calls + (0 if models.evaluator.built_in else passes)

@@ -275,6 +275,25 @@ class _Web:
 
 
 @dataclass
+class _RecallGrader:
+    everyone: _Everyone
+    config: RunConfig
+
+    @property
+    def world(self) -> LoopWorld:
+        return self.everyone.world
+
+    async def grade(self, question: str, memories: Sequence[Memory], trace: Trace) -> list[Verdict]:
+        grader = self.config.models.grader.model
+        if self.world.unlucky("recall", grader, question):
+            raise ModelUnreachable.ollama(address="nowhere")
+        for item in memories:
+            self.everyone._called(trace, "grader", item.id)
+        dice = [self.world.dice("recall", grader, question, item.id) for item in memories]
+        return [Verdict(one.random() < 0.8, one.choice([0.5, 0.6, 0.9]), "because") for one in dice]
+
+
+@dataclass
 class Resources:
     world: LoopWorld
     clock: _Clock
@@ -296,6 +315,7 @@ class Resources:
                 direct=everyone,
                 evaluator=everyone,
                 memory=everyone,
+                recall_grader=_RecallGrader(everyone, config),
                 distiller=ExtractiveDistiller(),
                 web=_Web(everyone) if self.world.web else None,
                 fingerprint="now",

@@ -14,6 +14,7 @@ from engine.memory.distil import MOST_READ, cited_sentences, extracted, formless
 from engine.model.events import MemoryKept
 from engine.model.language import language_of, normalised_query
 from engine.model.values import Draft, Memory
+from engine.model.values.names import WEB_ID
 from engine.roles import DistilRequest
 from engine.running.context import NodeTrace, RunContext, own_roles
 from engine.workflows.dual_loop.options import dual_options
@@ -31,6 +32,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
 
     Not kept are answers without a search, which rest on a memory or on nothing, those that no one judged, those whose
     sources contradict each other, and those that say what their sources do not: a memory would tell it as plain facts.
+    Nor are those that passed and hold no sentence that answers: what tells a reader what to do is no claim.
     """
     draft = best_draft(state["drafts"])
     remembers = dual_options(run.config).memory and not run.trial
@@ -40,6 +42,8 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
     if sources_differ(draft.text) or unsupported_sentences(state["question"], draft.text, given):
         return {}
     memory = await _memory(state["question"], draft, run, trace)
+    if memory.passed and not memory.claim:
+        return {}
     limit_s = at_most_s(run, MEMORY_S)
     try:
         async with run.within(limit_s):
@@ -58,7 +62,7 @@ async def _memory(question: str, draft: Draft, run: RunContext, trace: NodeTrace
     passed = draft.evaluation is not None and draft.evaluation.passed
     # What did not pass is kept apart and never recalled: no call is worth its words.
     worded = await _worded(question, draft, run, trace) if passed else ""
-    claim, citations = renumbered(worded or extracted(draft.text, draft.citations), draft.citations)
+    claim, citations = renumbered(worded or extracted(question, draft.text, draft.citations), draft.citations)
     return Memory(
         id=memory_id(question, collection, passed=passed),
         question=question,
@@ -72,6 +76,7 @@ async def _memory(question: str, draft: Draft, run: RunContext, trace: NodeTrace
         claim=claim,
         citations=citations,
         claim_by=own_roles(run, DualRoles).distiller.name if worded else "",
+        from_web=any(item.passage_id.startswith(WEB_ID) for item in draft.citations),
     )
 
 

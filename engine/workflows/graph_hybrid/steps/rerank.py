@@ -9,10 +9,11 @@ from typing import Any
 
 from engine.errors import BudgetSpent, UnreadableReply, WorkbenchError
 from engine.model.events import Fused, PassageGraded, Reranked
-from engine.model.values import ModelCall, Passage, PassageId, Round, Verdict
+from engine.model.values import Passage, PassageId, Round, Verdict
 from engine.retrieval.ordering import rerank_window, reranks, rescored
 from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.graph_hybrid.roles import GraphRoles
+from engine.workflows.steps.heard import Heard
 
 
 async def rescored_round(
@@ -57,7 +58,7 @@ async def _reranked(
     """Verdicts by passage, and whether they are all that were asked for."""
     if not passages:
         return {}, True
-    heard = _Heard(trace, tell=run.config.models.reranker.built_in)
+    heard = Heard(trace, tell=run.config.models.reranker.built_in)
     asked = {passage.id for passage in passages}
     try:
         async with run.within(max(0.0, run.clock.left_s())):
@@ -74,41 +75,6 @@ async def _reranked(
         if heard.verdicts.get(passage_id) != verdict:
             heard.verdict(passage_id, verdict)
     return judged, True
-
-
-class _Heard:
-    """A trace that tells a record of verdicts only where they are those of the run's grader.
-
-    What another reranker says of a passage is a score, and must not pass for a judgement.
-    """
-
-    def __init__(self, trace: NodeTrace, *, tell: bool) -> None:
-        self._trace = trace
-        self._tell = tell
-        self.verdicts: dict[PassageId, Verdict] = {}
-
-    def calling(self) -> None:
-        self._trace.calling()
-
-    def call(self, call: ModelCall) -> None:
-        self._trace.call(call)
-
-    def verdict(self, passage_id: PassageId, verdict: Verdict) -> None:
-        self.verdicts[passage_id] = verdict
-        if self._tell:
-            self._trace.verdict(passage_id, verdict)
-
-    def token(self, text: str) -> None:
-        """A reranker says nothing to the reader."""
-
-    def restart(self) -> None:
-        """Nor does it begin again."""
-
-    def now_ms(self) -> float:
-        return self._trace.now_ms()
-
-    def time_left_s(self) -> float:
-        return self._trace.time_left_s()
 
 
 def _judge_of(run: RunContext) -> str:
