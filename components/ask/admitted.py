@@ -33,6 +33,16 @@ def admits_text(admits: Sequence[Admitted], words: Words) -> str:
     )
 
 
+def rests_on_text(admits: Sequence[Admitted], words: Words) -> str:
+    """The same of a run under its own settings: what its answer rests on although no grader accepts it."""
+    return words.count(
+        "The answer rests on a passage that was not accepted: {what}.",
+        "The answer rests on {n} passages that were not accepted: {what}.",
+        len(admits),
+        what=_named(admits, words),
+    )
+
+
 def admits_count(admits: Sequence[Admitted], words: Words) -> str:
     """``lets in 1 refused passage``: the same in a few words; empty where there is nothing to say."""
     refused = sum(item.unaccepted for item in admits)

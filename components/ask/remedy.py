@@ -45,7 +45,8 @@ def remedy_box(
         button(label, action, "button" if place else "button primary")
         for place, (label, action) in enumerate((*buttons, *offered))
     ]
-    amber = change is not None and needs_care(change.admits, right)
+    harm = change is not None and needs_care(change.admits, right)
+    amber = harm or found.failure == "refused_let_in"
     below = [node("div", "actions", *actions)] if actions else []
     drawn = box("warn remedy" if amber else "plain remedy", "!" if amber or change is None else "✓", *said, *below)
     return draw((drawn,), words, key=key)

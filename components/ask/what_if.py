@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from components.ask.admitted import admits_count, admits_text
+from components.ask.admitted import admits_count, admits_text, rests_on_text
 from components.ask.what_if_text import (
     BROKEN,
     COMPLETE,
@@ -83,9 +84,10 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
     undecided = record.origin is not None and found.state == "needs_calls"
     if not moved and (found.state == "known" or (record.outcome in COMPLETE and not undecided)):
         # What a finished run did under its own settings is its recording, no matter what a replay could tell.
-        known = chip("pass", words("✓ known · 0 calls"))
+        refused = [item for item in found.admits if item.unaccepted]
+        held = [node("p", "note", rests_on_text(refused, words))] if refused else []
         return [
-            node("div", "head", title, known),
+            node("div", "head", title, *badges(replace(found, state="known", admits=tuple(refused)), words)),
             node(
                 "p",
                 "muted own",
@@ -94,6 +96,7 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
                     "call."
                 ),
             ),
+            *held,
         ]
     head = node("div", "head", title, *badges(found, words))
     parts = [head, node("p", "say", *rich(said(found, record, words)))]

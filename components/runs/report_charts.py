@@ -36,6 +36,8 @@ class ReportMap:
     """By row of ``y_values``; None where the record cannot tell."""
     point: tuple[int, int] | None = None
     """Column and row of the run's own settings."""
+    refused: frozenset[tuple[int, int]] = frozenset()
+    """Columns and rows of answers that would rest on passages that the grader refused."""
 
 
 def timeline_svg(record: RunRecord, words: Words) -> Node | None:
@@ -148,13 +150,19 @@ def map_svg(drawn: ReportMap, words: Words) -> Node:
 
 
 def map_legend(drawn: ReportMap, words: Words) -> Node:
-    outcomes = dict.fromkeys(cell for row in drawn.cells for cell in row)
+    places = ((column, row) for row, cells in enumerate(drawn.cells) for column in range(len(cells)))
+    outcomes = dict.fromkeys((drawn.cells[row][column], (column, row) in drawn.refused) for column, row in places)
     return node(
         "ul",
         "legend",
         *(
-            node("li", "", node("i", f"swatch {_look(item)}"), f"{_sign(item)} {_said(item, words)}")
-            for item in outcomes
+            node(
+                "li",
+                "",
+                node("i", f"swatch {_look(item, refused)}"),
+                f"{_sign(item, refused)} {_said(item, words, refused)}",
+            )
+            for item, refused in outcomes
         ),
     )
 
@@ -162,23 +170,28 @@ def map_legend(drawn: ReportMap, words: Words) -> Node:
 def _cell(drawn: ReportMap, column: int, row: int, left: float, words: Words) -> Node:
     outcome = drawn.cells[row][column]
     own = " own" if drawn.point == (column, row) else ""
+    refused = (column, row) in drawn.refused
     where = f"{drawn.x_label} {drawn.x_values[column]} · {drawn.y_label} {drawn.y_values[row]}"
     x, y = left + column * _CELL_W, _row_y(drawn, row)
     box = node(
         "rect",
-        f"cell {_look(outcome)}{own}",
+        f"cell {_look(outcome, refused)}{own}",
         x=f"{x + 1:g}",
         y=f"{y + 1:g}",
         width=f"{_CELL_W - 2:g}",
         height=f"{_CELL_H - 2:g}",
         rx="3",
     )
-    sign = node("text", "sign", _sign(outcome), x=f"{x + _CELL_W / 2:g}", y=f"{y + 18:g}", text_anchor="middle")
-    return node("g", "", node("title", "", f"{where}: {_said(outcome, words)}"), box, sign)
+    sign = node(
+        "text", "sign", _sign(outcome, refused), x=f"{x + _CELL_W / 2:g}", y=f"{y + 18:g}", text_anchor="middle"
+    )
+    return node("g", "", node("title", "", f"{where}: {_said(outcome, words, refused)}"), box, sign)
 
 
-def _sign(outcome: Outcome | None) -> str:
+def _sign(outcome: Outcome | None, refused: bool) -> str:
     """So that no colour stands alone."""
+    if refused:
+        return "!"
     return _SIGNS.get(outcome, "✗") if outcome else "?"
 
 
@@ -187,9 +200,12 @@ def _row_y(drawn: ReportMap, row: int) -> float:
     return _TOP + (len(drawn.y_values) - 1 - row) * _CELL_H
 
 
-def _look(outcome: Outcome | None) -> str:
+def _look(outcome: Outcome | None, refused: bool) -> str:
+    if refused:
+        return "at-answered-unverified"
     return f"at-{outcome.replace('_', '-')}" if outcome else "at-unknown"
 
 
-def _said(outcome: Outcome | None, words: Words) -> str:
-    return outcome_text(outcome, words) if outcome else words("cannot be told from this run")
+def _said(outcome: Outcome | None, words: Words, refused: bool) -> str:
+    said = outcome_text(outcome, words) if outcome else words("cannot be told from this run")
+    return words(", ").join((said, words("from passages that were refused"))) if refused else said

@@ -11,7 +11,8 @@ from components.common.setting_words import setting_label, setting_text
 from components.runs.report import report_html
 from components.runs.report_charts import ReportMap
 from engine.engine import Engine
-from engine.model.values import Outcome, RunRecord
+from engine.model.values import RunRecord
+from engine.replay import WhatIf
 from pages.parts.common.known_answer import known_answer
 
 _ACROSS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -47,16 +48,23 @@ def report_map(engine: Engine, record: RunRecord, words: Words) -> ReportMap | N
     own = (float(getattr(record.config, x)), float(getattr(record.config, y)))
     across = sorted({*_ACROSS, own[0]})
     upwards = sorted({*(_UPWARDS if rate else _COUNTS), own[1]})
-    rows = tuple(tuple(_outcome(engine, record, {x: column, y: row}) for column in across) for row in upwards)
+    rows = tuple(tuple(_tried(engine, record, {x: column, y: row}) for column in across) for row in upwards)
+    refused = (
+        (column, row)
+        for row, cells in enumerate(rows)
+        for column, found in enumerate(cells)
+        if any(item.unaccepted for item in found.admits)
+    )
     return ReportMap(
         x_label=setting_label(x, words),
         y_label=setting_label(y, words),
         x_values=tuple(setting_text(x, value, words) for value in across),
         y_values=tuple(setting_text(y, value, words) for value in upwards),
-        cells=rows,
+        cells=tuple(tuple(found.outcome for found in cells) for cells in rows),
         point=(across.index(own[0]), upwards.index(own[1])),
+        refused=frozenset(refused),
     )
 
 
-def _outcome(engine: Engine, record: RunRecord, changed: Mapping[str, float]) -> Outcome | None:
-    return engine.what_if(record, replace(record.config, **changed)).outcome  # type: ignore[arg-type]
+def _tried(engine: Engine, record: RunRecord, changed: Mapping[str, float]) -> WhatIf:
+    return engine.what_if(record, replace(record.config, **changed))  # type: ignore[arg-type]

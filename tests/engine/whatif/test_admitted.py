@@ -156,7 +156,10 @@ def test_a_taken_change_keeps_its_warning() -> None:
     """The run made with the lower bar says itself what it rests on."""
     taken = refusing(NO, min_confidence=0.13)
     assert taken.outcome == "answered"
-    assert [item.held_by for item in what_if(taken, taken.config).admits] == ["refused"]
+    own = what_if(taken, taken.config)
+    assert [item.held_by for item in own.admits] == ["refused"]
+    card = "".join(text_of(item) for item in card_nodes(own, taken, EN))
+    assert "The answer rests on a passage that was not accepted: s.md (not relevant, P(relevant) 0.13)." in card
     cited = replace(taken, citations=(object(),))  # type: ignore[arg-type]
     found = diagnose(cited)
     assert found is not None and (found.failure, found.passages) == ("refused_let_in", ("p00",))
