@@ -104,7 +104,7 @@ def answer_prose(
 def doubts_of(record: RunRecord, words: Words) -> dict[str, str]:
     """Sentences of the answer that say what stands in nothing they cite, each with a sentence that names it."""
     return {
-        item.sentence: words(
+        _bare(item.sentence): words(
             "Not in the passages cited: {missing}" if item.markers else "Not in any passage given: {missing}",
             missing=words(", ").join(item.missing),
         )
@@ -115,10 +115,7 @@ def doubts_of(record: RunRecord, words: Words) -> dict[str, str]:
 def _doubted(line: str, doubts: Mapping[str, str], cite: Cite, cell: CiteCell) -> list[Node | str]:
     """A line with its doubted sentences marked, by a sign and not by colour alone."""
     made: list[Node | str] = []
-    for sentence, said in doubts.items():
-        # The sign of a list belongs to the sentence, and is drawn by the list.
-        item = _LIST_ITEM.match(sentence)
-        own = item.group(2) if item else sentence
+    for own, said in doubts.items():
         before, found, after = line.partition(own)
         if not found:
             continue
@@ -126,6 +123,12 @@ def _doubted(line: str, doubts: Mapping[str, str], cite: Cite, cell: CiteCell) -
         made += [*inline(before, cite, cell), node("span", "doubted", *inline(own, cite, cell), sign)]
         line = after
     return [*made, *inline(line, cite, cell)]
+
+
+def _bare(sentence: str) -> str:
+    """A sentence without the sign of its list, which the list draws."""
+    item = _LIST_ITEM.match(sentence)
+    return item.group(2) if item else sentence
 
 
 def still_markers(record: RunRecord, words: Words) -> Cite:

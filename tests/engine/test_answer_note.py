@@ -131,6 +131,14 @@ def test_a_run_of_an_older_version_is_checked_when_it_is_read(world: World) -> N
     assert noted(fold_all(old)) == world.engine.record(run_id)
 
 
+def test_no_memory_is_made_of_an_answer_that_is_not_supported(world: World) -> None:
+    """DL-06: a later question would be told the invention as a plain fact."""
+    question = "How many rows does a truth table with four variables need?"
+    world.says = ["A truth table with four variables costs $10.00. [1]"]
+    doubted = world.engine.run(question, config("dual_loop"))
+    assert (doubted.answer_note, doubted.remembered) == ("unsupported", None)
+
+
 def test_an_answer_that_denies_says_so(world: World) -> None:
     world.says = ["The passages do not say how many rows it needs."]
     record = world.engine.run(QUESTION, config())

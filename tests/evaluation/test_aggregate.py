@@ -305,6 +305,25 @@ def test_an_answer_that_nobody_judged_is_unknown_and_not_left_out() -> None:
     assert (other.value, other.lower, other.upper, other.known_n, other.n) == (None, 0.0, 1.0, 0, 1)
 
 
+def test_an_answer_that_is_not_supported_is_wrong_unless_people_said_that_it_is_right() -> None:
+    """SC-07: whatever else it contains; without that, the very same answers are right."""
+    cases_, records = questions(12, RunConfig())
+    case = next(item for item in cases_ if records[item.id].answer and records[item.id].outcome == "answered")
+    record = records[case.id]
+    golden = replace(case, gold_answers=(record.answer,), answerable=True)
+    doubted = replace(record, answer_note="unsupported")
+    judged = {pair_id(case.question, record.answer): Judged(right=True, at_random=False)}
+    bare = replace(golden, gold_answers=(), expected=())
+
+    def figures(case: Case, record: RunRecord, judged: Mapping[str, Judged]) -> list[float | None]:
+        found = evaluate(gather([case], {case.id: record}, judged=judged), [RunConfig()])
+        return [found.figure("answered_right").value, found.figure("wrong_given").value]
+
+    assert figures(golden, record, {}) == [1.0, 0.0]
+    assert figures(golden, doubted, {}) == [0.0, 1.0]
+    assert figures(bare, doubted, judged) == [1.0, 0.0]
+
+
 def test_settings_that_differ_in_their_models_are_not_known_and_stop_nothing() -> None:
     other = RunConfig(collection="elsewhere")
     evaluation = evaluate(evidence_of(8), [RunConfig(), other, RunConfig(top_k=4)])

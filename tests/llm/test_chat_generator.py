@@ -144,6 +144,20 @@ def test_markers_without_a_word_twice_are_a_fault_of_their_own(server: OllamaSta
     assert len(server.requests) == 2
 
 
+def test_a_second_try_is_told_by_name_what_no_passage_says(server: OllamaStandIn) -> None:
+    """SC-07: the sentence and what is missing of it; the second answer stands, whatever it is."""
+    invented = "A set costs $10 [1]."
+    server.script("chat", Reply(invented))
+    trace = RecordingTrace()
+    assert generate(server, trace) == trace.text == ANSWER
+    assert trace.errors == ["unsupported", ""]
+    told = server.requests[-1].messages[-1]["content"]
+    assert invented in told and "(not there: $10)" in told
+    server.script("chat", Reply(invented), Reply("A set costs $11 [1]."))
+    trace = RecordingTrace()
+    assert generate(server, trace) == trace.text == "A set costs $11 [1]."
+
+
 def test_an_answer_without_a_marker_is_asked_for_again_once_and_then_taken(server: OllamaStandIn) -> None:
     bare = "A set is a collection of things."
     server.script("chat", Reply(bare))

@@ -302,6 +302,7 @@ def test_a_fork_says_where_it_comes_from() -> None:
         ("answered", "uncited", "! Answered, uncited"),
         ("answered_forced", "uncited", "! Answered below the bar, uncited"),
         ("answered", "cannot_tell", "– Says it cannot tell"),
+        ("answered", "unsupported", "! Answered, not supported"),
     ],
 )
 def test_an_answer_without_support_does_not_count_as_answered_in_the_list(

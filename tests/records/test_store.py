@@ -254,6 +254,20 @@ def test_a_run_that_goes_on_is_not_deleted(store: RunStore) -> None:
     assert store.load("run-1").outcome is None
 
 
+def test_a_list_checks_what_an_older_version_did_not(store: RunStore) -> None:
+    """SC-10: its page would say one thing and the list another."""
+    *events, end = recorded_run()
+    assert isinstance(end, RunFinished)
+    said = [
+        replace(event, answer="It costs $10.00 [1].") if isinstance(event, AnswerCompleted) else event
+        for event in events
+    ]
+    append_all(store, [*said, replace(end, answer_note="", unsupported_sentences=None)])
+    store.flush()
+    assert [item.answer_note for item in store.list()] == ["unsupported"]
+    assert store.load("run-1").answer_note == "unsupported"
+
+
 def test_the_same_sequence_number_is_stored_once(store: RunStore) -> None:
     events = recorded_run()
     append_all(store, [event for event in events for _ in range(2)])
