@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from engine.exporting.module_source import Definition, Imported, module_source, resolved
@@ -97,7 +97,7 @@ class Bundle:
         if key in self._definitions:
             return
         self._definitions[key] = definition
-        uses = self._uses[key] = tuple(_uses(definition))
+        uses = self._uses[key] = _uses(definition)
         for use in uses:
             if isinstance(use.meant, Definition):
                 self._collect(use.meant)
@@ -176,7 +176,12 @@ def _spaced(definitions: Sequence[Definition], texts: Mapping[str, str]) -> Iter
     yield "\n"
 
 
-def _uses(definition: Definition) -> Iterator[Use]:
+@cache
+def _uses(definition: Definition) -> tuple[Use, ...]:
+    return tuple(_found_uses(definition))
+
+
+def _found_uses(definition: Definition) -> Iterator[Use]:
     for node, bound in _names_in(definition.node, frozenset()):
         if isinstance(node, ast.Name):
             if node.id not in bound:

@@ -51,7 +51,8 @@ def long_text(text: str) -> str:
 def _wrapped(line: str) -> list[str]:
     pieces = []
     while width(line) > _WIDTH - 2:
-        fits = next(place for place in range(len(line), 0, -1) if width(line[:place]) <= _WIDTH - 2)
+        longest = min(len(line), _WIDTH - 2)
+        fits = next(place for place in range(longest, 0, -1) if width(line[:place]) <= _WIDTH - 2)
         cut = line.rfind(" ", 0, fits) + 1
         if cut <= 0:
             break
