@@ -102,7 +102,7 @@ def state(engine: Engine) -> dict[str, Any]:
     }
 
 
-def require_equal(settings: Settings, before: dict[str, Any]) -> None:
+def assert_equal_installation(settings: Settings, before: dict[str, Any]) -> None:
     """The restored installation has what was there, and answers as it did."""
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
@@ -123,7 +123,7 @@ def test_one_machine_comes_back_from_its_folder(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "data")
     shell(restore, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "elsewhere"))
     assert not (tmp_path / "data").exists()
-    require_equal(Settings(data_dir=tmp_path / "elsewhere"), before)
+    assert_equal_installation(Settings(data_dir=tmp_path / "elsewhere"), before)
 
 
 def test_on_postgres_an_installation_comes_back_from_a_dump_of_a_database_in_use(
@@ -141,4 +141,4 @@ def test_on_postgres_an_installation_comes_back_from_a_dump_of_a_database_in_use
     with postgres_server_here.database() as url:
         shell(folder_restore, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "elsewhere"))
         shell(restore, tmp_path, WORKBENCH_DATABASE_URL=url)
-        require_equal(Settings.load(data_dir=tmp_path / "elsewhere", database_url=url), before)
+        assert_equal_installation(Settings.load(data_dir=tmp_path / "elsewhere", database_url=url), before)

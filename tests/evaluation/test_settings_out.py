@@ -80,15 +80,15 @@ def test_what_is_default_is_written_too_and_what_has_no_meaning_is_not() -> None
 
 @pytest.mark.parametrize("text", ["", "[", "[1]", '{"top_k": 99}', '{"nonsense": 1}', "null"])
 def test_json_that_is_no_config_is_refused(text: str, tmp_path: Path) -> None:
-    refused(tmp_path / "settings.json", text)
+    assert_refused(tmp_path / "settings.json", text)
 
 
 @pytest.mark.parametrize("text", ["top_k", "top_k = 99", "nonsense = 1", "[models]\ngrader = 3"])
 def test_toml_that_is_no_config_is_refused(text: str, tmp_path: Path) -> None:
-    refused(tmp_path / "settings.toml", text)
+    assert_refused(tmp_path / "settings.toml", text)
 
 
-def refused(path: Path, text: str) -> None:
+def assert_refused(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidConfig):
         read_config(path)

@@ -80,10 +80,10 @@ def test_a_model_writes_half_of_the_drafts_and_one_that_always_fails_is_said(tmp
     said = {"question": "What number does the server exit with?", "answer": "code 3", "quote": ""}
     answers: list[Reply] = [reply(said)]
     with OllamaStandIn(["qwen3:8b"], reply=lambda _: answers[0]) as server:
-        _check_both(Settings(data_dir=tmp_path, ollama_url=server.url), answers)
+        assert_half_is_written_and_a_failure_said(Settings(data_dir=tmp_path, ollama_url=server.url), answers)
 
 
-def _check_both(settings: Settings, answers: list[Reply]) -> None:
+def assert_half_is_written_and_a_failure_said(settings: Settings, answers: list[Reply]) -> None:
     with Engine.open(settings) as engine:
         engine.ingest(ITEMS, "docs", embedding_model="hashing")
         made = engine.drafting.make("docs", 40, CHAT)

@@ -199,7 +199,7 @@ def test_on_postgres_who_waits_has_a_turn_though_another_process_has_calls_witho
 ) -> None:
     monkeypatch.setattr("engine.llm.turns.TURN_S", 0.1)
 
-    async def calls() -> None:
+    async def calls() -> bool:
         greedy, other = Turns(database, 2, 0.0), Turns(database, 2, 0.0)
         full, served = asyncio.Semaphore(0), asyncio.Event()
 
@@ -218,12 +218,13 @@ def test_on_postgres_who_waits_has_a_turn_though_another_process_has_calls_witho
 
         try:
             await asyncio.wait_for(asyncio.gather(without_end(), without_end(), waits()), PATIENCE_S)
+            return served.is_set()
         finally:
             served.set()
             await asyncio.to_thread(greedy.close)
             await asyncio.to_thread(other.close)
 
-    asyncio.run(calls())
+    assert asyncio.run(calls())
 
 
 def test_on_postgres_a_server_is_lent_out_when_every_slot_is_held_by_one_that_lives(
@@ -240,21 +241,22 @@ def test_on_postgres_a_server_is_lent_out_when_every_slot_is_held_by_one_that_li
 def test_on_postgres_a_turn_that_was_on_its_way_to_a_cancelled_call_is_given_to_the_next(
     database: PostgresDatabase,
 ) -> None:
-    async def calls() -> None:
+    async def calls() -> bool:
         turns = Turns(database, 1, 0.0)
         async with turns.turn(SERVER):
             second, third = asyncio.create_task(call(turns)), asyncio.create_task(call(turns))
             await asyncio.sleep(0)
         # It was handed on just now, and not taken yet.
         second.cancel()
-        await asyncio.wait_for(third, PATIENCE_S)
+        served = await asyncio.wait_for(third, PATIENCE_S)
         await asyncio.to_thread(turns.close)
+        return served
 
-    async def call(turns: Turns) -> None:
+    async def call(turns: Turns) -> bool:
         async with turns.turn(SERVER):
-            pass
+            return True
 
-    asyncio.run(calls())
+    assert asyncio.run(calls())
 
 
 def test_on_postgres_calls_that_wait_ask_the_database_with_a_pause(database: PostgresDatabase) -> None:
