@@ -147,3 +147,15 @@ def test_a_correction_can_take_a_verdict_back_and_never_make_one() -> None:
     assert with_correction(test, 0.2).verdict == "not_distinguishable"
     assert with_correction(test, 0.02) == PairedTest("better", 0.02, 40, 9, 1)
     assert with_correction(PairedTest("not_distinguishable", 0.3, 40, 3, 1), 0.01).p == 0.3
+
+
+@pytest.mark.parametrize(
+    ("unknown", "verdict"), [(0, "better"), (1, "better"), (2, "not_distinguishable"), (20, "not_distinguishable")]
+)
+def test_unknown_questions_count_against_what_the_known_ones_say(unknown: int, verdict: str) -> None:
+    """BE-01: nine gained and none lost, were it not for those that are not known on both sides."""
+    before, after = np.zeros(9), np.ones(9)
+    found = mcnemar(before, after, unknown)
+    assert (found.verdict, found.unknown, found.n) == (verdict, unknown, 9)
+    assert found.p == (1.0 if unknown > 9 else sign_test(9, unknown))
+    assert mcnemar(after, before, unknown).verdict == ("worse" if verdict == "better" else verdict)

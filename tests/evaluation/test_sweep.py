@@ -14,7 +14,7 @@ from engine.errors import InvalidConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.figures import MEASURES
+from engine.evaluation.figures import MEASURES, Measured
 from engine.evaluation.question_changes import changes_between
 from engine.evaluation.recommend import distance_to_defaults, recommend
 from engine.evaluation.sweep import Axis, Sweep, can_pass, front, rows, sweep
@@ -275,6 +275,38 @@ def test_nothing_shown_prefers_a_setting_whose_worse_end_is_worse(data: st.DataO
         assert dearest is not None and used is not None and dearest <= used
     if pick.setting is not None:
         assert can_pass(pick.config) or pick.config == base
+
+
+def told(swept: Sweep, **measures: Measured) -> Sweep:
+    """The sweep with other figures by question and setting."""
+    whole = swept.evaluation
+    return replace(swept, evaluation=replace(whole, measures={**whole.measures, **measures}))
+
+
+def test_the_cheapest_of_equal_settings_is_so_by_its_worse_end() -> None:
+    """One seems to take a single step, because thirty of its forty questions are not known."""
+    base = replace(BASE, top_k=2)
+    swept = sweep(hidden(40, better=0), base, [Axis("top_k", (1, 2, 3))])
+    unknown = np.zeros((40, 3), dtype=np.bool_)
+    unknown[10:, 0] = True
+    steps = np.where(unknown, 0.0, np.array([[1.0, 9.0, 2.0]]))
+    seeming = Measured(steps, (~unknown).astype(float), unknown, np.zeros((40, 3)), np.where(unknown, 50.0, 0.0))
+    found = recommend(told(swept, steps=seeming), base)
+    assert (found.config.top_k, found.choice, found.cost_verdict) == (3, "cheaper", "better")
+    known = recommend(told(swept, steps=Measured(np.ones((40, 3)) * [1.0, 9.0, 2.0], np.ones((40, 3)))), base)
+    assert known.config.top_k == 1
+
+
+def test_no_setting_is_named_the_cheapest_equal_one_that_does_worse_than_what_is_in_use() -> None:
+    """Two fewer right than the best is within chance where six questions differ, and still one fewer than before."""
+    base = replace(BASE, top_k=2)
+    swept = sweep(hidden(40, better=3), base, [Axis("top_k", (1, 3))])
+    quality = np.ones((40, 2))
+    quality[[0, 1, 4, 5], 0] = quality[[2, 3], 1] = 0.0
+    steps = np.ones((40, 2)) * [0.5, 99.0]
+    measures = {"quality": Measured(quality, np.ones((40, 2))), "steps": Measured(steps, np.ones((40, 2)))}
+    found = recommend(told(swept, **measures), base)
+    assert (found.config, found.choice) == (base, "baseline_stays")
 
 
 def test_a_setting_with_one_question_known_of_twelve_reads_as_a_wide_interval_and_is_on_no_front() -> None:
