@@ -145,12 +145,18 @@ def _begin_at(defaults: Defaults) -> None:
     The address then says what differs from the program's own, so that a link means the same on other machines.
     """
     address = st.query_params
-    if _OPENED in st.session_state or _WANTED in st.session_state or "run" in address or not defaults.settings:
+    if _OPENED in st.session_state or _WANTED in st.session_state or "run" in address:
         return
     if not names_settings(set(address) - {"workflow"}):
         named = address.get("workflow", "")
-        begun = settings_in_url(defaults.of(named if named in WORKFLOWS else ""))
-        address.update({name: value for name, value in begun.items() if name not in address})
+        config = defaults.of(named if named in WORKFLOWS else "")
+        begun = settings_in_url(config)
+        # Models alone are put there by their pickers.
+        if not begun.keys() <= {"gate", *ALL_ROLES}:
+            want_settings(config)
+            if "collection" in address:
+                del st.session_state[_WANTED]["collection"]
+            address.update({name: value for name, value in begun.items() if name not in address})
 
 
 def _take_wanted() -> None:

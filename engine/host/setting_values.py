@@ -29,7 +29,7 @@ def setting_values(settings: Settings) -> tuple[SettingValue, ...]:
         fresh: Settings | None = Settings.load()
     except InvalidSettings:
         fresh = None
-    said = f": {told}" if (told := settings.defaults_of_runs.told()) else ""
+    said = f": {settings.defaults_of_runs.told()}" if settings.defaults else ""
     found = []
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)

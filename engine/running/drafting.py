@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.drafting.making import Made, Step, make
 from engine.drafting.values import Kept, State
 from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownCollection, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET
@@ -22,6 +21,7 @@ from engine.running.loop_thread import LoopThread
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:
+    from engine.drafting.making import Made, Step
     from engine.evaluation.opening import Evaluations
 
 USUAL_DRAFTS, MOST_DRAFTS = 40, 200
@@ -58,7 +58,8 @@ class Drafting:
         return self.start(collection, limit, model).result()
 
     async def _made(self, collection: str, limit: int, model: RoleModel, note: Callable[[Step], None]) -> Made:
-        # Imported here: rules need no chat model.
+        # Imported here: a start needs no rules of drafting, and these no chat model.
+        from engine.drafting.making import make
         from engine.llm.question_writer import ChatQuestionWriter
 
         info = await self._resources.knowledge.describe(collection)

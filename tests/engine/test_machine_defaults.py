@@ -75,6 +75,8 @@ def test_a_model_named_by_a_variable_comes_before_that_of_the_file(tmp_path: Pat
     settings = Settings.load(defaults=written(tmp_path, {"models": models}), rewriter_model="builtin")
     assert settings.models == RoleModels(grader=RoleModel("ollama:a", num_ctx=4096))
     assert settings.defaults_of_runs.of().models == settings.models
+    (row,) = [item for item in setting_values(settings) if item.name == "defaults"]
+    assert row.value.endswith("defaults.json: grader ollama:a")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,6 @@ REASONS = {
     ("engine/running/drafting.py", "result"): OF_WORK,
     ("engine/running/loop_thread.py", "result"): DONE,
     ("engine/records/writer.py", "result"): DONE,
-    ("engine/running/resources.py", "asyncio.wait"): "an import, which waits for nobody",
     ("engine/running/run_log.py", "wait"): OF_A_RUN,
     ("engine/telemetry/sending.py", "get"): IDLE,
     ("pages/parts/ask/attachments.py", "result"): DONE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +75,11 @@ class Defaults:
         return options
 
     def told(self) -> str:
-        """The settings of the file in one line."""
-        shared = {name: value for name, value in self.settings.items() if name not in ("models", "options")}
-        return ", ".join(f"{name} {value}" for name, value in {**shared, **self._options}.items())
+        """Settings and models in one line."""
+        shared = {name: value for name, value in self.settings.items() if name != "options"}
+        models = {item.name: getattr(self.models, item.name) for item in fields(RoleModels)}
+        named = {role: model.name for role, model in models.items() if not model.built_in}
+        return ", ".join(f"{name} {value}" for name, value in {**shared, **self._options, **named}.items())
 
 
 def read_defaults(path: Path, named: Mapping[str, RoleModel]) -> Defaults:
