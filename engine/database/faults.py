@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -91,8 +92,10 @@ def cause_or_damage(error: Exception) -> tuple[str, str]:
 
 def cause_at(place: str, error: Exception) -> tuple[str, str]:
     """Return :func:`cause_or_damage`, or that the file at ``place`` is gone."""
-    gone = primary_code(error) == sqlite3.SQLITE_CANTOPEN and not Path(place).exists()
-    return _GONE if gone else cause_or_damage(error)
+    file = Path(place)
+    unopened = primary_code(error) == sqlite3.SQLITE_CANTOPEN and not file.exists()
+    # In a folder that may only be read it was never there.
+    return _GONE if unopened and os.access(file.parent, os.W_OK) else cause_or_damage(error)
 
 
 def _postgres_cause(error: DBAPIError) -> tuple[str, str] | None:

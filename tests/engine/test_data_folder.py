@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -241,6 +242,63 @@ sys.exit(main())
     assert "Traceback" not in done.stderr
     assert "cannot be written" in done.stderr
     assert "WORKBENCH_DATA_DIR" in done.stderr
+
+
+READ_ONLY = """
+import json, sys
+from pathlib import Path
+from engine.errors import WorkbenchError
+from engine.knowledge.items import IngestItem
+from engine.model.config import RunConfig
+from tests.api.served import calling
+
+folder, said = Path(sys.argv[1]), {}
+
+def tried(name, work):
+    try:
+        said[name] = str(getattr(work(), "outcome", ""))
+    except WorkbenchError as error:
+        said[name] = f"{error.code} {error.fact}"
+
+with calling(folder) as (client, engine):
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    tried("run", lambda: engine.run("first"))
+    tried("settings", lambda: engine.evaluation.save_settings("mine", RunConfig()))
+    tried("job", lambda: engine.ingestions.start([IngestItem("a.md", data=b"# A")], "samples"))
+    tried("token", lambda: engine.team._records.set_limit("samples", ["clinic"]))
+    engine.flush()
+    said["health"] = client.get("/api/health").status_code
+    said["faults"] = [fault["fact"] for fault in client.get("/api/health").json()["faults"]]
+    said["answer"] = client.post("/api/runs", json={"question": "again"}).status_code
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root has to give up its right to write everywhere")
+def test_a_folder_that_becomes_read_only_is_said_and_questions_are_answered(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    rights = "-dac_override,-dac_read_search"
+    as_others = ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"] if os.geteuid() == 0 else []
+    done = subprocess.run(
+        [*as_others, sys.executable, "-c", READ_ONLY, str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    said = json.loads(done.stdout)
+    assert said["run"] == "answered" and said["answer"] in (200, 202) and said["health"] == 200
+    for name in ("settings", "job", "token"):
+        assert "cannot" in said[name] and "deleted" not in said[name], said
+    # Records go into the file that was open before, or the fault says that they do not.
+    assert (said["answer"] == 202) == bool(said["faults"])
 
 
 def test_a_folder_that_can_be_written_is_left_as_it_is(tmp_path: Path) -> None:
