@@ -247,9 +247,9 @@ def provider_row(item: Provider, words: Words) -> list[Node]:
         key = node("div", "", chip("pass", words("✓ set")), node("span", "under", item.variable))
     elif item.address:
         wanted = words("Where the server wants a key: {variable}", variable=item.variable)
-        key = node("div", "", chip("grey", words("not needed")), node("span", "under", wanted))
+        key = node("div", "", chip("grey", words("no key needed")), node("span", "under", wanted))
     else:
         key = node("div", "", chip("grey", words("not set")), command(f"{item.variable}=…", words))
-    lists = item.name == "openai" and item.configured and item.installed
+    lists = item.configured and item.installed
     more = [button(words("List its models"), f"list:{item.name}")] if lists else []
     return [node("div", "", *name), package, key, node("div", "actions", *more)]

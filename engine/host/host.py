@@ -88,10 +88,11 @@ class Host:
         return provider_states(self._resources.settings)
 
     def offered(self, provider: str = OPENAI) -> OfferedModels:
-        """What the server at ``WORKBENCH_OPENAI_URL`` lists; never raises, and empty for any other provider."""
-        if provider != OPENAI:
-            return OfferedModels(provider, ())
-        return self._loop.call(self._resources.offered(fresh=True))
+        """What a provider lists: for ``openai`` the server at ``WORKBENCH_OPENAI_URL`` where that is set.
+
+        Nothing where neither address nor key is set; never raises.
+        """
+        return self._loop.call(self._resources.offered(provider, fresh=True))
 
     def diagnosis(self) -> str:
         """Everything about this host for a report of a fault, as Markdown: no secret, no question, no text."""

@@ -207,6 +207,8 @@ class KnownProvider:
     name: str
     variable: str
     """Where the key is set."""
+    lists_at: str = ""
+    """What ``/models`` is put behind to learn which models it has; empty: it is not asked."""
 
     @property
     def package(self) -> str:
@@ -215,13 +217,13 @@ class KnownProvider:
 
 
 KNOWN = (
-    KnownProvider("openai", "OPENAI_API_KEY"),
-    KnownProvider("anthropic", "ANTHROPIC_API_KEY"),
-    KnownProvider("google_genai", "GOOGLE_API_KEY"),
-    KnownProvider("mistralai", "MISTRAL_API_KEY"),
-    KnownProvider("deepseek", "DEEPSEEK_API_KEY"),
-    KnownProvider("groq", "GROQ_API_KEY"),
-    KnownProvider("xai", "XAI_API_KEY"),
+    KnownProvider("openai", "OPENAI_API_KEY", "https://api.openai.com/v1"),
+    KnownProvider("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1"),
+    KnownProvider("google_genai", "GOOGLE_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai"),
+    KnownProvider("mistralai", "MISTRAL_API_KEY", "https://api.mistral.ai/v1"),
+    KnownProvider("deepseek", "DEEPSEEK_API_KEY", "https://api.deepseek.com"),
+    KnownProvider("groq", "GROQ_API_KEY", "https://api.groq.com/openai/v1"),
+    KnownProvider("xai", "XAI_API_KEY", "https://api.x.ai/v1"),
 )
 """Any other provider can be named all the same."""
 

@@ -24,6 +24,7 @@ _NO_KEY = "not-needed"
 """Servers on one's own machine want no key, but the client refuses to be made without one."""
 _LIST_S = 3.0
 _LONGEST_LIST = 500
+_ANTHROPIC = {"anthropic-version": "2023-06-01"}
 
 
 def provider_states(settings: Settings) -> tuple[Provider, ...]:
@@ -86,34 +87,51 @@ def openai_extras(settings: Settings, *, reply_tokens: int, schema: Mapping[str,
     return extras
 
 
-async def offered_models(settings: Settings) -> OfferedModels:
-    """The models that the server at ``WORKBENCH_OPENAI_URL`` lists; never raises, and waits three seconds."""
-    address = openai_address(settings)
+async def offered_models(settings: Settings, provider: str = OPENAI) -> OfferedModels:
+    """The models that a provider lists: for ``openai`` the server at ``WORKBENCH_OPENAI_URL`` where that is set.
+
+    Nothing where neither address nor key is set; never raises, and waits three seconds.
+    """
+    address, headers = _list_of(provider, settings)
     if not address:
-        return OfferedModels(OPENAI, ())
+        return OfferedModels(provider, ())
     try:
         async with asyncio.timeout(_LIST_S):
-            names = await _listed(address, settings)
+            names = await _listed(address, headers)
     except Exception as foreign:
-        shown = shown_openai_address(settings)
-        error = await asyncio.to_thread(translate, foreign, f"{OPENAI}:", address=shown, seconds=_LIST_S)
-        return OfferedModels(OPENAI, (), Fault.of(error))
-    return OfferedModels(OPENAI, names)
+        shown = without_userinfo(address)
+        error = await asyncio.to_thread(translate, foreign, f"{provider}:", address=shown, seconds=_LIST_S)
+        return OfferedModels(provider, (), Fault.of(error))
+    return OfferedModels(provider, tuple(f"{provider}:{name}" for name in names))
 
 
-async def _listed(address: str, settings: Settings) -> tuple[str, ...]:
+def _list_of(provider: str, settings: Settings) -> tuple[str, Mapping[str, str]]:
+    """Where the models of a provider are listed, and the header with its key; empty where it is not set up."""
+    own = settings.openai_api_key.get_secret_value() if provider == OPENAI else ""
+    if provider == OPENAI and (address := openai_address(settings)):
+        # A key of the environment is for OpenAI itself: another server must not learn it.
+        return address, _bearer(own or _NO_KEY)
+    known = next((item for item in KNOWN if item.name == provider), None)
+    key = own or (os.environ.get(known.variable, "") if known else "")
+    if known is None or not key:
+        return "", {}
+    return known.lists_at, {"x-api-key": key, **_ANTHROPIC} if provider == "anthropic" else _bearer(key)
+
+
+def _bearer(key: str) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+async def _listed(address: str, headers: Mapping[str, str]) -> list[str]:
     import httpx
 
-    key = settings.openai_api_key.get_secret_value() or _NO_KEY
     client: httpx.AsyncClient = await asyncio.to_thread(
-        lambda: httpx.AsyncClient(
-            headers={"Authorization": f"Bearer {key}"}, **http_options(address, timeout_s=_LIST_S)
-        )
+        lambda: httpx.AsyncClient(headers=headers, **http_options(address, timeout_s=_LIST_S))
     )
     async with client:
         answer = (await client.get(f"{address}/models")).raise_for_status().json()
-    named = sorted(str(item["id"]) for item in answer["data"])[:_LONGEST_LIST]
-    return tuple(f"{OPENAI}:{name}" for name in named)
+    # Google writes ``models/NAME``, and LangChain wants the name.
+    return sorted(str(item["id"]).removeprefix("models/") for item in answer["data"])[:_LONGEST_LIST]
 
 
 def _state(known: KnownProvider, settings: Settings) -> Provider:

@@ -74,7 +74,7 @@ class Resources:
         self.graph_looks = GraphLooks()
         self.speeds = SpeedNotes(settings.data_dir / "host.json")
         self._ollama = KeptLook(lambda: ollama_status(settings))
-        self._offered = KeptLook(lambda: offered_models(settings))
+        self._offered: dict[str, KeptLook[OfferedModels]] = {}
         self._loading: asyncio.Task[Any] | None = None
         self.workflow_loaded = False
 
@@ -202,17 +202,26 @@ class Resources:
         known = await self._ollama(fresh=fresh, patience_s=patience_s)
         return known or OllamaStatus(reachable=False, address=shown_address(self.settings), looking=True)
 
-    async def offered(self, *, fresh: bool = False, patience_s: float | None = None) -> OfferedModels:
-        """What the server at ``WORKBENCH_OPENAI_URL`` lists; nothing where it is still being looked."""
-        return await self._offered(fresh=fresh, patience_s=patience_s) or OfferedModels(OPENAI, ())
+    async def offered(
+        self, provider: str = OPENAI, *, fresh: bool = False, patience_s: float | None = None
+    ) -> OfferedModels:
+        """What a provider lists; nothing where it is still being looked after ``patience_s``."""
+        look = self._offered.setdefault(provider, KeptLook(lambda: offered_models(self.settings, provider)))
+        return await look(fresh=fresh, patience_s=patience_s) or OfferedModels(provider, ())
 
     async def chat_models(self, *, fresh: bool = False, patience_s: float | None = None) -> tuple[str, ...]:
-        """Chat models of the servers that are set up, as a config names them: those of Ollama first."""
-        ollama, offered = await asyncio.gather(
-            self.ollama(fresh=fresh, patience_s=patience_s), self.offered(fresh=fresh, patience_s=patience_s)
-        )
+        """Chat models of the servers that are set up, as a config names them: those of Ollama first.
+
+        Providers on the internet are asked only where somebody asks for their list; it is kept then.
+        """
+        looks: list[Awaitable[Any]] = [self.ollama(fresh=fresh, patience_s=patience_s)]
+        if self.settings.openai_url:
+            looks.append(self.offered(fresh=fresh, patience_s=patience_s))
+        ollama = (await asyncio.gather(*looks))[0]
         own = (f"ollama:{item.name}" for item in ollama.models if item.chats)
-        return (*own, *(name for name in offered.names if chats_by_name(name)))
+        listed = (look.known for look in self._offered.values())
+        others = (name for found in listed if found for name in found.names if chats_by_name(name))
+        return (*own, *others)
 
     async def close(self) -> None:
         await self.knowledge.close()

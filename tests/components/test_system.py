@@ -194,11 +194,11 @@ def test_a_way_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch) -> N
     [
         (True, "", "✓ set"),
         (True, "http://127.0.0.1:1234/v1", "✓ set"),
-        (False, "http://127.0.0.1:1234/v1", "not needed"),
+        (False, "http://127.0.0.1:1234/v1", "no key needed"),
         (False, "", "not set"),
     ],
 )
 def test_a_key_is_set_only_where_there_is_one(key_set: bool, address: str, said: str) -> None:
     item = Provider("openai", "langchain-openai", True, key_set or bool(address), "OPENAI_API_KEY", address, key_set)
     shown = str(provider_row(item, EN)[2])
-    assert [mark for mark in ("✓ set", "not needed", "not set") if f"'{mark}'" in shown] == [said]
+    assert [mark for mark in ("✓ set", "no key needed", "not set") if f"'{mark}'" in shown] == [said]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from components.common.i18n import words_for
 from components.common.panel import OllamaNote, ollama_text
 from engine.engine import Engine
+from engine.llm import providers
+from engine.llm.faults import known_provider
 from engine.running.kept_look import KeptLook
 from engine.running.process import use_engine
 from engine.settings import Settings
@@ -31,6 +34,26 @@ def test_the_models_of_every_server_are_offered_and_those_that_embed_are_not(tmp
         with Engine.open(settings) as engine:
             assert engine.chat_models(fresh=True) == ("ollama:qwen3:8b", "openai:qwen2.5-7b-instruct")
             assert engine.host.offered().names == ("openai:qwen2.5-7b-instruct", "openai:text-embedding-nomic")
+
+
+@pytest.mark.parametrize(("provider", "variable"), [("groq", "GROQ_API_KEY"), ("google_genai", "GOOGLE_API_KEY")])
+def test_a_provider_with_a_key_is_asked_when_its_list_is_wanted_and_then_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "sk-planted")
+    with OpenAIStandIn(["models/large"], key="sk-planted") as server:
+        known = replace(known_provider(provider), lists_at=server.url)
+        monkeypatch.setattr(providers, "KNOWN", (known,))
+        with Engine.open(Settings(data_dir=tmp_path, ollama_url=ADDRESS)) as engine:
+            assert engine.chat_models(fresh=True) == (), "no one asked for it yet"
+            assert engine.host.offered(provider).names == (f"{provider}:large",)
+            assert engine.chat_models() == (f"{provider}:large",)
+
+
+def test_a_provider_without_a_key_is_asked_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    with Engine.open(Settings(data_dir=tmp_path, ollama_url=ADDRESS)) as engine:
+        assert (engine.host.offered("groq").names, engine.host.offered("nobody").names) == ((), ())
 
 
 @pytest.mark.parametrize("page", ["", "tune", "system"])

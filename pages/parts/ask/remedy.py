@@ -80,7 +80,8 @@ def _act(engine: Engine, record: RunRecord, pressed: str) -> None:
         st.rerun()
     if pressed == "judge":
         probing = replace(record.config, grade_probe=True)
-        attempt("ask", lambda: engine.fork(record, probing), into="run")
+        if attempt("ask", lambda: engine.fork(record, probing), into="run"):
+            want_settings({"grade_probe": True})
         st.rerun()
     if pressed == "models":
         aim_at("system", "models")
