@@ -12,6 +12,7 @@ from components.common.phrases import place_text
 from engine.messages import N_
 from engine.model.config import declared
 from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
+from engine.replay.admitted import refused_given
 
 _NOTES = {
     "cannot_tell": N_("– says it cannot tell"),
@@ -46,6 +47,8 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
     if record.origin is not None and record.context is None and record.outcome in ("answered", "answered_forced"):
         return "grey", words("given passages not recorded")
     match record.outcome:
+        case "answered" if refused := len(refused_given(record)):
+            return "warn", words.count("! rests on 1 refused passage", "! rests on {n} refused passages", refused)
         case "answered":
             return "pass", words.count("✓ 1 passage passed", "✓ {n} passages passed", given)
         case "answered_forced":

@@ -23,6 +23,7 @@ from engine.messages import N_
 from engine.model.config import USUAL, WorkflowName, declared
 from engine.model.values import Decision, Outcome, RunRecord, counted
 from engine.model.wording import change_of
+from engine.replay.admitted import refused_given
 from engine.workflows import workflow
 
 _NAMES = {
@@ -178,13 +179,16 @@ def _outcome(record: RunRecord, words: Words) -> Figure:
         running = next((item.node for item in reversed(record.nodes) if item.duration_ms is None), "")
         note = words("at {node}", node=node_text(running, record.workflow, words)) if running else ""
         return Figure(words("Outcome"), outcome_text(None, words), note, "accent")
-    look = "warn" if record.answer_note else _LOOKS[record.outcome]
+    refused = len(refused_given(record)) if record.outcome == "answered" else 0
+    look = "warn" if record.answer_note or refused else _LOOKS[record.outcome]
     # The first rewrite of the dual loop comes before anything was searched, and corrects nothing.
     rewrites = sum(item.round >= 0 for item in record.rewrites)
     parts = [words.count("after 1 rewrite", "after {n} rewrites", rewrites)] if rewrites else []
     reason = record.reason or (record.decisions[-1].reason if record.decisions else "")
     if reason and reason != record.outcome:
         parts.append(reason_text(reason, words))
+    if refused:
+        parts.append(words.count("from 1 refused passage", "from {n} refused passages", refused))
     return Figure(words("Outcome"), ended_text(record, words), " · ".join(parts), look, look)
 
 

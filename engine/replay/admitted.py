@@ -53,6 +53,13 @@ def admitted(
     return tuple(item for item in found if item is not None and (not verified or item.held_by != "ungraded"))
 
 
+def refused_given(record: RunRecord) -> tuple[PassageId, ...]:
+    """Find what the answer of a run was written from although the grader refused it: a low bar let it in."""
+    given = record.context.passages if record.context else ()
+    verdicts = _newest(record.rounds)
+    return tuple(item.id for item in given if item.id in verdicts and verdicts[item.id].relevant is False)
+
+
 def needs_care(admits: Iterable[Admitted], right: Collection[PassageId] = ()) -> bool:
     """Whether anything is let in that is not marked ``right``, or that no grader accepts."""
     return any(item.unaccepted or item.passage.id not in right for item in admits)

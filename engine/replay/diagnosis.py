@@ -13,6 +13,7 @@ from typing import Literal
 from engine.model.config import BUILTIN, declared
 from engine.model.decide import gate_in, passed_ids
 from engine.model.values import Candidate, PassageId, RunRecord, Verdict
+from engine.replay.admitted import refused_given
 
 Failure = Literal[
     "nothing_retrieved",
@@ -244,12 +245,11 @@ def _spent(record: RunRecord) -> Diagnosis | None:
 
 def _refused_let_in(record: RunRecord) -> Diagnosis | None:
     """The answer was given passages that the grader had refused: a low bar, or the rule of an earlier version."""
-    given = record.context.passages if record.context else ()
-    judged = _verdicts(record)
-    refused = tuple(item.id for item in given if item.id in judged and judged[item.id].relevant is False)
+    refused = refused_given(record)
     if not refused:
         return None
-    figures: dict[str, float] = {"refused": len(refused), "given": len(given), "bar": record.config.min_confidence}
+    given = len(record.context.passages) if record.context else 0
+    figures: dict[str, float] = {"refused": len(refused), "given": given, "bar": record.config.min_confidence}
     return Diagnosis("refused_let_in", figures, refused)
 
 

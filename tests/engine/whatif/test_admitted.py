@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from components.ask.answer import answer_badge
 from components.ask.decision_map_view import look_of
+from components.ask.figures import figures_of
 from components.ask.what_if import badges, card_nodes
 from components.ask.what_if_line import line_parts
 from components.common.i18n import words_for
@@ -160,6 +162,9 @@ def test_a_taken_change_keeps_its_warning() -> None:
     assert [item.held_by for item in own.admits] == ["refused"]
     card = "".join(text_of(item) for item in card_nodes(own, taken, EN))
     assert "The answer rests on a passage that was not accepted: s.md (not relevant, P(relevant) 0.13)." in card
+    assert answer_badge(taken, EN) == ("warn", "! rests on 1 refused passage")
+    outcome = next(item for item in figures_of(taken, EN) if item.label == EN("Outcome"))
+    assert outcome.look == "warn" and "from 1 refused passage" in outcome.note
     cited = replace(taken, citations=(object(),))  # type: ignore[arg-type]
     found = diagnose(cited)
     assert found is not None and (found.failure, found.passages) == ("refused_let_in", ("p00",))
