@@ -150,13 +150,13 @@ def _begin_at(defaults: Defaults) -> None:
     if not names_settings(set(address) - {"workflow"}):
         named = address.get("workflow", "")
         config = defaults.of(named if named in WORKFLOWS else "")
-        begun = settings_in_url(config)
+        begun = {name: value for name, value in settings_in_url(config).items() if name not in address}
         # Models alone are put there by their pickers.
         if not begun.keys() <= {"gate", *ALL_ROLES}:
             want_settings(config)
             if "collection" in address:
                 del st.session_state[_WANTED]["collection"]
-            address.update({name: value for name, value in begun.items() if name not in address})
+            address.update(begun)
 
 
 def _take_wanted() -> None:
