@@ -79,13 +79,14 @@ def test_a_point_of_quality_against_cost_moves_the_sliders(gathered: Watched) ->
     slider(page, "Rewrites at most").press("ArrowRight")
     expect(slider(page, "Rewrites at most")).to_have_value("4")
     gathered.settle()
-    # The last mark is the recommended setting, which takes no more rewrites than the others need.
+    # The leftmost mark takes the fewest steps, and so no rewrite.
     marks = ".st-key-tune_front svg.marks g.mark-symbol.role-mark path"
     expect(page.locator(marks).last).to_be_visible()
     # By its place, found in one go: the drawing may be replaced by the same one between two steps.
     at = page.evaluate(
         """marks => {
-            const point = [...document.querySelectorAll(marks)].at(-1);
+            const left = (mark) => mark.getBoundingClientRect().left;
+            const point = [...document.querySelectorAll(marks)].reduce((a, b) => (left(b) < left(a) ? b : a));
             point.scrollIntoView({ block: "center", behavior: "instant" });
             return point.getBoundingClientRect().toJSON();
         }""",
