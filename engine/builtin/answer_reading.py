@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from engine.builtin.terms import is_han, terms, weight_of
+from engine.builtin.written_numbers import numbers_in
 from engine.model.language import language_of
 from engine.model.values import Passage
 
@@ -169,7 +170,9 @@ class Shown:
     @classmethod
     def of(cls, marker: int, passage: Passage) -> Shown:
         text = _folded(f"{passage.title}\n{passage.section}\n{passage.text}")
-        return cls(marker, text, frozenset(terms(text)), figures_in(text), passage.text.endswith(_CUT))
+        return cls(
+            marker, text, frozenset(terms(text)), figures_in(text) | _values_in(text), passage.text.endswith(_CUT)
+        )
 
     def share(self, statement: Statement, *, figures: bool = True) -> float:
         """Share of the statement's weight that stands here, in [0, 1]; 1 for a statement without content terms.
@@ -184,9 +187,9 @@ class Shown:
         return math.fsum(weight for term, weight in weights.items() if self._has(term)) / total if total else 1.0
 
     def lacks_figures(self, statement: Statement) -> bool:
-        """Whether the statement has a figure of two digits or more that does not stand here."""
-        found = figures_in(_folded(statement.plain))
-        return any(len(figure) >= _LEAST_DIGITS and figure not in self.figures for figure in found)
+        """Whether the statement has a figure of two digits or more that does not stand here, however it is written."""
+        found = (figure for figure in figures_in(_folded(statement.plain)) if len(figure) >= _LEAST_DIGITS)
+        return any(not ({figure, *_values_in(figure)} & self.figures) for figure in found)
 
     def comparable(self, statement: Statement) -> bool:
         """Whether words can be compared at all; a passage in another language than the statement is believed."""
@@ -221,6 +224,10 @@ def best_support(statement: Statement, shown: Sequence[Shown], besides: Sequence
 def figures_in(text: str) -> frozenset[str]:
     """Figures in a text, without thousands separators."""
     return frozenset(re.sub(r"(?<=\d),(?=\d{3}\b)", "", found) for found in _FIGURE.findall(text))
+
+
+def _values_in(text: str) -> frozenset[str]:
+    return frozenset(value for number in numbers_in(text) for value in number.values)
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.builtin.answer_reading import Shown, statements
 from engine.builtin.answer_support import Given, unsupported_sentences
 from engine.builtin.written_numbers import normal, numbers_in
 from engine.model.values import Attachment, Passage, PassageId
@@ -216,3 +217,11 @@ def test_english_numbers_have_their_value(value: int) -> None:
 def test_any_text_can_be_checked_and_a_copy_of_it_is_borne_out(answer: str, text: str, question: str) -> None:
     both = Given((passage(text), passage(answer)))
     assert isinstance(unsupported_sentences(question, answer, both), tuple)
+
+
+@pytest.mark.parametrize(("said", "held"), [("10.0 percent", "ten percent"), ("15000 pens", "1.5万 pens")])
+def test_citations_are_weighed_by_the_same_numbers(said: str, held: str) -> None:
+    """GH-07: a marker is not taken from a sentence that writes a figure of its passage otherwise."""
+    (statement,) = statements(f"The share is {said} [1].")
+    assert not Shown.of(1, passage(f"It makes {held}.")).lacks_figures(statement)
+    assert Shown.of(1, passage("It makes 77 of them.")).lacks_figures(statement)
