@@ -11,7 +11,7 @@ from typing import Literal
 from engine.model.language import language_of
 from engine.model.values import Language
 
-Section = Literal["answer", "revision", "direct", "unsearched", "abstain", "fallback"]
+Section = Literal["answer", "revision", "direct", "unsearched", "abstain", "fallback", "table"]
 
 
 @cache

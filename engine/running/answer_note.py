@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.builtin.answer_reading import MARKER, statements
 from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
 from engine.builtin.direct import direct_answer
+from engine.builtin.table_work import Worked, worked_out
 from engine.model.language import language_of
 from engine.model.values import AnswerNote, Outcome, RunRecord, UnsupportedSentence
 from engine.roles import DirectRequest
@@ -57,7 +58,9 @@ def given_of(record: RunRecord) -> Given | None:
     """What an answer was written from: passages, tables, graph, or the memory that it repeats; None without any."""
     context = record.context
     if context is not None and (context.passages or context.tables):
-        return Given(context.passages, record.tables, graph_texts(context.graph))
+        worked = _worked(record)
+        besides = (worked.text,) if worked else ()
+        return Given(context.passages, record.tables, (*graph_texts(context.graph), *besides))
     memories = record.recall.holding if record.recall else ()
     if not memories or not any(draft.direct and draft.text == record.answer for draft in record.drafts):
         return None
@@ -65,12 +68,20 @@ def given_of(record: RunRecord) -> Given | None:
     return Given(besides=(direct_answer(request), *(item.answer for item in memories)))
 
 
+def _worked(record: RunRecord) -> Worked | None:
+    """What the tables of the question come to, where it asks for that."""
+    return worked_out(record.question, record.tables, language_of(record.question)) if record.tables else None
+
+
 def _note(record: RunRecord, found: tuple[UnsupportedSentence, ...]) -> AnswerNote:
     """The weightiest that is to be said; empty for an answer that cites what bears it out.
 
     A built-in generator quotes with markers or says that it cannot tell: a denial beside a marker is a passage's own.
     """
-    cites = bool(record.citations or record.cell_citations)
+    worked = _worked(record)
+    # What was worked out from cells needs no marker.
+    known = worked is not None and worked.known and worked.text == record.answer
+    cites = bool(record.citations or record.cell_citations) or known
     if record.context is None or not (record.context.passages or record.context.tables):
         return "unsupported" if found else ""
     if record.config.models.generator.built_in:

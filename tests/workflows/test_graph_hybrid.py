@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from engine.builtin.generator import BuiltinGenerator
 from engine.model.config import Mode, RoleModel, RoleModels, RunConfig
 from engine.model.events import Analysed, Decided, Fused, PassageGraded, Reranked, Retrieved
 from engine.model.values import LISTS_OF_MODE, Attachment, GraphEvidence, ModeNote, QueryAnalysis, RunRecord
+from engine.replay import what_if
 from engine.retrieval.mode_values import ModeFound
 from engine.retrieval.ordering import Found
 from engine.workflows import compiled, workflow
@@ -280,6 +282,31 @@ def test_without_a_table_the_collection_is_searched_and_an_image_beside_one_is_w
     beside = finished(GraphResources(generator=BuiltinGenerator()), config, OF_METFORMIN, (image, DOSES))
     assert beside.rounds == () and [item.code for item in beside.warnings] == ["WB358"]
     assert "1 attached images were not looked at" in beside.warnings[0].fact
+
+
+SUMS = Attachment("table", "sums.csv", rows=(("Item", "Amount"), ("Tea", "10.5"), ("Rice", "21.19")), read_by="csv")
+
+
+def test_work_on_the_attached_table_alone_is_simple_and_its_sum_is_answered() -> None:
+    """GH-01"""
+    resources = failing()
+    record = finished(resources, question="What is the sum of the amounts?", attachments=(SUMS,))
+    assert (path(record), resources.searcher.requests) == ([*BEGIN, "generate_answer"], [])
+    assert (record.outcome, record.reason, record.answer_note) == ("answered", "tables_only", "")
+    assert record.answer == "The sum of Amount is 31.69 (over 2 rows)."
+    assert what_if(record, record.config).answer == record.answer
+    named = replace(SUMS, rows=(("Item", "Maker"), ("Tea", "x"), ("Rice", "y")))
+    unknown = finished(failing(), question="What is the sum of the makers?", attachments=(named,))
+    assert (unknown.outcome, unknown.reason) == ("abstained", "tables_only")
+    assert finished(passing(), attachments=(SUMS,)).decisions[0].route == "retrieve"
+
+
+def test_a_router_that_says_direct_is_not_overruled_where_a_table_came_with_the_question() -> None:
+    """GH-01"""
+    says = ScriptedAnalyst([QueryAnalysis("simple", direct=True, by="fake")])
+    resources = GraphResources(grader=FakeGrader(relevant=ALL), analyst=says)
+    record = finished(resources, question="Put it into words.", attachments=(SUMS,))
+    assert record.decisions[0].reason == "tables_only"
 
 
 def test_images_join_query_and_candidates_and_small_talk_with_one_is_searched() -> None:

@@ -9,8 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from engine.builtin.table_work import worked_out
 from engine.model.config import Mode, RunConfig
 from engine.model.decide import outcome_of as outcome_of_gate
+from engine.model.language import language_of
 from engine.model.small_talk import small_talk
 from engine.model.values import (
     LISTS_OF_MODE,
@@ -28,6 +30,7 @@ from engine.model.values import (
     RetrievalList,
     RunRecord,
 )
+from engine.running.answer_note import denies
 from engine.workflows.graph_hybrid.options import graph_options
 
 SEARCHING_MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
@@ -77,10 +80,19 @@ def from_tables_alone(config: RunConfig, *, tables: bool) -> bool:
 
 
 def decide_route(
-    analysis: QueryAnalysis, config: RunConfig, *, attached: bool = False, tables: bool = False
+    analysis: QueryAnalysis,
+    config: RunConfig,
+    *,
+    attached: bool = False,
+    tables: bool = False,
+    on_tables: bool = False,
 ) -> Decision:
     """Whether anything is searched: not where the tables of the question are to answer it alone, not in mode
-    ``bypass``, and not for a simple query without attachments."""
+    ``bypass``, and not for a simple query.
+
+    With tables a query is simple where it is work on them alone (``on_tables``), or where the analyst says that it can
+    be answered directly; with images it never is.
+    """
 
     def to(route: str, reason: Reason) -> Decision:
         return Decision(0, route, reason, (), 0, 0, node="route_query")
@@ -89,8 +101,11 @@ def decide_route(
         return to("generate_answer", "tables_only")
     if mode_of(config, analysis) == "bypass":
         return to("generate_answer", "bypass")
-    if analysis.direct and graph_options(config).answer_directly and not attached:
-        return to("generate_answer", "simple")
+    if graph_options(config).answer_directly:
+        if tables and (on_tables or (analysis.direct and analysis.code != "smalltalk")):
+            return to("generate_answer", "tables_only")
+        if analysis.direct and not attached:
+            return to("generate_answer", "simple")
     return to("retrieve", "needs_search")
 
 
@@ -117,7 +132,17 @@ def outcome_of(record: RunRecord) -> Outcome:
     if last.reason == "bypass":
         return "abstained" if record.config.models.generator.built_in else "answered_unverified"
     assert record.context is not None
-    return outcome_searched(last, record.context, quoted=bool(record.cell_citations))
+    return outcome_searched(last, record.context, quoted=bool(record.cell_citations) or answered_from_tables(record))
+
+
+def answered_from_tables(record: RunRecord) -> bool:
+    """Whether an answer from the tables alone says what they hold, with or without quoting a cell."""
+    if record.decisions[-1].reason != "tables_only" or not record.answer.strip():
+        return False
+    worked = worked_out(record.question, record.tables, language_of(record.question))
+    if worked is not None:
+        return worked.known
+    return not record.config.models.generator.built_in and not denies(record.answer)
 
 
 def outcome_searched(decision: Decision, context: Context, *, quoted: bool) -> Outcome:

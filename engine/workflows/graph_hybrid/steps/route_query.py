@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.attachments.passages import images_of, tables_of
+from engine.builtin.table_work import on_tables_alone
 from engine.errors import AttachmentsNotTaken
 from engine.model.events import Decided
 from engine.running.context import NodeTrace, RunContext
@@ -14,8 +15,11 @@ from engine.workflows.graph_hybrid.policy import decide_route, mode_of
 
 async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
     """Go to the search, or straight to the answer; nothing is called."""
-    tables = bool(tables_of(run.attachments))
-    decision = decide_route(state["analysis"], run.config, attached=bool(run.attachments), tables=tables)
+    tables = tables_of(run.attachments)
+    alone = len(tables) == len(run.attachments) and on_tables_alone(state["question"], tables)
+    decision = decide_route(
+        state["analysis"], run.config, attached=bool(run.attachments), tables=bool(tables), on_tables=alone
+    )
     run.emit(Decided(decision=decision))
     if decision.reason == "tables_only" and images_of(run.attachments):
         run.warn(AttachmentsNotTaken.beside_tables(images=len(images_of(run.attachments))), trace.node)
