@@ -40,7 +40,7 @@ style: $(VENV)/.installed-dev
 
 # Behind everything else: it needs no answer before the tests are over.
 types: $(VENV)/.installed-dev
-	nice $(BIN)/mypy
+	nice -n 5 $(BIN)/mypy
 
 contracts: $(VENV)/.installed-dev
 	$(BIN)/lint-imports

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
 from components.common.catalogue import Untranslated
 from tests.support import limits, neo4j_server, phoenix_server, postgres_server, processor_time, ray_cluster
@@ -38,6 +39,10 @@ hypothesis_settings.load_profile("workbench")
 
 # As in the app: each test of a page would read what 200 installed packages say of themselves, most of its time.
 manifest_scanner.scan_component_manifests = lambda max_workers=None: []
+
+# As in the app, too: pages are compiled once, not again for each test.
+_scripts, _compiled = ScriptCache(), ScriptCache.get_bytecode
+ScriptCache.get_bytecode = lambda _, path: _compiled(_scripts, path)  # type: ignore[method-assign]
 
 for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and not name.startswith("WORKBENCH_TEST_")]:
     del os.environ[_name]
