@@ -65,8 +65,8 @@ _LONG = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Four more than there are cores: in four of them tests wait for a server or a browser most of the time."""
-    return (os.cpu_count() or 1) + 4
+    """Three more than there are cores: in three of them tests wait for a server or a browser most of the time."""
+    return (os.cpu_count() or 1) + 3
 
 
 @pytest.hookimpl(optionalhook=True)
