@@ -14,10 +14,12 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.setting_words import setting_label, setting_text
 from components.labels.tuning import MEASURE_NAMES
 from engine.engine import Engine
+from engine.errors import ClusterLost
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
 from engine.knowledge.ingest import IngestItem
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.values import Fault
 from pages.parts.tune import query_set
 from pages.parts.tune.evidence import batches_of
 from tests.pages.driving import ask, button, inline, opened, setting, visible
@@ -384,3 +386,20 @@ def test_hostile_questions_are_never_markup(engine: Engine) -> None:
     setting(app, "grade_pass_threshold").set_value(0.0).run()
     markup = [str(item.value) for item in (*app.markdown, *app.caption, *app.info)]
     assert not any("evil" in text for text in markup)
+
+
+def test_a_gathering_that_its_cluster_left_goes_on_here_at_a_press(engine: Engine) -> None:
+    """BE-06"""
+    name = "left by its cluster"
+    engine.evaluation.save_query_set(QuerySet(name, QUESTIONS[:2]))
+    batch = engine.batches.start(name, GATHERED, 1, ["rows"])
+    assert engine.batches.wait(batch, _PATIENCE_S)
+    engine.evaluation.forget_cases(batch, ["rows"], done=True)
+    gone = Fault.of(ClusterLost.gone(address="head:1", seconds="180"))
+    engine.batches._faults[batch] = gone
+    app = tune(name=name)
+    assert gone.fact in inline(app)
+    button(app, lambda label: label == EN("Run here instead")).click().run()
+    assert not app.exception, app.exception
+    assert engine.batches.wait(batch, _PATIENCE_S)
+    assert engine.evaluation.batch(batch).finished
