@@ -253,14 +253,17 @@ def test_of_two_requests_with_one_id_each_is_answered(
 
     header = _session(reading.url)
     monkeypatch.setattr(Engine, "collections", slowly)
-    with ThreadPoolExecutor(1) as pool:
+    pool = ThreadPoolExecutor(2)
+    try:
         first = pool.submit(sent, reading.url, _asking(7), **header)
-        try:
-            assert begun.wait(PATIENCE_S)
-            refused = sent(reading.url, _asking(second), **header)
-        finally:
-            go_on.set()
+        assert begun.wait(PATIENCE_S)
+        refused = pool.submit(sent, reading.url, _asking(second), **header).result(PATIENCE_S)
+        go_on.set()
         answered = first.result(PATIENCE_S)
+    finally:
+        go_on.set()
+        # Not waited for: where one is never answered, its connection ends with the server.
+        pool.shutdown(wait=False)
     assert (refused.status_code, refused.json()["id"]) == (409, second)
     assert "an id of its own" in refused.json()["error"]["message"]
     assert answered.status_code == 200 and '"samples"' in answered.text
@@ -281,12 +284,14 @@ def test_a_session_works_on_so_many_requests_at_a_time(reading: Served, monkeypa
     header = _session(reading.url)
     monkeypatch.setattr(Engine, "collections", slowly)
     monkeypatch.setattr(doors, "MOST_AT_ONCE", 1)
-    with ThreadPoolExecutor(1) as pool:
+    pool = ThreadPoolExecutor(2)
+    try:
         first = pool.submit(sent, reading.url, _asking(1), **header)
-        try:
-            assert begun.wait(PATIENCE_S)
-            refused = sent(reading.url, _asking(2), **header)
-        finally:
-            go_on.set()
+        assert begun.wait(PATIENCE_S)
+        refused = pool.submit(sent, reading.url, _asking(2), **header).result(PATIENCE_S)
+        go_on.set()
         assert first.result(PATIENCE_S).status_code == 200
+    finally:
+        go_on.set()
+        pool.shutdown(wait=False)
     assert refused.status_code == 429 and "Wait for one" in refused.json()["error"]["message"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,8 +36,9 @@ from engine.people import Person, acting, acting_as
 from engine.records.listing import Wanted
 from engine.records.store import RunStore
 from engine.records.writer import RecordWriter
-from tests.people.ward import MEMBER, OUTSIDER, QUESTION, SECRET, TEXT, Ward, asked
+from tests.people.ward import MEMBER, OUTSIDER, QUESTION, SECRET, TEXT, Ward, asked, cookie
 from tests.support.foreign_milvus import Elsewhere, fill
+from tests.support.gates import PATIENCE_S
 from tests.support.people import ADMIN
 
 NOW = "2026-01-01T00:00:00.000+00:00"
@@ -407,6 +410,33 @@ def test_what_a_token_of_some_collections_makes_is_limited_as_these_are(ward: Wa
         assert name not in {info.name for info in engine.collections()}
         with pytest.raises(UnknownCollection):
             engine.describe(name)
+
+
+def test_no_stream_of_a_run_that_is_going_on_is_open_to_others(ward: Ward, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, go_on = ward.engine, threading.Event()
+    retrieve = engine.resources.knowledge.retriever
+
+    async def slowly(*given: Any, **named: Any) -> Any:
+        await asyncio.to_thread(go_on.wait, PATIENCE_S)
+        return await retrieve(*given, **named)
+
+    monkeypatch.setattr(engine.resources.knowledge, "retriever", slowly)
+    try:
+        with ward.as_(MEMBER):
+            run = engine.start(QUESTION, RunConfig(collection="ward"))
+        callers = (ward.token(), ward.token(collections=["samples"]), cookie(OUTSIDER))
+        for path in (f"/api/runs/{run}", f"/api/runs/{run}/events", f"/api/runs/{run}/view", f"/api/runs/{run}/answer"):
+            for headers in callers:
+                answer = ward.client.get(path, headers=headers)
+                assert answer.status_code == 404 and SECRET not in answer.text, path
+        for headers in callers:
+            assert run not in ward.client.get("/api/runs", headers=headers).text
+            assert SECRET not in ward.client.get("/api/metrics", headers=headers).text
+    finally:
+        go_on.set()
+    with ward.as_(MEMBER):
+        assert engine.wait(run)
+        assert SECRET in ward.client.get(f"/api/runs/{run}/events", headers=cookie(MEMBER)).text
 
 
 # -- the API ----------------------------------------------------------------------------------------------------------
