@@ -52,9 +52,7 @@ def _other_grader(a: RunRecord, models: tuple[str, ...], words: Words, begin: Be
     own = a.config.models.grader
     others = [name for name in (BUILTIN, *models) if name != own.name][:_MOST_GRADERS]
     if not others:
-        st.caption(
-            words("Only the built-in grader is here. Once Ollama runs with a chat model, one click compares the two.")
-        )
+        st.caption(words("Only the built-in grader is here. Once a chat model is set up, one click compares the two."))
         return
     with st.container(horizontal=True, key="compare_graders"):
         for name in others:
