@@ -79,7 +79,10 @@ def verdict_box(found: RunDifference, words: Words) -> Node:
     alike = found.equal
     if not found.same_question:
         other = words("Two different questions: passages and paths cannot be held against each other.")
-        return box("warn", "!", node("strong", "", other))
+        asked = (
+            node("p", "", node("span", "ab", name), " ", run.question) for name, run in (("A", found.a), ("B", found.b))
+        )
+        return box("warn", "!", node("strong", "", other), *asked)
     lines = [parting_text(found, words)]
     if not alike:
         lines.append(_counts(found, words))

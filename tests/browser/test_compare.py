@@ -76,12 +76,10 @@ def test_a_citation_of_the_report_opens_its_passage_without_a_script(chrome: Bro
 def test_two_runs_stand_side_by_side_and_below_each_other_on_a_narrow_screen(open_tab: OpenTab, width: int) -> None:
     tab = open_tab(width=width)
     page = tab.open("/compare?lang=en&a=demo-forced-en&b=demo-rescue-en")
-    cells = page.locator(".compare .pair.parted").first.locator(".cell")
+    cells = page.locator(".compare .pair").filter(has=page.locator(".cell.num")).first.locator(".cell")
     expect(cells).to_have_count(2)
     first, second = (cells.nth(place).bounding_box() for place in (0, 1))
     assert first is not None and second is not None
     assert (second["y"] >= first["y"] + first["height"]) == (width == 390)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_role("button", name=EN("Show all passages")).click()
-    expect(page.get_by_role("button", name=EN("Show all passages"))).to_have_count(0)
     assert tab.foreign == []
