@@ -17,8 +17,8 @@ def add_prompts(server: MCPServer[Any]) -> None:
             f"Ask the collection {collection!r} this question with the tool `ask`: {question!r}. Read the answer "
             "against the passages that it cites. If it abstained, was forced or looks wrong, call `explain_run`, then "
             "`search` for a passage that answers, and `diagnose` with its id as expected. Try the setting that it "
-            "names with `what_if` before you propose it. Say what you found with the ids of run and passages, and do "
-            "not claim more than the record shows."
+            "names with `what_if` before you propose it, and say which passages it lets in that the run had held back. "
+            "Say what you found with the ids of run and passages, and do not claim more than the record shows."
         )
 
     @server.prompt(title="Tune the settings of a query set")
