@@ -19,11 +19,14 @@ import pytest
 
 END_S = 60.0
 """How long threads that tests left behind may keep the process from ending."""
+_SIGNAL: signal.Signals | None = getattr(signal, "SIGUSR1", None)
+"""Windows has none: there a test whose thread failed ends at its limit."""
 _failed: list[str] = []
 
 
 def pytest_configure() -> None:
-    signal.signal(signal.SIGUSR1, _fail_now)
+    if _SIGNAL is not None:
+        signal.signal(_SIGNAL, _fail_now)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -34,10 +37,10 @@ def pytest_runtest_call() -> Iterator[None]:
 
     def note(args: Any) -> None:
         noted(args)
-        if main is not None and not issubclass(args.exc_type, SystemExit):
+        if _SIGNAL is not None and main is not None and not issubclass(args.exc_type, SystemExit):
             name = args.thread.name if args.thread is not None else "unknown"
             _failed.append(f"Thread {name} failed:\n" + "".join(traceback.format_exception(args.exc_value)))
-            signal.pthread_kill(main, signal.SIGUSR1)
+            signal.pthread_kill(main, _SIGNAL)
 
     threading.excepthook = note
     try:
