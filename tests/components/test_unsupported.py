@@ -38,7 +38,7 @@ def test_every_outcome_has_a_label_in_both_languages_that_carries_support(outcom
     """SC-04: codes stay; the label says what became of the answer."""
     english, chinese = outcome_text(outcome, EN, note), outcome_text(outcome, ZH, note)
     assert english and chinese and english != chinese
-    assert (note == "unsupported") == english.endswith(", not supported") == chinese.endswith("，缺少依据")
+    assert (note == "unsupported") == english.endswith(", not supported") == chinese.endswith("，缺乏依据")
     assert outcome in OUTCOMES
 
 
