@@ -223,6 +223,10 @@ class UnreadableReply(ModelError):
     code = "WB411"
     fact = N_("The reply of {model} could not be read.")
     remedy = N_("Look at the raw reply under Model calls, and choose another model for this role.")
+    unusable = Message(
+        N_("The reply of {model} can be read, but is not what was asked for."),
+        N_("Look at the raw reply under Model calls, and choose another model for this role."),
+    )
 
 
 class TextTooLong(ModelError):

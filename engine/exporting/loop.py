@@ -41,7 +41,7 @@ from engine.llm.faults import kind_of, status_of
 from engine.llm.parsing import Reply, RewriteReply, VerdictReply, read_cut_reply, read_reply
 from engine.llm.prompts import defused, fenced, tried, within
 from engine.llm.reranker import shown
-from engine.llm.rewriter import proposal
+from engine.llm.rewriter import proposal, proposal_as_it_is
 from engine.llm.streaming import fault_of_cited, mend_of_cited
 from engine.llm.thinking import ThinkingFilter
 from engine.llm.together import SetReply
@@ -753,6 +753,7 @@ async def chat_rewrite(request: RewriteRequest) -> RewriteProposal:
         (REWRITE_SCHEMA, SHORT_REWRITE_SCHEMA),
         RewriteReply,
         lambda reply: proposal(request, reply),
+        at_last=lambda reply: proposal_as_it_is(request, reply),
         # Also where what was proposed to the same request a moment ago was refused.
         warmer=bool(request.history and request.history[-1].refused),
     )
@@ -864,11 +865,13 @@ async def ask_model(
     shape: type[ReplyT],
     value: Callable[[ReplyT], ValueT | None],
     *,
+    at_last: Callable[[ReplyT], ValueT | None] | None = None,
     warmer: bool = False,
 ) -> ValueT | None:
     """What a readable reply is worth; one more try, warmer and shorter, after one that would not do.
 
     ``asking``: the rules, what they are about, and what is said after a reply that cannot be used.
+    ``at_last``: what the second reply is worth all the same.
     """
     rules, parts, correction = asking
     former: str | None = None
@@ -882,6 +885,8 @@ async def ask_model(
             continue
         reply = read_reply(said.text, shape) or (read_cut_reply(said.text, shape) if said.cut else None)
         found = None if reply is None else value(reply)
+        if reply is not None and found is None and at_last and attempt == 2:
+            found = at_last(reply)
         if found is not None:
             return found
         former = said.text

@@ -17,7 +17,7 @@ from engine.llm.prompts import (
     tried,
     within,
 )
-from engine.llm.rewriter import ChatRewriter, proposal
+from engine.llm.rewriter import ChatRewriter, proposal, proposal_as_it_is
 from engine.llm.role import Inquiry
 from engine.model.language import language_of
 from engine.model.values import INITIAL, Message
@@ -63,7 +63,7 @@ class ChatDualRewriter(ChatRewriter):
     """
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
-        inquiry = Inquiry(self.messages, lambda *_: REWRITE_SCHEMA, RewriteReply, proposal)
+        inquiry = Inquiry(self.messages, lambda *_: REWRITE_SCHEMA, RewriteReply, proposal, proposal_as_it_is)
         found = (await self.taken(inquiry, request, trace, warmer=False)).value
         return replace(found, strategy=INITIAL) if initial(request) else found
 

@@ -16,8 +16,8 @@ from engine.settings import Settings
 class ChatRewriter(ChatRole):
     """Rewrites with a chat model (contract: :class:`engine.roles.Rewriter`).
 
-    It sees the request and nothing else. A reply that cannot be read, or a query in another language than the
-    question's, gets one more try and is then ``UnreadableReply``.
+    It sees the request and nothing else. A reply that cannot be read gets one more try and is then ``UnreadableReply``;
+    so does a query in another language than the question's, which is then taken as it is.
     """
 
     role = "rewriter"
@@ -28,7 +28,11 @@ class ChatRewriter(ChatRole):
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         inquiry = Inquiry(
-            self.messages, lambda _, second: SHORT_REWRITE_SCHEMA if second else REWRITE_SCHEMA, RewriteReply, proposal
+            self.messages,
+            lambda _, second: SHORT_REWRITE_SCHEMA if second else REWRITE_SCHEMA,
+            RewriteReply,
+            proposal,
+            proposal_as_it_is,
         )
         # Also where the node refused what was proposed to the same request a moment ago.
         refused = bool(request.history and request.history[-1].refused)
@@ -44,4 +48,9 @@ def proposal(request: RewriteRequest, reply: RewriteReply) -> RewriteProposal | 
     # A query of names and numbers alone has no language of its own.
     if "other" not in (asked, proposed) and asked != proposed:
         return None
+    return proposal_as_it_is(request, reply)
+
+
+def proposal_as_it_is(_: RewriteRequest, reply: RewriteReply) -> RewriteProposal:
+    """What a reply proposes, in whatever language."""
     return RewriteProposal(reply.query, reply.reason, reply.keywords, reply.strategy)

@@ -32,6 +32,8 @@ class Inquiry(Generic[RequestT, ReplyT, ValueT]):
     shape: type[ReplyT]
     value: Callable[[RequestT, ReplyT], ValueT | None]
     """What a readable reply says; None where it cannot be used."""
+    at_last: Callable[[RequestT, ReplyT], ValueT | None] | None = None
+    """What the reply of the last try is worth all the same, where ``value`` has no use for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,10 @@ class ChatRole:
     ) -> Taken[ValueT]:
         """:meth:`asked` with the reply itself; ``warmer`` None: in a second try after an unusable reply alone."""
         former: str | None = None
+        readable = False
 
         async def ask(attempt: int) -> Taken[ValueT] | None:
-            nonlocal former
+            nonlocal former, readable
             second = former is not None
             reply, said = await self._chat.ask(
                 inquiry.messages(request, former),
@@ -102,6 +105,9 @@ class ChatRole:
                 warmer=second if warmer is None else warmer,
             )
             value = None if reply is None else inquiry.value(request, reply)
+            readable = reply is not None
+            if reply is not None and value is None and inquiry.at_last and attempt == TRIES:
+                value = inquiry.at_last(request, reply)
             if value is not None:
                 return Taken(value, said, former)
             former = said.text
@@ -109,7 +115,7 @@ class ChatRole:
 
         found = await twice(ask)
         if found is None:
-            raise UnreadableReply(model=self.name)
+            raise UnreadableReply.unusable(model=self.name) if readable else UnreadableReply(model=self.name)
         return found
 
 

@@ -55,10 +55,17 @@ def test_what_is_no_query_in_the_language_of_the_question_gets_one_more_try(serv
 
 
 def test_two_unusable_replies_are_an_error(server: OllamaStandIn) -> None:
-    server.script("chat", Reply("Hm."), rewritten("in English"))
-    with pytest.raises(UnreadableReply):
+    server.script("chat", rewritten("in English"), Reply("Hm."))
+    with pytest.raises(UnreadableReply, match="could not be read"):
         rewrite(server, RecordingTrace())
     assert len(server.requests) == 2
+
+
+def test_a_query_that_stays_in_another_language_is_taken_as_it_is(server: OllamaStandIn) -> None:
+    """SC-06: its JSON is valid, and nothing must say that it could not be read."""
+    for first in (Reply("Hm."), rewritten("how to store insulin")):
+        server.script("chat", first, rewritten("storing insulin"))
+        assert rewrite(server, RecordingTrace()).query == "storing insulin"
 
 
 def test_a_server_that_fails_once_is_asked_again_and_one_that_refuses_is_not(server: OllamaStandIn) -> None:
