@@ -35,9 +35,9 @@ another language (:func:`message_of`).
     · ClusterUnreachable
     · WorkerLost
     · WorkerUnusable
-  · DatabaseGone
   · DataFolderGone
   · DataFolderUnwritable
+  · DatabaseGone
   · EngineClosed
   · EpochsSpent
   · EvaluationError

@@ -9,7 +9,7 @@ from engine.messages import N_
 class DatabaseGone(WorkbenchError):
     """A file of the data folder was deleted, moved or replaced while the program used it."""
 
-    code = "WB516"
+    code = "WB526"
     fact = N_("The database {path!r} was deleted, moved or replaced while the workbench was running.")
     remedy = N_("Close the workbench and restore it from a backup; or start it again without what was in it.")
 

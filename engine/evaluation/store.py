@@ -91,7 +91,7 @@ class EvaluationStore(OpenedStore):
         named = select(CASES.c.data).join(QUERY_SETS, QUERY_SETS.c.name == CASES.c.set_name).where(holds, bound)
         rows = self._rows(named.order_by(CASES.c.set_name, CASES.c.place)) if acting().may_read(collection) else ()
         found = [self._case(data) for (data,) in rows]
-        if run_id is not None:
+        if run_id is not None and acting().may_read(collection):
             own = select(BATCH_CASES.c.data).where(BATCH_CASES.c.run_id == run_id)
             found += [self._case(data) for (data,) in self._rows(own)]
         shipped = sample_set()

@@ -190,6 +190,7 @@ LISTS: dict[str, Callable[[Ward], object]] = {
     "Graphs.all": lambda w: w.engine.graphs.all(),
     "Host.self_testing": lambda w: w.engine.host.self_testing,
     "EvaluationStore.query_sets": lambda w: w.engine.evaluation.query_sets(),
+    "EvaluationStore.cases_asking": lambda w: w.engine.evaluation.cases_asking(QUESTION, "ward", w.run),
     "EvaluationStore.batches": lambda w: w.engine.evaluation.batches(),
     "EvaluationStore.settings": lambda w: w.engine.evaluation.settings(),
     "EvaluationStore.saved_at": lambda w: w.engine.evaluation.saved_at(),
@@ -244,7 +245,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
     "takes records, which the caller has read": ("Engine.start_regrade", "GraderFits.start_examples"),
     "is about models": (
         *("Host.providers", "Host.offered", "Host.models", "Host.pulls", "Host.measuring", "Host.speeds"),
-        *("Host.concurrency_of", "Host.try_model", "Host.start_measure", "Host.stop_measure"),
+        *("Host.concurrency_of", "Engine.chat_models", "Host.try_model", "Host.start_measure", "Host.stop_measure"),
     ),
     "ends in what `self_testing` says": ("Host.start_self_test", "Host.stop_self_test"),
     "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),
