@@ -85,6 +85,7 @@ class RunLine(BaseModel):
     collection: str
     workflow: str
     outcome: str
+    answer_note: str = Field("", description="unsupported, uncited, cannot_tell; empty: nothing to say of the answer")
     started_at: str
     seconds: float
     chat_calls: int

@@ -43,6 +43,7 @@ _NO_DIAGNOSIS = {
     "cancelled": "The run was stopped.",
     "interrupted": "The run was cut off.",
 }
+_UNSUPPORTED = "The answer says what stands in nothing it cites: see its unsupported sentences."
 _WELL = "Nothing is wrong with this run by these rules; they know the four-node loop alone."
 
 
@@ -76,6 +77,7 @@ class LookingIntoRuns(Tools):
                 collection=item.searched or item.collection,
                 workflow=item.workflow,
                 outcome=item.outcome or "running",
+                answer_note=item.answer_note,
                 started_at=item.started_at,
                 seconds=round(item.duration_ms / 1000, 2),
                 chat_calls=item.calls,
@@ -171,7 +173,8 @@ def _suffered(
     met, answerable = known_right(engine, record, expected)
     found = diagnose(record, met, answerable)
     if found is None:
-        return None, _NO_DIAGNOSIS.get(record.outcome, _WELL)
+        well = _UNSUPPORTED if record.support == "unsupported" else _WELL
+        return None, _NO_DIAGNOSIS.get(record.outcome, well)
     change = remedy(record, record.config, met, answerable=answerable)
     return _said(found, telling, language).model_copy(
         update={
