@@ -25,7 +25,7 @@ def test_the_five_figures_of_a_finished_run() -> None:
         "Outcome": ("Answered", "after 1 rewrite · gate passed"),
         "Pass rate": ("0.25 → 0.60", "▲ 0.35 · 3/5 · bar 0.60"),
         "Best similarity": ("0.71", "by round 0.52 → 0.71 · bar 0.30"),
-        "Model calls": ("2", "of at most 24 · 5 built in"),
+        "Model calls": ("2", "of at most 24 · 5 built-in steps"),
         "Time": ("1.7 s", "of 10 s"),
     }
 
