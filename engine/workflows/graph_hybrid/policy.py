@@ -9,10 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.builtin.table_work import worked_out
 from engine.model.config import Mode, RunConfig
 from engine.model.decide import outcome_of as outcome_of_gate
-from engine.model.language import language_of
 from engine.model.small_talk import small_talk
 from engine.model.values import (
     LISTS_OF_MODE,
@@ -30,7 +28,6 @@ from engine.model.values import (
     RetrievalList,
     RunRecord,
 )
-from engine.running.answer_note import denies
 from engine.workflows.graph_hybrid.options import graph_options
 
 SEARCHING_MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
@@ -121,8 +118,8 @@ def unless_a_table_answers(decision: Decision, coverage: float) -> Decision:
     return replace(decision, route="generate_answer", reason="table_answers", comparisons=(covered,))
 
 
-def outcome_of(record: RunRecord) -> Outcome:
-    """How a run that came to its end ended.
+def outcome_of(record: RunRecord, *, from_tables: bool = False) -> Outcome:
+    """How a run that came to its end ended; ``from_tables``: its answer says what the question's own tables hold.
 
     What a chat model says without a search is based on no passage; the built-in generator has nothing to say then.
     """
@@ -132,17 +129,7 @@ def outcome_of(record: RunRecord) -> Outcome:
     if last.reason == "bypass":
         return "abstained" if record.config.models.generator.built_in else "answered_unverified"
     assert record.context is not None
-    return outcome_searched(last, record.context, quoted=bool(record.cell_citations) or answered_from_tables(record))
-
-
-def answered_from_tables(record: RunRecord) -> bool:
-    """Whether an answer from the tables alone says what they hold, with or without quoting a cell."""
-    if record.decisions[-1].reason != "tables_only" or not record.answer.strip():
-        return False
-    worked = worked_out(record.question, record.tables, language_of(record.question))
-    if worked is not None:
-        return worked.known
-    return not record.config.models.generator.built_in and not denies(record.answer)
+    return outcome_searched(last, record.context, quoted=bool(record.cell_citations) or from_tables)
 
 
 def outcome_searched(decision: Decision, context: Context, *, quoted: bool) -> Outcome:

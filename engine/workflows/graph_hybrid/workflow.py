@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.builtin.table_work import worked_out
 from engine.messages import N_
 from engine.model.config import RunConfig
+from engine.model.language import language_of
 from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
 from engine.retrieval.ordering import reranks
+from engine.running.answer_note import denies
 from engine.workflows.declaration import Workflow, asked_together, chat_calls, later
 from engine.workflows.flow import END, Flow, Node
 from engine.workflows.graph_hybrid.options import GraphOptions, graph_options
@@ -51,7 +54,17 @@ def reranked(config: RunConfig) -> int:
 
 def ending(record: RunRecord) -> tuple[Outcome, str]:
     """Return the outcome by the last decision and by what the generator was given."""
-    return outcome_of(record), record.decisions[-1].reason
+    return outcome_of(record, from_tables=answered_from_tables(record)), record.decisions[-1].reason
+
+
+def answered_from_tables(record: RunRecord) -> bool:
+    """Whether an answer from the tables alone says what they hold, with or without quoting a cell."""
+    if record.decisions[-1].reason != "tables_only" or not record.answer.strip():
+        return False
+    worked = worked_out(record.question, record.tables, language_of(record.question))
+    if worked is not None:
+        return worked.known
+    return not record.config.models.generator.built_in and not denies(record.answer)
 
 
 def _probed(config: RunConfig) -> int:

@@ -17,7 +17,7 @@ import pytest
 
 LIMIT_S = 60.0
 """Processor time for the tests of one mutation."""
-_LONGEST_S = 600.0
+_LONGEST_S = 240.0
 """Wall time of the same, on whatever else the machine does meanwhile."""
 NOTICED, SURVIVED, ENDLESS = 1, 0, 2
 
@@ -52,8 +52,8 @@ class Trials:
         self.items = {item.nodeid: item for item in session.items}
         self.tests = tests
         self.results = results
-        self.noticed: dict[str, bool] = {}
-        """Whether a test passes without any mutation, by test."""
+        self.fails: dict[str, bool] = {}
+        """Whether a test fails without any mutation, by test."""
 
     def all(self) -> None:
         """Try every mutation, and write what became of each, a line each."""
@@ -82,8 +82,7 @@ class Trials:
         failed = self._failed_of(number)
         if failed and self._fails_by_itself(failed):
             self.tests[number].remove(failed)
-            pid = self._start(number, self.tests[number])
-            self._write(number, os.waitpid(pid, 0)[1])
+            self._write(number, self._ended(self._start(number, self.tests[number])))
             return
         said = "noticed" if failed else "survived" if os.waitstatus_to_exitcode(status) == SURVIVED else "endless"
         with self.results.open("a", encoding="utf-8") as file:
@@ -98,10 +97,23 @@ class Trials:
 
     def _fails_by_itself(self, test: str) -> bool:
         """Whether a test fails without a mutation too: what it noticed is something else."""
-        if test not in self.noticed:
-            pid = self._start("", [test])
-            self.noticed[test] = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != SURVIVED
-        return self.noticed[test]
+        if test not in self.fails:
+            status = self._ended(self._start("", [test]))
+            self.fails[test] = os.waitstatus_to_exitcode(status) != SURVIVED
+        return self.fails[test]
+
+    @staticmethod
+    def _ended(pid: int) -> int:
+        """The status of a process, which is killed where it takes too long."""
+        since = time.monotonic()
+        while True:
+            found, status = os.waitpid(pid, os.WNOHANG)
+            if found:
+                return status
+            if time.monotonic() - since > _LONGEST_S:
+                with suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGKILL)
+            time.sleep(0.02)
 
     def _start(self, number: str, tests: list[str]) -> int:
         self._said(number).unlink(missing_ok=True)
