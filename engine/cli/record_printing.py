@@ -32,8 +32,8 @@ def print_record(record: RunRecord) -> None:
         console.print(escape(f"[{citation.marker}] {place}"), style="cyan")
     for cell in record.cell_citations:
         console.print(escape(f"[{cell.marker}] {cell.value}"), style="cyan")
-    for item in record.unsupported_sentences or ():
-        console.print(escape(f"not in what it cites: {', '.join(item.missing)} — {item.sentence}"), style="yellow")
+    for said in record.unsupported_sentences or ():
+        console.print(escape(f"not in what it cites: {', '.join(said.missing)} — {said.sentence}"), style="yellow")
     cost = f"{record.calls} model calls · {record.duration_ms / 1000:.2f} s"
     note = f" · {_ANSWER_NOTES[record.answer_note]}" if record.answer_note else ""
     console.print(escape(f"\n{record.outcome} ({record.reason}){note} · {cost}"), style="dim")
