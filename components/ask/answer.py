@@ -8,17 +8,10 @@ from components.ask.answer_marks import answer_notes, direct_badge, standing_chi
 from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, button, chip, copy_button, draw, node, opened_passage
-from components.common.phrases import place_text
-from engine.messages import N_
+from components.common.phrases import note_badge, place_text
 from engine.model.config import declared
 from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 from engine.replay.admitted import refused_given
-
-_NOTES = {
-    "cannot_tell": N_("– says it cannot tell"),
-    "uncited": N_("! no source cited"),
-    "unsupported": N_("! not supported"),
-}
 
 
 def answer_card(record: RunRecord, words: Words, *, key: str) -> PassageId | None:
@@ -43,7 +36,7 @@ def answer_badge(record: RunRecord, words: Words) -> tuple[str, str]:
     if unsearched is not None:
         return unsearched
     if record.answer_note:
-        return ("grey" if record.answer_note == "cannot_tell" else "warn"), words(_NOTES[record.answer_note])
+        return note_badge(record.answer_note, words)
     if record.origin is not None and record.context is None and record.outcome in ("answered", "answered_forced"):
         return "grey", words("given passages not recorded")
     match record.outcome:

@@ -20,7 +20,7 @@ Look = Literal["answered", "late", "forced", "abstained", "failed", "unknown"]
 _LEGEND: Mapping[Look, tuple[str, str]] = {
     "answered": ("✓", NC_("decision map", "answers at once")),
     "late": ("↻", N_("answers after rewrites")),
-    "forced": ("!", N_("below the bar, unverified or refused by the grader")),
+    "forced": ("!", N_("below the bar, not supported, unverified or refused by the grader")),
     "abstained": ("–", N_("abstains")),
     "failed": ("✗", N_("fails")),
     "unknown": ("?", N_("needs calls")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.ask.decision_map import Band, Look, MapView, Tile
 from components.ask.what_if_text import value_text
 from components.common.i18n import Words
-from components.common.phrases import probability_text
+from components.common.phrases import noted_text, probability_text
 from components.labels.runs import ENDS_AT_ROUND, VARIED_SETTINGS
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import Origin
@@ -75,7 +75,7 @@ def look_of(cell: Cell) -> Look:
     """The meaning that colours a cell."""
     if cell.state == "needs_calls" or cell.outcome is None:
         return "unknown"
-    if cell.refused:
+    if cell.refused or cell.answer_note in ("unsupported", "uncited"):
         return "forced"
     match cell.outcome:
         case "answered":
@@ -93,7 +93,7 @@ def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
     if look_of(cell) == "unknown":
         end = words("not known without calls")
     else:
-        parts = [words(ENDS_AT_ROUND[str(cell.outcome)], round=cell.round)]
+        parts = [noted_text(words(ENDS_AT_ROUND[str(cell.outcome)], round=cell.round), words, cell.answer_note)]
         if cell.rewrites:
             parts.append(words.count("{n} rewrite", "{n} rewrites", cell.rewrites))
         if cell.refused:

@@ -73,6 +73,6 @@ def _changed_run(change: PinnedChange, words: Words) -> Node:
     sign, look = _SIGNS[change.direction]
     question = change.record.question
     short = question if len(question) <= _LONGEST else f"{question[: _LONGEST - 1]}…"
-    before, after = (outcome_text(item.outcome, words) for item in (change.before, change.after))
+    before, after = (outcome_text(item.outcome, words, item.answer_note) for item in (change.before, change.after))
     label = words("{question}: {before} → {after}", question=short, before=before, after=after)
     return button(f"{sign} {label}", f"run:{change.record.id}", f"chip {look} link")

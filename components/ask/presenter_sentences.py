@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.ask.answer_marks import standing_draft
+from components.ask.what_if_text import stands_text
 from components.common.i18n import Words
 from components.common.own import own_of
 from components.common.phrases import fault_text, node_text
@@ -449,16 +450,16 @@ def what_if_sentence(given: WhatIf, record: RunRecord, words: Words) -> str:
             "With a bar of {bar} the run continues beyond what was recorded: it would have to be run to know.", bar=bar
         )
     if given.same_path:
-        return words("With a bar of {bar} the run takes exactly the same path.", bar=bar)
+        same = words("With a bar of {bar} the run takes exactly the same path.", bar=bar)
+        return joined(words, same, stands_text(given, words)) if given.answer_note else same
     said = words(
         _WHAT_IF.get(str(given.outcome), N_("With a bar of {bar} the run ends in round {round}: {rewrites}.")),
         bar=bar,
         round=given.decisions[-1].round,
         rewrites=_rewrites(given.rewrites, len(record.rewrites), words),
     )
-    kept = words(
-        "The recorded answer stands." if given.state == "known" else "Only the answer would have to be rewritten."
-    )
+    known = given.state == "known"
+    kept = stands_text(given, words) if known else words("Only the answer would have to be rewritten.")
     return joined(words, said, kept)
 
 

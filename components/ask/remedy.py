@@ -32,7 +32,8 @@ def remedy_box(
 ) -> str | None:
     """Draw label, evidence and change, with what the change does to pinned runs.
 
-    Amber where the change lets in what the run held back and nobody marked ``right``.
+    Amber where the change lets in what the run held back and nobody marked ``right``, or leads to an answer that is not
+    supported.
 
     Returns ``try`` when the change is to be tried, or the action of one of the buttons that are ``offered`` with their
     labels, of which the first leads.
@@ -45,7 +46,7 @@ def remedy_box(
         button(label, action, "button" if place else "button primary")
         for place, (label, action) in enumerate((*buttons, *offered))
     ]
-    harm = change is not None and needs_care(change.admits, right)
+    harm = change is not None and (change.answer_note == "unsupported" or needs_care(change.admits, right))
     amber = harm or found.failure == "refused_let_in"
     below = [node("div", "actions", *actions)] if actions else []
     drawn = box("warn remedy" if amber else "plain remedy", "!" if amber or change is None else "✓", *said, *below)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from components.ask.admitted import lets_in
-from components.ask.what_if_text import REWRITES, saving_parts, value_text
+from components.ask.what_if_text import REWRITES, begun_small, saving_parts, value_text
 from components.common.i18n import Words
 from components.common.markup import Node, button, node
+from components.common.phrases import noted_text
 from components.labels.runs import ENDS_AT_ROUND, VARIED_SETTINGS
 from engine.messages import NC_
 from engine.replay.decision_boundaries import DecisionBoundary
@@ -28,7 +29,9 @@ def smallest_change_nodes(
         return [node("p", "muted small flips", said)]
     chips = [
         button(
-            boundary_text(item, words), f"set:{item.name}:{item.value_to}", f"chip {'warn' if item.admits else 'link'}"
+            boundary_text(item, words),
+            f"set:{item.name}:{item.value_to}",
+            f"chip {'warn' if item.admits or item.answer_note == 'unsupported' else 'link'}",
         )
         for item in boundaries[:_SHOWN]
     ]
@@ -38,7 +41,8 @@ def smallest_change_nodes(
 def boundary_text(boundary: DecisionBoundary, words: Words) -> str:
     """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``, and what it lets in."""
     saved = saving_parts(((REWRITES, boundary.rewrites_saved),), words)
-    parts = [words(ENDS_AT_ROUND[boundary.outcome], round=boundary.round), saved, lets_in(boundary.admits, words)]
+    ending = noted_text(words(ENDS_AT_ROUND[boundary.outcome], round=boundary.round), words, boundary.answer_note)
+    parts = [begun_small(ending, words), saved, lets_in(boundary.admits, words)]
     return words(
         "{name} {old} → {new}: {end}",
         name=words(VARIED_SETTINGS[boundary.name]),

@@ -17,7 +17,7 @@ from components.ask.what_if_text import (
 )
 from components.common.i18n import Words
 from components.common.markup import Node, button, chip, draw, node
-from components.common.phrases import place_text
+from components.common.phrases import note_badge, place_text
 from components.common.settings_of import differing
 from engine.messages import N_
 from engine.model.values import Passage, PassageId, RunRecord
@@ -85,9 +85,10 @@ def card_nodes(found: WhatIf, record: RunRecord, words: Words) -> list[Node]:
     if not moved and (found.state == "known" or (record.outcome in COMPLETE and not undecided)):
         # What a finished run did under its own settings is its recording, no matter what a replay could tell.
         refused = [item for item in found.admits if item.unaccepted]
+        own = replace(found, state="known", admits=tuple(refused), answer_note=record.answer_note)
         held = [node("p", "note", rests_on_text(refused, words))] if refused else []
         return [
-            node("div", "head", title, *badges(replace(found, state="known", admits=tuple(refused)), words)),
+            node("div", "head", title, *badges(own, words)),
             node(
                 "p",
                 "muted own",
@@ -131,9 +132,11 @@ def said(found: WhatIf, record: RunRecord, words: Words) -> str:
 
 def badges(found: WhatIf, words: Words) -> tuple[Node, ...]:
     """The honest state: never *known* where only the path is, never *path known* where a route is open, and never
-    green where the answer would rest on what the run held back."""
+    green where the answer would rest on what the run held back, or where something is to be said of it."""
     admits = admits_count(found.admits, words)
-    look, harm = ("grey", (chip("warn", words("! {what}", what=admits)),)) if admits else ("pass", ())
+    noted = (chip(*note_badge(found.answer_note, words)),) if found.answer_note else ()
+    harm = (*noted, chip("warn", words("! {what}", what=admits))) if admits else noted
+    look = "grey" if harm else "pass"
     if found.state == "known":
         return (*harm, chip(look, words("✓ known · 0 calls")))
     if found.state == "generation":

@@ -9,7 +9,7 @@ from typing import Any
 from components.common.i18n import Words
 from components.common.markup import Node, node
 from components.common.own import own_of
-from components.common.phrases import begun, duration_text, probability_text, reason_text
+from components.common.phrases import begun, duration_text, outcome_text, probability_text, reason_text
 from components.common.setting_words import setting_text
 from components.common.settings_of import ALL_ROLES, differing, setting_of_config
 from components.labels.settings import name_of
@@ -154,13 +154,25 @@ def begun_small(text: str, words: Words) -> str:
 
 
 def consequence_text(found: WhatIf, record: RunRecord, words: Words) -> str:
-    """One sentence: what would have happened, against the recording."""
+    """What would have happened, against the recording, and what is to be said of an answer that stands."""
     if found.state == "needs_calls":
         return gap_text(found, record, words)
     if found.same_path:
-        return _same_path(found, record, words)
-    saved = saving_text(found, record, words)
-    return ending_text(found, words) + (words(": {saving}.", saving=saved) if saved else "")
+        said = _same_path(found, record, words)
+    else:
+        saved = saving_text(found, record, words)
+        said = ending_text(found, words) + words(": {saving}.", saving=saved) if saved else ending_text(found, words)
+    if not found.answer_note:
+        return said
+    return words.joined((said if said.endswith((".", "。")) else said + words("."), stands_text(found, words)))
+
+
+def stands_text(found: WhatIf, words: Words) -> str:
+    """That the recorded answer stands, with what is to be said of it."""
+    if not found.answer_note:
+        return words("The recorded answer stands.")
+    label = begun_small(outcome_text(found.outcome, words, found.answer_note), words)
+    return words("The recorded answer stands: {label}.", label=label)
 
 
 def gap_text(found: WhatIf, record: RunRecord, words: Words) -> str:

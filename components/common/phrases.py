@@ -48,6 +48,12 @@ OUTCOME_NOTES: Mapping[AnswerNote, str] = {
     "unsupported": N_("{outcome}, not supported"),
 }
 
+NOTE_BADGES: Mapping[AnswerNote, str] = {
+    "cannot_tell": N_("– says it cannot tell"),
+    "uncited": N_("! no source cited"),
+    "unsupported": N_("! not supported"),
+}
+
 REASONS = {
     "passed": N_("gate passed"),
     "deadline": N_("out of time"),
@@ -170,8 +176,17 @@ def workflow_text(workflow: str, words: Words) -> str:
 
 def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
     """How a run ended, with the note on its answer; None while it is running."""
-    text = words(OUTCOMES[outcome or "running"])
+    return noted_text(words(OUTCOMES[outcome or "running"]), words, note)
+
+
+def noted_text(text: str, words: Words, note: AnswerNote) -> str:
+    """What is said of an ending, with the note on its answer."""
     return words(OUTCOME_NOTES[note], outcome=text) if note else text
+
+
+def note_badge(note: AnswerNote, words: Words) -> tuple[str, str]:
+    """Look and words of the badge of an answer that something is to be said of."""
+    return ("grey" if note == "cannot_tell" else "warn"), words(NOTE_BADGES[note])
 
 
 def ended_text(record: RunRecord, words: Words) -> str:

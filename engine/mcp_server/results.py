@@ -178,6 +178,7 @@ class WouldHave(BaseModel):
     passages: list[str] = Field([], description="what the answer would be made from, as far as that is known")
     admits: list[Admits] = Field([], description="those of them that the run had held back: look before you take it")
     answer: str = ""
+    answer_note: str = Field("", description="of an answer that stands: unsupported, uncited, cannot_tell; else empty")
     next_step: Price
     at_worst: Price
 

@@ -140,6 +140,7 @@ class LookingIntoRuns(Tools):
             passages=[item.id for item in found.passages],
             admits=[Admits(**item.to_dict()) for item in found.admits],
             answer=cut(found.answer, LONGEST_ANSWER),
+            answer_note=found.answer_note,
             next_step=_price(found.calls_needed.next),
             at_worst=_price(found.calls_needed.worst),
         )

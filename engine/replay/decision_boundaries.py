@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.model.config import GatePolicy, RunConfig
-from engine.model.values import Outcome
+from engine.model.values import AnswerNote, Outcome
 from engine.replay import what_if
 from engine.replay.admitted import Admitted
 from engine.replay.grid import paths
@@ -42,6 +42,8 @@ class DecisionBoundary:
     """How far the setting moves, as a share of its range; another gate counts as its whole range."""
     admits: tuple[Admitted, ...] = ()
     """Passages that the answer would be written from although the run had held them back."""
+    answer_note: AnswerNote = ""
+    """What is to be said of the recorded answer, where it would stand."""
 
     @property
     def rejected(self) -> int:
@@ -108,6 +110,7 @@ def boundary_at(
     """Describe the change of one setting to what was tried at ``place``."""
     changed: dict[str, Any] = {name: value}
     old = getattr(config, name)
+    found = what_if(table.record, replace(config, **changed))
     return DecisionBoundary(
         name=name,
         value_from=old,
@@ -118,7 +121,8 @@ def boundary_at(
         steps_saved=int(here.steps[0] - tried.steps[place]),
         state=STATES[tried.state[place]],
         share=1.0 if name == "gate" else share_of(name, old, value),
-        admits=what_if(table.record, replace(config, **changed)).admits,
+        admits=found.admits,
+        answer_note=found.answer_note,
     )
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from engine.model.config import PARAMETERS, RunConfig
-from engine.model.values import Outcome, Reason, RunRecord
+from engine.model.values import AnswerNote, Outcome, Reason, RunRecord
 from engine.replay import what_if
 from engine.replay.grid import paths
 from engine.replay.lines import numbers_of, round_value
 from engine.replay.masks import BoolArray, IntArray, any_of, column
 from engine.replay.settings import OUTCOMES, REASONS, STATES, Column, Paths, SettingsGrid
-from engine.replay.table import RunTable, run_table
+from engine.replay.table import ANSWERED, RunTable, run_table
 from engine.replay.values import State
 
 _PASSED = REASONS.index("passed")
@@ -43,6 +44,8 @@ class Cell:
     y_try: float
     refused: bool = False
     """Whether it would answer from passages that the grader refused, or that did not reach the run's own bar."""
+    answer_note: AnswerNote = ""
+    """What is to be said of the recorded answer, where it would stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,22 @@ def decision_map(record: RunRecord, config: RunConfig, x: Column, y: Column) -> 
         y=y,
         columns=tuple((across[first], across[last]) for first, last in columns),
         rows=tuple((up[first], up[last]) for first, last in rows),
-        cells=cells,
+        cells=tuple(_noted(cell, record, replace(config, **_tried(x, y, cell))) for cell in cells),
         coupling=coupling_of(record, table, config),
     )
+
+
+def _noted(cell: Cell, record: RunRecord, config: RunConfig) -> Cell:
+    """The cell with the note on the answer that stands there; of several drafts, the one that would."""
+    if cell.state != "known" or cell.outcome not in ANSWERED:
+        return cell
+    one = len(record.drafts) < 2
+    return replace(cell, answer_note=record.answer_note if one else what_if(record, config).answer_note)
+
+
+def _tried(x: Column, y: Column, cell: Cell) -> dict[str, Any]:
+    values = {x: cell.x_try, y: cell.y_try}
+    return {name: int(value) if PARAMETERS[name].whole else value for name, value in values.items()}
 
 
 def coupling_of(record: RunRecord, table: RunTable, config: RunConfig) -> Coupling | None:

@@ -68,4 +68,7 @@ def pinned_effect(
 
 
 def _worth(found: WhatIf) -> int:
+    """An answer that is not supported is worth less than none."""
+    if found.answer_note == "unsupported":
+        return 0
     return _WORTH.get(found.outcome, 0) if found.outcome else 0

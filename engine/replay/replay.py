@@ -10,7 +10,7 @@ from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import gated, passed_together
 from engine.model.events import ContextAssembled, Decided, Event, Retrieved
-from engine.model.values import Decision, Outcome, Reason, Round, RunRecord, Verdict
+from engine.model.values import AnswerNote, Decision, Outcome, Reason, Round, RunRecord, Verdict
 from engine.replay.admitted import admitted
 from engine.replay.cost import unanswered
 from engine.replay.course import Course, Driver, End, Unrecorded, decisions_of, follow, picture_of
@@ -32,6 +32,7 @@ from engine.replay.recorded import (
 )
 from engine.replay.values import CallsNeeded, Gap, State, Step, WhatIf
 from engine.retrieval.reciprocal import search_depth
+from engine.running.answer_note import noted
 from engine.running.context import Roles
 from engine.workflows import workflow
 
@@ -287,6 +288,7 @@ class Replay:
         steps = prefix.steps(self.driver.flow.gate, ends)
         rounds = [step.round for step in steps]
         read = context.passages if context else passed_together(rounds, self.config) if outcome in ANSWERED else ()
+        answer = picture.answer if state == "known" and outcome != "failed" else ""
         return WhatIf(
             config=self.config,
             state=state,
@@ -296,7 +298,8 @@ class Replay:
             reason=reason or (decisions[-1].reason if ended else ""),
             passages=context.passages if context else (),
             verified=verified,
-            answer=picture.answer if state == "known" and outcome != "failed" else "",
+            answer=answer,
+            answer_note=self._note(picture, answer, outcome) if outcome in ANSWERED else "",
             calls_needed=needed.without_times() if unanswered(self.record, self.config) else needed,
             cost=course.cost,
             opening=prefix.opening(),
@@ -304,6 +307,12 @@ class Replay:
             admits=admitted(self.record, self.config, rounds, read, verified=verified),
             same_path=state != "needs_calls" and same,
         )
+
+    def _note(self, picture: RunRecord, answer: str, outcome: Outcome | None) -> AnswerNote:
+        """What is to be said of the answer that stands: the run's own note, or an earlier draft's."""
+        if not answer or answer == self.record.answer:
+            return self.record.answer_note if answer else ""
+        return noted(replace(picture, origin=self.record.origin), outcome).answer_note
 
 
 class _Prefix:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
-from engine.model.values import Decision, Outcome, Passage, PassageId, Reason, Round
+from engine.model.values import AnswerNote, Decision, Outcome, Passage, PassageId, Reason, Round
 from engine.replay.admitted import Admitted
 
 State = Literal["known", "generation", "needs_calls"]
@@ -95,6 +95,8 @@ class WhatIf:
     verified: bool = True
     answer: str = ""
     """The answer that stands; empty where it would have to be generated."""
+    answer_note: AnswerNote = ""
+    """What is to be said of that answer; nothing is known of one that would have to be generated."""
     calls_needed: CallsNeeded = CallsNeeded()
     cost: Cost = Cost()
     """What the path costs as far as it is known, by counting its gradings, rewrites and generation."""
@@ -151,6 +153,7 @@ class WhatIf:
             "verified": self.verified,
             "answers": self.answers,
             "answer": self.answer,
+            "answer_note": self.answer_note,
             "calls_needed": asdict(self.calls_needed),
             "cost": asdict(self.cost),
         }

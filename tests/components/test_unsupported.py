@@ -8,16 +8,29 @@ from typing import get_args
 import pytest
 
 from components.ask.answer import answer_badge
+from components.ask.decision_map_view import look_of, tip_of
 from components.ask.figures import figures_of
-from components.ask.presenter_sentences import _ended
+from components.ask.pinned import pinned_nodes
+from components.ask.presenter_sentences import _ended, what_if_sentence
+from components.ask.smallest_changes import smallest_change_nodes
+from components.ask.what_if import badges, card_nodes
+from components.ask.what_if_line import line_parts, line_sign
 from components.common.html_text import html_of
 from components.common.i18n import words_for
+from components.common.markup import Node
 from components.common.phrases import OUTCOMES, ended_text, outcome_text
 from components.picture.export import decision_path_dot, workflow_svg
+from components.runs.in_words import InWords
 from components.runs.lanes import answer_part, outcome_chip
 from components.runs.report import report_html
 from components.runs.run_list import RunLine, run_row
 from engine.model.values import AnswerNote, Outcome, RunId, RunRecord, UnsupportedSentence
+from engine.replay import what_if
+from engine.replay.decision_boundaries import decision_boundaries
+from engine.replay.decision_map import decision_map
+from engine.replay.pinned import pinned_effect
+from engine.replay.table import run_table
+from engine.samples.demos import demo_record
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
 from tests.components.sample_run import sample_record
@@ -71,3 +84,57 @@ def test_the_sentence_that_fails_is_marked_in_the_answer_and_foreign_text_is_no_
     marked = drawn.partition("doubted")[2]
     assert "It costs $10" in marked and "&lt;b&gt;today&lt;/b&gt;" in marked and "A set is" not in marked
     assert "Not in the passages cited: $10" in marked
+
+
+RESCUED = replace(demo_record("demo-rescue-en"), answer_note="unsupported")
+"""A run with an answer that stands under many settings, as one that was found not to be supported."""
+ABSTAINING = replace(RESCUED.config, similarity_threshold=0.9, max_rewrites=0)
+
+
+def test_a_what_if_whose_recorded_answer_stands_says_that_it_is_not_supported() -> None:
+    """SC-04: the line, the card, the presenter, the API and agents say the same."""
+    found = what_if(RESCUED, replace(RESCUED.config, grade_pass_threshold=0.3))
+    assert (found.state, found.outcome, found.answer_note) == ("known", "answered", "unsupported")
+    assert found.to_dict()["answer_note"] == "unsupported"
+    assert line_sign(found) == ("warn", "!") and "Answered, not supported" in line_parts(found, RESCUED, EN)
+    looks = [(str(item.attrs["class"]), item.text) for item in badges(found, EN)]
+    assert looks == [("chip warn", "! not supported"), ("chip grey", "✓ known · 0 calls")]
+    ends = (
+        (EN, "The recorded answer stands: answered, not supported."),
+        (ZH, "录制的回答原样成立：已回答，缺乏依据。"),
+    )
+    for words, end in ends:
+        assert InWords().what_if(found, RESCUED, words.language).endswith(end)
+        assert what_if_sentence(found, RESCUED, words).endswith(end)
+        assert end in " ".join(item.text for item in card_nodes(found, RESCUED, words))
+
+
+def test_under_the_runs_own_settings_and_on_the_same_path_the_card_says_it_too() -> None:
+    for config in (RESCUED.config, replace(RESCUED.config, grade_pass_threshold=0.55)):
+        said = " ".join(item.text for item in card_nodes(what_if(RESCUED, config), RESCUED, EN))
+        assert "! not supported" in said
+
+
+def test_of_an_answer_that_would_have_to_be_written_nothing_is_said() -> None:
+    record = unsupported()
+    found = what_if(record, replace(record.config, grade_pass_threshold=0.2))
+    assert (found.state, found.answer_note) == ("generation", "")
+    assert "not supported" not in InWords().what_if(found, record, "en")
+    assert "not supported" not in " ".join(item.text for item in card_nodes(found, record, EN))
+    nothing = what_if(RESCUED, ABSTAINING)
+    assert (nothing.state, nothing.outcome, nothing.answer_note) == ("known", "abstained", "")
+
+
+def test_maps_smallest_changes_and_the_watch_list_show_no_unsupported_answer_as_a_good_one() -> None:
+    changes = decision_boundaries(run_table(RESCUED), ABSTAINING)
+    assert [(item.outcome, item.answer_note) for item in changes] == [("answered", "unsupported")]
+    drawn = smallest_change_nodes(changes, EN)[0].kids[-1]
+    assert isinstance(drawn, Node) and drawn.attrs["class"] == "chip warn"
+    assert drawn.text == "similarity 0.90 → 0.33: answered at round 0, not supported"
+    cells = decision_map(RESCUED, RESCUED.config, "grade_pass_threshold", "max_rewrites")
+    known = [item for item in cells.cells if item.state == "known" and item.outcome == "answered"]
+    assert known and {look_of(item) for item in known} == {"forced"}
+    assert all("not supported" in tip_of(item, cells, EN) for item in known)
+    effect = pinned_effect([RESCUED], lambda _: ABSTAINING, lambda _: RESCUED.config)
+    assert [item.direction for item in effect.changes] == ["worse"]
+    assert "Answered, not supported" in pinned_nodes(effect, EN)[0].text

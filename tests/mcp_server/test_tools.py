@@ -198,6 +198,7 @@ def test_a_what_if_calls_nothing(reading: Served, engine: Engine, forced: RunRec
     found = reading.agent().told("what_if", run_id=forced.id, settings=settings)
     expected = engine.what_if(forced, replace(forced.config, similarity_threshold=0.2, grade_pass_threshold=0.9))
     assert (found["state"], found["outcome"], found["missing"]) == (expected.state, expected.outcome, expected.gap)
+    assert found["answer_note"] == expected.answer_note
     assert found["sentence"]
     assert "**" not in found["sentence"]
     assert found["without_effect"] == ["grade_pass_threshold"]
