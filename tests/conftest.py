@@ -42,7 +42,7 @@ manifest_scanner.scan_component_manifests = lambda max_workers=None: []
 
 # As in the app, too: pages are compiled once, not again for each test.
 _scripts, _compiled = ScriptCache(), ScriptCache.get_bytecode
-ScriptCache.get_bytecode = lambda _, path: _compiled(_scripts, path)  # type: ignore[method-assign]
+ScriptCache.get_bytecode = lambda _, path: _compiled(_scripts, path)  # type: ignore[assignment, method-assign]
 
 for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and not name.startswith("WORKBENCH_TEST_")]:
     del os.environ[_name]

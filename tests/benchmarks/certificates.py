@@ -112,7 +112,9 @@ def _held_out(name: str, evidence: Evidence, whole: Evaluation) -> Iterator[Row]
 def _given(evaluation: Evaluation, setting: int) -> tuple[float, float]:
     """The share of wrong ones among the answers given, and the share of questions with an answer that counts."""
     wrong = evaluation.measures["wrong_given"]
-    return float(wrong.value[setting]), float(wrong.n[setting]) / len(wrong.total)
+    given = float(wrong.weight[:, setting].sum())
+    share = float(wrong.total[:, setting].sum()) / given if given else float("nan")
+    return share, float(wrong.n[setting]) / len(wrong.total)
 
 
 def _part(whole: Evaluation, rows: Sequence[int]) -> Evaluation:

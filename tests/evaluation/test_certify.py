@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
@@ -160,7 +161,11 @@ def test_the_same_question_again_is_no_further_trial() -> None:
 
 def test_of_certified_settings_the_one_with_the_most_answers_is_taken() -> None:
     """Where refusals are the risk, every setting has the same trials, and answers those that it does not refuse."""
-    same = {"p": np.zeros(3), "unrecorded": np.zeros(3, int), "certified": np.array([True, True, False])}
+    same: dict[str, Any] = {
+        "p": np.zeros(3),
+        "unrecorded": np.zeros(3, int),
+        "certified": np.array([True, True, False]),
+    }
     wrong = Certificates("wrong_given", 0.1, 0.95, trials=np.array([30, 50, 60]), failures=np.array([0, 2, 0]), **same)
     refused = replace(wrong, risk="refused_answerable", trials=np.array([60] * 3), failures=np.array([9, 4, 0]))
     assert (wrong.most_answers(None), refused.most_answers(None)) == (1, 1)

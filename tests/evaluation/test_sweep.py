@@ -277,10 +277,11 @@ def test_nothing_shown_prefers_a_setting_whose_worse_end_is_worse(data: st.DataO
         assert can_pass(pick.config) or pick.config == base
 
 
-def told(swept: Sweep, **measures: Measured) -> Sweep:
+def told(swept: Sweep, **measured: Measured) -> Sweep:
     """The sweep with other figures by question and setting."""
     whole = swept.evaluation
-    return replace(swept, evaluation=replace(whole, measures={**whole.measures, **measures}))
+    measures = {name: measured.get(name, own) for name, own in whole.measures.items()}
+    return replace(swept, evaluation=replace(whole, measures=measures))
 
 
 def test_the_cheapest_of_equal_settings_is_so_by_its_worse_end() -> None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import pytest
 
 from engine.database.tables import METADATA
-from engine.desk.queue import Item
+from engine.desk.pairs import Item
 from engine.errors import (
     CollectionExists,
     InvalidQuerySet,
@@ -206,14 +206,19 @@ LISTS: dict[str, Callable[[Ward], object]] = {
 ANSWER = AnswerJudgement(QUESTION, f"The {SECRET} protocol.", "no", judge=MEMBER.author)
 PASSAGE = Item("", "passage", "q", QUESTION, "", RunId("r"), PassageId("protocol.md#0"))
 OPEN_SET = "for all of the hall"
+
+
+def set_labels(ward: Ward) -> None:
+    """Set and take back a label, of nobody and of the member."""
+    for said in (False, None):
+        for judge in ("", MEMBER.author):
+            ward.engine.evaluation.set_label(QUESTION, "protocol.md#0", said, judge=judge)
+
+
 SAME_NAME: dict[str, Callable[[Ward], object]] = {
     "EvaluationStore.save_settings": lambda w: w.engine.evaluation.save_settings("for the ward", RunConfig(top_k=9)),
     "EvaluationStore.delete_settings": lambda w: w.engine.evaluation.delete_settings("for the ward"),
-    "EvaluationStore.set_label": lambda w: [
-        w.engine.evaluation.set_label(QUESTION, "protocol.md#0", said, judge=judge)
-        for said in (False, None)
-        for judge in ("", MEMBER.author)
-    ],
+    "EvaluationStore.set_label": set_labels,
     "EvaluationStore.judge_answer": lambda w: w.engine.evaluation.judge_answer(ANSWER),
     "EvaluationStore.remove_answer_judgement": lambda w: w.engine.evaluation.remove_answer_judgement(ANSWER),
     "EvaluationStore.take_judgements": lambda w: w.engine.evaluation.take_judgements(
