@@ -1,4 +1,4 @@
-"""Remedies and smallest changes: where a change leads, what it saves, and how many rejected passages it lets in."""
+"""Remedies and smallest changes: where a change leads, what it saves, and which rejected passages it lets in."""
 
 from __future__ import annotations
 
@@ -67,9 +67,10 @@ def _wrong(said: str, boundary: DecisionBoundary, record: RunRecord, words: Word
     if str(there.decisions[-1].round) not in numbers(told.split(words(NC_("what-if", ", ")))[0]):
         yield f"it would end at round {there.decisions[-1].round}"
     rejected = _rejected(there, record)
-    counted = re.search(r"(\d+) of the (\d+) passages given w|给生成者的 (\d+) 个片段中有 (\d+) 个", told)
-    figures = sorted(int(item) for item in counted.groups() if item) if counted else [0]
-    if figures[0] != rejected or (counted and figures[-1] != len(there.passages)):
+    refused = len(re.findall(r"\(not relevant|（评为不相关", told))
+    more = re.search(r"; and (\d+) more|；另有 (\d+) 个", told)
+    besides = int(more[1] or more[2]) if more else 0
+    if not refused <= rejected <= refused + besides:
         yield f"{rejected} of {len(there.passages)} passages given were judged not relevant"
     rewrites = sum(item.round >= 0 for item in record.rewrites) - there.rewrites
     saved = re.search(r"(\d+) (?:fewer )?rewrites? ?(less|fewer|more)?|[少多] (\d+) 次重写", told)

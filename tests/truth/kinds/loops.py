@@ -72,8 +72,11 @@ def _recalled(said: str, step: ReplayStep, record: RunRecord, words: Words) -> I
     if held > 1 and held not in _figures(said, words):
         yield f"{held} memories"
     yield from _strange(said, words, held)
-    if ("not relied on" in said or "不采信" in said) and len(record.recall.stale) < held:
+    idle = {*record.recall.stale, *record.recall.refused}
+    if ("not relied on" in said or "不采用" in said or "不采信" in said) and len(idle) < held:
         yield "some are relied on"
+    if ("does not find" in said or "没有找到" in said) and not record.recall.refused:
+        yield "the grader refused none"
 
 
 def _analysed(said: str, step: ReplayStep, record: RunRecord, words: Words) -> Iterator[str]:
