@@ -18,7 +18,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
 from components.common.catalogue import Untranslated
-from tests.support import limits, neo4j_server, phoenix_server, postgres_server, processor_time, ray_cluster
+from tests.support import limits, neo4j_server, phoenix_server, postgres_server, processor_time, ray_cluster, scopes
 
 if TYPE_CHECKING:
     from engine.database.base import Database
@@ -81,22 +81,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            file, _, test = nodeid.partition("::")
-            if file.startswith("tests/browser/"):
-                return "browser"
-            if file.startswith("tests/sign_in/"):
-                return "sign_in"
-            parameters = test.partition("[")[2].rstrip("]").split("-")
-            if test.startswith("test_a_neo4j") or "neo4j" in parameters:
-                return "neo4j"
-            if test.startswith("test_on_phoenix"):
-                return "phoenix"
-            if test.startswith("test_on_ray") or "ray" in parameters:
-                return "ray"
-            if test.startswith("test_on_postgres") or "postgres" in parameters:
-                return "postgres"
-            on_server = test.startswith("test_on_a_server") or "server" in parameters
-            return "milvus_server" if on_server else file
+            return scopes.scope_of(nodeid)
 
         def _assign_work_unit(self, node: Any) -> None:
             for scope in reversed(_LONG):
@@ -108,7 +93,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    for plugin in (limits, processor_time):
+    for plugin in (limits, processor_time, scopes):
         pluginmanager.register(plugin)
 
 
