@@ -12,9 +12,9 @@ from components.common.phrases import outcome_text
 from components.tune.figures import AFTER, BEFORE
 from components.tune.vega import ACCENT, GREY, LEGEND_BELOW, draw_chart, layer, number, text
 from components.tune.vega import count as counted
-from engine.evaluation.figures import Evaluation
+from engine.evaluation.figures import ANSWERED, Evaluation
 from engine.messages import N_
-from engine.model.values import Outcome
+from engine.model.values import AnswerNote, Outcome
 
 _SIDES = ((BEFORE, N_("before")), (AFTER, N_("after")))
 _BAR = {"type": "bar", "cornerRadius": 3}
@@ -30,21 +30,14 @@ _OUTCOMES: dict[Outcome | None, str] = {
     "unanswered": "#94a3b8",
     None: "#d5d9e2",
 }
+_NOTED: dict[AnswerNote, str] = {"cannot_tell": "#a8b0bd", "uncited": "#f2c94c", "unsupported": "#d97706"}
+"""Of answers that something is to be said of, however the run ended."""
 
 
 def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
     """How the questions end, before and after, as two stacked bars; those without a usable run failed on both sides."""
-    labels = {outcome_label(outcome, words): colour for outcome, colour in _OUTCOMES.items()}
-    order = list(labels)
-    rows = []
-    for side, name in _SIDES:
-        counts = Counter(evaluation.outcome_counts(side))
-        counts["failed"] += len(evaluation.failed)
-        for outcome, count in counts.items():
-            if not count:
-                continue
-            label = outcome_label(outcome, words)
-            rows.append({"side": words(name), "outcome": label, "count": count, "order": order.index(label)})
+    labels = _labels(words)
+    rows = outcome_rows(evaluation, words)
     present = [label for label in labels if any(row["outcome"] == label for row in rows)]
     scale = {"domain": present, "range": [labels[label] for label in present]}
     bars = layer(
@@ -57,6 +50,33 @@ def outcome_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
         tooltip=[text("outcome", words("Outcomes")), number("count", words("questions"))],
     )
     draw_chart(bars, key=key, title=words("How the questions end"), height=220)
+
+
+def outcome_rows(evaluation: Evaluation, words: Words) -> list[dict[str, str | int]]:
+    """Count by side and label; an answer that is not supported stands by itself, and not with the good ones."""
+    order = list(_labels(words))
+    rows: list[dict[str, str | int]] = []
+    for side, name in _SIDES:
+        counts: Counter[str] = Counter()
+        for (outcome, note), count in evaluation.outcome_counts(side).items():
+            counts[outcome_label(outcome, words, note)] += count
+        counts[outcome_label("failed", words)] += len(evaluation.failed)
+        rows += [
+            {"side": words(name), "outcome": label, "count": counts[label], "order": place}
+            for place, label in enumerate(order)
+            if counts[label]
+        ]
+    return rows
+
+
+def _labels(words: Words) -> dict[str, str]:
+    """Every label with its colour, from the best end to what is not known."""
+    noted = ((outcome, note) for outcome in _OUTCOMES if outcome in ANSWERED for note in _NOTED)
+    return {
+        **{outcome_label(outcome, words): colour for outcome, colour in _OUTCOMES.items() if outcome in ANSWERED},
+        **{outcome_label(outcome, words, note): _NOTED[note] for outcome, note in noted},
+        **{outcome_label(outcome, words): colour for outcome, colour in _OUTCOMES.items() if outcome not in ANSWERED},
+    }
 
 
 def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
@@ -86,5 +106,5 @@ def pass_rate_bars(evaluation: Evaluation, words: Words, *, key: str) -> None:
     draw_chart(bars, key=key, title=words("Pass rates of the last round"), height=330)
 
 
-def outcome_label(outcome: Outcome | None, words: Words) -> str:
-    return words("not known") if outcome is None else outcome_text(outcome, words)
+def outcome_label(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:
+    return words("not known") if outcome is None else outcome_text(outcome, words, note)

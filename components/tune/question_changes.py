@@ -154,7 +154,8 @@ def side_text(side: Side, words: Words) -> str:
     """``answered, round 1``; what would need calls is said so."""
     if not side.known or side.outcome is None:
         return words("would need calls")
-    return words("{outcome}, round {round}", outcome=outcome_text(side.outcome, words), round=side.round or 0)
+    ended = outcome_text(side.outcome, words, side.answer_note)
+    return words("{outcome}, round {round}", outcome=ended, round=side.round or 0)
 
 
 def change_text(change: QuestionChange, words: Words) -> str:

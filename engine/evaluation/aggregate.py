@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.evaluation.answers import BASES, Basis, basis_of
 from engine.evaluation.cases import Case, firsts
 from engine.evaluation.evidence import Evidence, Gathered, Told
-from engine.evaluation.figures import ANSWERED, OUTCOMES, Evaluation, Lost, Measure, Measured, RightBy, ratio
+from engine.evaluation.figures import ANSWERED, NOTES, OUTCOMES, Evaluation, Lost, Measure, Measured, RightBy, ratio
 from engine.evaluation.kept import Kept, kept_under
 from engine.evaluation.limits import limits_of
 from engine.evaluation.scores import MAX_CUTOFF
@@ -141,6 +141,7 @@ def evaluate(evidence: Evidence, configs: Sequence[RunConfig], *, cutoff: int = 
         failed=evidence.failed,
         cutoff=cutoff,
         outcomes=replayed.outcome,
+        notes=measures.notes,
         path_known=replayed.path_known,
         measures=measures.all(),
         right_by=measures.right_by,
@@ -205,6 +206,13 @@ class _Measures:
         self.read = (replayed.answer >= 0) & np.isin(replayed.told_outcome, [*_ANSWERED, _ABSTAINED])
         """An answer, or a refusal, is recorded."""
         self.right_by = self._right_by()
+
+    @property
+    def notes(self) -> IntArray:
+        """Index into ``figures.NOTES``, by the answer that stands where the path ends in one."""
+        said = self._by_answer(lambda told: NOTES.index(told.note)).astype(np.int64)
+        found: IntArray = np.where((self.replayed.answer >= 0) & self.answered, said, 0)
+        return found
 
     def all(self) -> Mapping[Measure, Measured]:
         return {

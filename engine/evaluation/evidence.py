@@ -37,14 +37,22 @@ class Told:
     """How close its answer comes to the gold answers; None without an answer or without gold answers."""
     cited: Cited | None = None
     """None without an answer."""
-    cannot_tell: bool = False
-    """The answer says itself that the sources do not answer the question."""
+    note: AnswerNote = ""
+    """What is to be said of its answer."""
     judged: Judged | None = None
     """What people said of this answer; None where none did."""
     verdict: AnswerJudgement | None = None
     """What the judge of answers said of it, a model; None where it has not judged it, or not readably."""
-    unsupported: bool = False
-    """The answer says what stands in nothing that it cites."""
+
+    @property
+    def cannot_tell(self) -> bool:
+        """The answer says itself that the sources do not answer the question."""
+        return self.note == "cannot_tell"
+
+    @property
+    def unsupported(self) -> bool:
+        """The answer says what stands in nothing that it cites."""
+        return self.note == "unsupported"
 
     @property
     def claim_recall(self) -> float | None:
@@ -155,8 +163,7 @@ def _told(case: Case, record: RunRecord, judged: Mapping[str, Judged], verdicts:
     verdict = verdicts.get(key_of(request_of(case, record))) if verdicts else None
     if verdict is not None and verdict.right == "unreadable":
         verdict = None
-    note = record.answer_note
-    return Told(table, match, cited_of(record), note == "cannot_tell", said, verdict, note == "unsupported")
+    return Told(table, match, cited_of(record), record.answer_note, said, verdict)
 
 
 def _places(tables: list[RunTable]) -> Places:

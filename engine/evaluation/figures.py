@@ -7,6 +7,7 @@ end of the two is what settings are compared by, so that none looks good by what
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.evaluation.statistics import Interval, PairedTest, interval, paired_means
-from engine.model.values import Outcome
+from engine.model.values import AnswerNote, Outcome
 from engine.replay.masks import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ BOUNDED: frozenset[Measure] = frozenset(
 MOSTLY = 0.9
 """Share of a population from which on a figure is mostly known."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+NOTES: tuple[AnswerNote, ...] = get_args(AnswerNote)
 ANSWERED: frozenset[Outcome] = frozenset({"answered", "answered_forced", "answered_unverified", "fallback"})
 
 
@@ -349,6 +351,8 @@ class Evaluation:
     """k of recall, reciprocal rank and nDCG."""
     outcomes: IntArray
     """[N, S]: index into ``OUTCOMES``; -1 where it is not known."""
+    notes: IntArray
+    """[N, S]: index into ``NOTES`` of what is to be said of the answer; 0 where none is recorded."""
     path_known: NDArray[np.bool_]
     """[N, S]"""
     measures: Mapping[Measure, Measured]
@@ -365,6 +369,7 @@ class Evaluation:
             self,
             configs=tuple(self.configs[place] for place in places),
             outcomes=self.outcomes[:, places],
+            notes=self.notes[:, places],
             path_known=self.path_known[:, places],
             measures=measures,
             right_by=RightBy(**{name: values[:, places] for name, values in by.items()}),
@@ -430,15 +435,10 @@ class Evaluation:
         ends = (one.quantile(share), one.quantile(share, highest=True))
         return Figures(measure, *ends, one.known_n, one.n).at(0)
 
-    def outcome_counts(self, setting: int = 0) -> dict[Outcome | None, int]:
-        """How many questions end how, in the order of ``OUTCOMES``; None counts those that are not known."""
-        codes = self.outcomes[:, setting]
-        counts: dict[Outcome | None, int] = {
-            outcome: int(np.sum(codes == code)) for code, outcome in enumerate(OUTCOMES) if np.any(codes == code)
-        }
-        if np.any(codes < 0):
-            counts[None] = int(np.sum(codes < 0))
-        return counts
+    def outcome_counts(self, setting: int = 0) -> Counter[tuple[Outcome | None, AnswerNote]]:
+        """How many questions end how, with what is to be said of their answers; None where that is not known."""
+        ends = zip(self.outcomes[:, setting].tolist(), self.notes[:, setting].tolist(), strict=True)
+        return Counter((OUTCOMES[code] if code >= 0 else None, NOTES[note]) for code, note in ends)
 
     def pass_rates(self, setting: int = 0) -> FloatArray:
         """Pass rates of the last round of the questions whose path is known, ascending."""

@@ -10,10 +10,10 @@ import numpy as np
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import OUTCOMES, Evaluation
+from engine.evaluation.figures import NOTES, OUTCOMES, Evaluation
 from engine.evaluation.statistics import PairedTest, mcnemar
 from engine.model.config import RunConfig
-from engine.model.values import Outcome, RunId
+from engine.model.values import AnswerNote, Outcome, RunId
 
 ChangeVerdict = Literal["better", "worse", "same", "unknown"]
 
@@ -45,6 +45,8 @@ class Side:
     known: bool
     """Whether the path is known; if not, everything else here is empty."""
     outcome: Outcome | None = None
+    answer_note: AnswerNote = ""
+    """What is to be said of its answer, where one is recorded."""
     round: int | None = None
     """The round that led to the outcome, from 0; as many rewrites came before it."""
     steps: int | None = None
@@ -146,20 +148,22 @@ def _sides(evaluation: Evaluation, setting: int) -> list[Side]:
     return [
         _side(
             bool(evaluation.path_known[row, setting]),
-            int(evaluation.outcomes[row, setting]),
+            (int(evaluation.outcomes[row, setting]), int(evaluation.notes[row, setting])),
             {name: None if np.isnan(values[row]) else float(values[row]) for name, values in columns.items()},
         )
         for row in range(len(evaluation.case_ids))
     ]
 
 
-def _side(known: bool, outcome: int, values: dict[str, float | None]) -> Side:
+def _side(known: bool, end: tuple[int, int], values: dict[str, float | None]) -> Side:
     if not known:
         return Side(known=False)
+    outcome, note = end
     rewrites, steps, hit = values["rewrites"], values["steps"], values["context_hit"]
     return Side(
         known=True,
         outcome=OUTCOMES[outcome] if outcome >= 0 else None,
+        answer_note=NOTES[note],
         round=None if rewrites is None else int(rewrites),
         steps=None if steps is None else int(steps),
         hit=None if hit is None else bool(hit),

@@ -14,7 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from components.common.phrases import outcome_text
 from components.common.run_link import run_link, settings_in_url
+from components.tune.bars import outcome_rows
 from components.tune.charts import Point, clicked, scale_of
 from components.tune.figures import AFTER, basis_text, cards_of, value_text
 from components.tune.progress import progress_parts
@@ -151,8 +153,27 @@ def test_one_step_is_one_step() -> None:
 def test_a_side_says_how_it_ends_or_that_calls_would_tell() -> None:
     assert side_text(Side(known=True, outcome="abstained", round=2), EN).endswith("round 2")
     assert side_text(Side(known=True, outcome="abstained", round=2), ZH).endswith("第 2 轮")
+    doubted = Side(known=True, outcome="answered", answer_note="unsupported", round=1)
+    assert side_text(doubted, EN) == "Answered, not supported, round 1"
+    assert side_text(doubted, ZH).startswith("已回答，缺乏依据")
     assert side_text(Side(known=False), EN) == "would need calls"
     assert side_text(Side(known=False), ZH) == "需要调用才知道"
+
+
+@pytest.mark.parametrize("language", BOTH)
+def test_an_answer_that_is_not_supported_is_no_part_of_the_green_bar(language: UiLanguage) -> None:
+    """SC-04: it has a label of its own, on both sides where it stands under both settings."""
+    words = words_for(language)
+    made, records = questions(12, BEFORE)
+    answered = [item.id for item in made if records[item.id].answer and records[item.id].outcome == "answered"]
+    doubted = replace(records[answered[0]], answer_note="unsupported")
+    evaluation = evaluate(gather(made, {**records, answered[0]: doubted}), [BEFORE, BEFORE])
+    rows = outcome_rows(evaluation, words)
+    for side in (words("before"), words("after")):
+        counts = {row["outcome"]: row["count"] for row in rows if row["side"] == side}
+        assert counts[outcome_text("answered", words, "unsupported")] == 1
+        assert counts[outcome_text("answered", words)] == len(answered) - 1
+        assert sum(int(count) for count in counts.values()) == len(made)
 
 
 def test_the_file_of_flips_has_every_flip_and_no_formula(evidence: Evidence) -> None:

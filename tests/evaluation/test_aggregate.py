@@ -270,7 +270,7 @@ def test_unknown_paths_widen_every_figure_that_they_belong_to() -> None:
     evaluation = evaluate(evidence, [RunConfig(similarity_threshold=0.1, top_k=9)])
     unknown = int(evaluation.unknown_n[0])
     assert unknown > 0
-    assert evaluation.outcome_counts()[None] >= unknown
+    assert evaluation.outcome_counts()[None, ""] >= unknown
     steps = evaluation.figure("steps")
     assert (steps.known_n, steps.n, steps.value) == (30 - unknown, 30, None)
     assert steps.lower is not None and steps.upper is not None and steps.lower < steps.upper
@@ -322,6 +322,18 @@ def test_an_answer_that_is_not_supported_is_wrong_unless_people_said_that_it_is_
     assert figures(golden, record, {}) == [1.0, 0.0]
     assert figures(golden, doubted, {}) == [0.0, 1.0]
     assert figures(bare, doubted, judged) == [1.0, 0.0]
+
+
+def test_an_answer_that_is_not_supported_is_counted_apart_only_where_it_stands() -> None:
+    """SC-04: under other settings nothing is known of the answer that would be written."""
+    cases_, records = questions(12, RunConfig())
+    case = next(item for item in cases_ if records[item.id].answer and records[item.id].outcome == "answered")
+    doubted = replace(records[case.id], answer_note="unsupported")
+    elsewhere = RunConfig(collection="elsewhere")
+    evaluation = evaluate(gather([case], {case.id: doubted}), [RunConfig(), elsewhere])
+    assert evaluation.outcome_counts(0) == {("answered", "unsupported"): 1}
+    assert evaluation.outcome_counts(1) == {(None, ""): 1}
+    assert evaluation.only([1, 0]).outcome_counts(1) == {("answered", "unsupported"): 1}
 
 
 def test_settings_that_differ_in_their_models_are_not_known_and_stop_nothing() -> None:

@@ -103,7 +103,7 @@ def test_rows_for_a_file_hold_axes_measures_counts_and_outcomes(swept: Sweep) ->
         assert (row["steps"], row["steps_lower"], row["steps_upper"]) == (steps.value, steps.lower, steps.upper)
         assert (row["steps_known_n"], row["steps_n"]) == (steps.known_n, steps.n)
         outcomes = sum(int(value or 0) for name, value in row.items() if name.startswith("outcome_"))
-        assert outcomes + swept.evaluation.outcome_counts(setting).get(None, 0) == row["questions"] == 40
+        assert outcomes + swept.evaluation.outcome_counts(setting)[None, ""] == row["questions"] == 40
 
 
 def test_axes_are_checked(evidence: Evidence) -> None:
