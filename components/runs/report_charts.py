@@ -13,7 +13,7 @@ from components.common.markup import Node, node
 from components.common.phrases import node_text, outcome_text
 from components.labels.runs import SPAN_NAMES
 from components.picture.drawing import fit
-from engine.model.values import Outcome, RunRecord
+from engine.model.values import AnswerNote, Outcome, RunRecord
 
 _WIDTH, _LEFT, _RIGHT, _TOP = 920.0, 96.0, 16.0, 12.0
 _VISIT, _CALL, _GAP = 18.0, 8.0, 12.0
@@ -38,6 +38,25 @@ class ReportMap:
     """Column and row of the run's own settings."""
     refused: frozenset[tuple[int, int]] = frozenset()
     """Columns and rows of answers that would rest on passages that the grader refused."""
+    unsupported: frozenset[tuple[int, int]] = frozenset()
+    """Columns and rows where the recorded answer would stand, and is not supported."""
+
+    def end(self, column: int, row: int) -> End:
+        place = (column, row)
+        return End(self.cells[row][column], place in self.refused, place in self.unsupported)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """All that a cell says."""
+
+    outcome: Outcome | None
+    refused: bool
+    unsupported: bool
+
+    @property
+    def amber(self) -> bool:
+        return self.refused or self.unsupported
 
 
 def timeline_svg(record: RunRecord, words: Words) -> Node | None:
@@ -151,7 +170,7 @@ def map_svg(drawn: ReportMap, words: Words) -> Node:
 
 def map_legend(drawn: ReportMap, words: Words) -> Node:
     places = ((column, row) for row, cells in enumerate(drawn.cells) for column in range(len(cells)))
-    outcomes = dict.fromkeys((drawn.cells[row][column], (column, row) in drawn.refused) for column, row in places)
+    ends = dict.fromkeys(drawn.end(column, row) for column, row in places)
     return node(
         "ul",
         "legend",
@@ -159,40 +178,37 @@ def map_legend(drawn: ReportMap, words: Words) -> Node:
             node(
                 "li",
                 "",
-                node("i", f"swatch {_look(item, refused)}"),
-                f"{_sign(item, refused)} {_said(item, words, refused)}",
+                node("i", f"swatch {_look(item)}"),
+                f"{_sign(item)} {_said(item, words)}",
             )
-            for item, refused in outcomes
+            for item in ends
         ),
     )
 
 
 def _cell(drawn: ReportMap, column: int, row: int, left: float, words: Words) -> Node:
-    outcome = drawn.cells[row][column]
+    end = drawn.end(column, row)
     own = " own" if drawn.point == (column, row) else ""
-    refused = (column, row) in drawn.refused
     where = f"{drawn.x_label} {drawn.x_values[column]} · {drawn.y_label} {drawn.y_values[row]}"
     x, y = left + column * _CELL_W, _row_y(drawn, row)
     box = node(
         "rect",
-        f"cell {_look(outcome, refused)}{own}",
+        f"cell {_look(end)}{own}",
         x=f"{x + 1:g}",
         y=f"{y + 1:g}",
         width=f"{_CELL_W - 2:g}",
         height=f"{_CELL_H - 2:g}",
         rx="3",
     )
-    sign = node(
-        "text", "sign", _sign(outcome, refused), x=f"{x + _CELL_W / 2:g}", y=f"{y + 18:g}", text_anchor="middle"
-    )
-    return node("g", "", node("title", "", f"{where}: {_said(outcome, words, refused)}"), box, sign)
+    sign = node("text", "sign", _sign(end), x=f"{x + _CELL_W / 2:g}", y=f"{y + 18:g}", text_anchor="middle")
+    return node("g", "", node("title", "", f"{where}: {_said(end, words)}"), box, sign)
 
 
-def _sign(outcome: Outcome | None, refused: bool) -> str:
+def _sign(end: End) -> str:
     """So that no colour stands alone."""
-    if refused:
+    if end.amber:
         return "!"
-    return _SIGNS.get(outcome, "✗") if outcome else "?"
+    return _SIGNS.get(end.outcome, "✗") if end.outcome else "?"
 
 
 def _row_y(drawn: ReportMap, row: int) -> float:
@@ -200,12 +216,13 @@ def _row_y(drawn: ReportMap, row: int) -> float:
     return _TOP + (len(drawn.y_values) - 1 - row) * _CELL_H
 
 
-def _look(outcome: Outcome | None, refused: bool) -> str:
-    if refused:
+def _look(end: End) -> str:
+    if end.amber:
         return "at-answered-unverified"
-    return f"at-{outcome.replace('_', '-')}" if outcome else "at-unknown"
+    return f"at-{end.outcome.replace('_', '-')}" if end.outcome else "at-unknown"
 
 
-def _said(outcome: Outcome | None, words: Words, refused: bool) -> str:
-    said = outcome_text(outcome, words) if outcome else words("cannot be told from this run")
-    return words(", ").join((said, words("from passages that were refused"))) if refused else said
+def _said(end: End, words: Words) -> str:
+    note: AnswerNote = "unsupported" if end.unsupported else ""
+    said = outcome_text(end.outcome, words, note) if end.outcome else words("cannot be told from this run")
+    return words(", ").join((said, words("from passages that were refused"))) if end.refused else said

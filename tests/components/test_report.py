@@ -181,6 +181,8 @@ def test_a_decision_map_is_drawn_where_there_is_one_with_the_own_settings_outlin
     refused = report_html(sample_record(), LOOP, EN, replace(drawn, refused=frozenset({(0, 0)})))
     assert refused.count("cell at-answered-unverified") == 1 and refused.count("cell at-answered own") == 1
     assert EN("from passages that were refused") in refused and EN("from passages that were refused") not in document
+    doubted = report_html(sample_record(), LOOP, EN, replace(drawn, unsupported=frozenset({(0, 0)})))
+    assert doubted.count("cell at-answered-unverified") == 1 and doubted.count("! Answered, not supported") == 1
 
 
 Broken = Literal["failed", "cancelled", "interrupted", "fallback", "abstained"]

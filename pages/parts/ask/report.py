@@ -49,12 +49,7 @@ def report_map(engine: Engine, record: RunRecord, words: Words) -> ReportMap | N
     across = sorted({*_ACROSS, own[0]})
     upwards = sorted({*(_UPWARDS if rate else _COUNTS), own[1]})
     rows = tuple(tuple(_tried(engine, record, {x: column, y: row}) for column in across) for row in upwards)
-    refused = (
-        (column, row)
-        for row, cells in enumerate(rows)
-        for column, found in enumerate(cells)
-        if any(item.unaccepted for item in found.admits)
-    )
+    tried = [((column, row), found) for row, cells in enumerate(rows) for column, found in enumerate(cells)]
     return ReportMap(
         x_label=setting_label(x, words),
         y_label=setting_label(y, words),
@@ -62,7 +57,8 @@ def report_map(engine: Engine, record: RunRecord, words: Words) -> ReportMap | N
         y_values=tuple(setting_text(y, value, words) for value in upwards),
         cells=tuple(tuple(found.outcome for found in cells) for cells in rows),
         point=(across.index(own[0]), upwards.index(own[1])),
-        refused=frozenset(refused),
+        refused=frozenset(place for place, found in tried if any(item.unaccepted for item in found.admits)),
+        unsupported=frozenset(place for place, found in tried if found.answer_note == "unsupported"),
     )
 
 
