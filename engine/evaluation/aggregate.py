@@ -18,7 +18,7 @@ from engine.evaluation.cases import Case, firsts
 from engine.evaluation.evidence import Evidence, Gathered, Told
 from engine.evaluation.figures import ANSWERED, NOTES, OUTCOMES, Evaluation, Lost, Measure, Measured, RightBy, ratio
 from engine.evaluation.kept import Kept, kept_under
-from engine.evaluation.limits import limits_of
+from engine.evaluation.limits import fetched_whole, limits_of, repeatable
 from engine.evaluation.scores import MAX_CUTOFF
 from engine.model.config import RoleModel, RunConfig
 from engine.replay.grid import paths
@@ -191,6 +191,11 @@ class _Measures:
         self.same_grader = _same_grader(evidence, configs)
         self.kept = kept
         self.limits = limits_of(evidence, configs)
+        self.repeatable = repeatable(evidence, configs)
+        """A step that was taken, or left out, would be so in any run under the setting."""
+        self.judged_whole = self.repeatable & replayed.all_judged & kept.seen_whole
+        """No other passage would be judged than what is recorded."""
+        self.fetched_whole = fetched_whole(evidence, configs)
         self.kept_most = np.array([config.top_k for config in configs]) * self.limits.rounds
         """Passages that all rounds of a run can keep [S]."""
         self.of, self.of_lost = _Population(cases), _Population(evidence.lost)
@@ -243,14 +248,17 @@ class _Measures:
         added = np.where(open_, most, 0.0)
         return Measured(total, weight, added, lost=self._lost(part, most))
 
-    def _cost(self, values: NDArray[np.generic], tells: BoolArray, most: FloatArray) -> Measured:
-        """A mean over all questions: of an unknown one at least what is known so far, and at most ``most``."""
+    def _cost(
+        self, values: NDArray[np.generic], tells: BoolArray, most: FloatArray, least: NDArray[np.generic] | None = None
+    ) -> Measured:
+        """A mean over all questions: an unknown one adds ``least``, or what is known so far, and at most ``most``."""
         known = np.nan_to_num(values.astype(np.float64))
+        surely = known if least is None else np.nan_to_num(least.astype(np.float64))
         return Measured(
             np.where(tells, known, 0.0),
             tells.astype(np.float64),
             ~tells,
-            np.where(tells, 0.0, known),
+            np.where(tells, 0.0, surely),
             np.where(tells, 0.0, np.maximum(most, known)),
             # Of a question without a run, no time is known either.
             self._lost("all", np.ones(tells.shape[1]), most if most.ndim == 1 else np.full(tells.shape[1], np.inf)),
@@ -370,16 +378,22 @@ class _Measures:
     def _costs(self) -> dict[Measure, Measured]:
         replayed, most = self.replayed, self.limits
         passed = ratio(replayed.passed, replayed.kept, otherwise=0.0)
-        timed = self.counted & ~np.isnan(replayed.seconds)
+        # An outcome that is not known may be a refusal, which nobody writes.
+        counts = self.counted & self.ended & self.repeatable & self.kept.seen_whole & self.fetched_whole
+        written = self.counted & ~self.ended
+        calls, built_in = (
+            np.where(self.repeatable, np.maximum(made - written, 0), 0)
+            for made in (replayed.calls, replayed.built_in_calls)
+        )
+        seconds = np.where(self.repeatable & ~written, replayed.seconds, 0.0)
+        timed, steps = counts & ~np.isnan(replayed.seconds), replayed.calls + replayed.built_in_calls
         return {
             "pass_rate": self._mean(passed, self.counted & replayed.all_judged, "all"),
             "rewrites": self._cost(np.maximum(replayed.round, 0), self.counted, most.rounds - 1),
-            "calls": self._cost(replayed.calls, self.counted, most.calls),
-            "built_in_calls": self._cost(replayed.built_in_calls, self.counted, most.built_in_calls),
-            "steps": self._cost(
-                replayed.calls + replayed.built_in_calls, self.counted, most.calls + most.built_in_calls
-            ),
-            "seconds": self._cost(replayed.seconds, timed, most.seconds),
+            "calls": self._cost(replayed.calls, counts, most.calls, calls),
+            "built_in_calls": self._cost(replayed.built_in_calls, counts, most.built_in_calls, built_in),
+            "steps": self._cost(steps, counts, most.calls + most.built_in_calls, calls + built_in),
+            "seconds": self._cost(replayed.seconds, timed, most.seconds, seconds),
         }
 
     def _rewrites(self) -> dict[Measure, Measured]:
@@ -404,7 +418,7 @@ class _Measures:
 
     def _grader(self) -> dict[Measure, Measured]:
         # The recorded verdicts say nothing of another grader.
-        tells = self.counted & self.same_grader
+        tells = self.counted & self.same_grader & self.judged_whole
         most = np.where(self.of.by_file, 1.0, self.kept_most)
 
         def share_of(weight: FloatArray, part: Literal["graded", "graded_exactly"]) -> Measured:

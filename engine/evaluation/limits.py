@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -11,7 +11,8 @@ from engine.evaluation.evidence import Evidence
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.replay.cost import CostModel, cost_model
-from engine.replay.masks import FloatArray
+from engine.replay.masks import BoolArray, FloatArray
+from engine.replay.table import RoundTable
 from engine.workflows import workflow
 
 _MEASURED = ("search", "grading", "rewrite", "generation")
@@ -51,6 +52,38 @@ def limits_of(evidence: Evidence, configs: Sequence[RunConfig]) -> Limits:
         np.array([cost.built_in_calls for cost in longest], dtype=np.float64),
         _seconds(evidence, configs),
     )
+
+
+def repeatable(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:
+    """[N, S]: what a run says of the steps of its rounds would hold of another run, too.
+
+    Not where time ran out or its grader could not be reached: how far a round is judged then differs from run to run.
+    """
+    cut = [any(map(_cut_short(item.table.config), item.table.rounds)) for item in evidence.gathered]
+    own = [[item.table.config == config for config in configs] for item in evidence.gathered]
+    return ~np.array(cut, np.bool_).reshape(-1, 1) | np.array(own, np.bool_).reshape(len(cut), len(configs))
+
+
+def fetched_whole(evidence: Evidence, configs: Sequence[RunConfig]) -> BoolArray:
+    """[N, S]: the searches of a run found all that is judged under a setting; False where deeper ones may find more."""
+    found = [
+        [not config.grade_probe or all(map(_reaching(config), item.table.rounds)) for config in configs]
+        for item in evidence.gathered
+    ]
+    return np.array(found, np.bool_).reshape(len(found), len(configs))
+
+
+def _reaching(config: RunConfig) -> Callable[[RoundTable], bool]:
+    return lambda found: found.exhausted or found.depth >= config.fetch_k
+
+
+def _cut_short(config: RunConfig) -> Callable[[RoundTable], bool]:
+    def cut(found: RoundTable) -> bool:
+        unjudged = found.searched and bool(found.left.any())
+        late = found.over or found.left_out or found.ended_s >= config.budget_s
+        return late or found.unreached or unjudged
+
+    return cut
 
 
 def _seconds(evidence: Evidence, configs: Sequence[RunConfig]) -> FloatArray:

@@ -21,9 +21,10 @@ from engine.evaluation.matching import met_map
 from engine.evaluation.scores import ranking_of, scores_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import passed_ids
-from engine.model.values import AnswerNote, PassageId, RunRecord
+from engine.model.values import AnswerNote, PassageId, RunRecord, Verdict
 from engine.replay import WhatIf, what_if
-from tests.engine.whatif.world import run_in, settings, variations, worlds
+from engine.replay.table import run_table
+from tests.engine.whatif.world import World, run_in, settings, variations, worlds
 from tests.evaluation.gathered import evidence_of, questions
 
 Met = Mapping[PassageId, tuple[int, ...]]
@@ -42,7 +43,7 @@ def plainly(
     if not found.path_known or found.outcome == "failed":
         return {}
     met = met_map(case, record)
-    made = _costs(found)
+    made = _costs(found, _repeatable(record, config) and _fetched(found, record, config))
     made.update(_context(case, found, met))
     made.update(_answer(case, record, found, met, judged.get(pair_id(case.question, record.answer))))
     if case.expected:
@@ -51,21 +52,47 @@ def plainly(
         made["false_rewrites"] = (float(sum(kept_expected[:-1])), float(len(found.steps) - 1))
         if found.outcome == "answered" and (kept_expected[-1] or not found.steps[-1].unseen):
             made["missed_rewrites"] = (float(not kept_expected[-1]), 1.0)
-    if case.expected or case.answerable is False:
+    judged_whole = found.gap != "verdicts" and not found.steps[-1].unseen and _repeatable(record, config)
+    if judged_whole and (case.expected or case.answerable is False):
         made.update(_grading(found, met, config))
     return made
 
 
-def _costs(found: WhatIf) -> dict[Measure, Pair]:
+def _repeatable(record: RunRecord, config: RunConfig) -> bool:
+    """Neither time nor a grader was missing, so that another run would judge as much of every round."""
+    if config == record.config:
+        return True
+    if any(item.reason in ("deadline", "grader_unavailable") for item in record.decisions):
+        return False
+    if any(item.ended_s >= record.config.budget_s for item in run_table(record).rounds):
+        return False
+    reused = {item.round + 1 for item in record.rewrites if item.repeated or item.failed}
+    for current in record.rounds:
+        judged = [item.passage for item in current.candidates] if record.config.grade_probe else current.kept
+        if not current.searched and current.index not in reused:
+            return False
+        if current.searched and any(passage.id not in current.verdicts for passage in judged):
+            return False
+    return True
+
+
+def _fetched(found: WhatIf, record: RunRecord, config: RunConfig) -> bool:
+    """Every passage that would be judged was found."""
+    if found.steps[-1].unseen:
+        return False
+    depths = [len(item.candidates) for item in record.rounds]
+    return not config.grade_probe or all(config.fetch_k <= n or n < record.config.fetch_k for n in depths)
+
+
+def _costs(found: WhatIf, sure: bool) -> dict[Measure, Pair]:
     cost, decision = found.cost, found.decisions[-1]
-    made: dict[Measure, Pair] = {
-        "rewrites": (found.rewrites, 1.0),
-        "calls": (cost.calls, 1.0),
-        "built_in_calls": (cost.built_in_calls, 1.0),
-        "steps": (cost.calls + cost.built_in_calls, 1.0),
-    }
-    if cost.seconds is not None:
-        made["seconds"] = (cost.seconds, 1.0)
+    made: dict[Measure, Pair] = {"rewrites": (found.rewrites, 1.0)}
+    if sure and found.outcome is not None:
+        made["calls"] = (cost.calls, 1.0)
+        made["built_in_calls"] = (cost.built_in_calls, 1.0)
+        made["steps"] = (cost.calls + cost.built_in_calls, 1.0)
+        if cost.seconds is not None:
+            made["seconds"] = (cost.seconds, 1.0)
     if found.gap != "verdicts":
         made["pass_rate"] = (decision.pass_rate, 1.0)
     return made
@@ -238,6 +265,48 @@ def test_what_running_the_questions_would_show_lies_within_the_bounds(data: st.D
         assert bounds.lower is not None
         assert bounds.lower <= truth + 1e-6, measure
         assert bounds.upper is None or truth <= bounds.upper + 1e-6, measure
+
+
+_YES = (Verdict(relevant=True, confidence=0.9, reason="because"),) * 6
+_ONE_SEARCH = (((0, 0.9), (1, 0.9), (2, 0.4), (3, 0.4), (4, 0.4), (5, 0.4)), (), (), ())
+_PROBED = RunConfig(top_k=3, similarity_threshold=0.3, gate="min_relevant", min_relevant=1, probe_k=3)
+
+
+@pytest.mark.parametrize(
+    ("world", "config", "tried", "measures"),
+    [
+        (
+            World(_ONE_SEARCH, _YES, ("new",) * 4),
+            replace(_PROBED, grade_probe=True),
+            replace(_PROBED, grade_probe=True, top_k=6, similarity_threshold=0.5),
+            ("steps", "built_in_calls"),
+        ),
+        (
+            World(_ONE_SEARCH, _YES, ("new",) * 4),
+            _PROBED,
+            replace(_PROBED, top_k=6),
+            ("steps", "built_in_calls", "grader_precision"),
+        ),
+        (
+            World(_ONE_SEARCH, _YES, ("new",) * 4, time_up=(0, "grade")),
+            replace(_PROBED, probe_k=6, gate="pass_rate", similarity_threshold=0.95, grade_pass_threshold=0.0),
+            replace(_PROBED, probe_k=6, gate="pass_rate", grade_pass_threshold=0.5),
+            ("steps", "built_in_calls"),
+        ),
+    ],
+    ids=["a deeper search is judged whole", "a deeper search keeps more", "time was up before all was judged"],
+)
+def test_what_another_run_would_judge_besides_leaves_its_steps_open(
+    world: World, config: RunConfig, tried: RunConfig, measures: tuple[Measure, ...]
+) -> None:
+    """BE-01: a figure that only a run of its own could show is bounded, and the bounds hold."""
+    case = Case("case", "?", (Expectation("passage", "p04"),), answerable=True)
+    guessed, true = (evaluate(gather([case], {"case": run_in(world, used)}), [tried]) for used in (config, tried))
+    for measure in measures:
+        bounds, truth = guessed.figure(measure), true.figure(measure).value
+        assert bounds.value is None and truth is not None, measure
+        assert bounds.lower is not None and bounds.upper is not None
+        assert bounds.lower <= truth <= bounds.upper, measure
 
 
 def test_the_recorded_settings_give_the_recorded_outcomes_and_everything_is_known() -> None:
