@@ -138,3 +138,14 @@ def test_maps_smallest_changes_and_the_watch_list_show_no_unsupported_answer_as_
     effect = pinned_effect([RESCUED], lambda _: ABSTAINING, lambda _: RESCUED.config)
     assert [item.direction for item in effect.changes] == ["worse"]
     assert "Answered, not supported" in pinned_nodes(effect, EN)[0].text
+
+
+def test_an_earlier_draft_that_would_stand_is_held_against_its_own_sources() -> None:
+    """The note of the run is on the answer that it gave."""
+    record = demo_record("demo-revision-en")
+    once = replace(record.config, options=replace(record.config.options, gener_epoch=1))
+    first, *later = record.drafts
+    invented = replace(first, text=f"{first.text} It cost $4711 in 1843 [1].")
+    for draft, note in ((first, ""), (invented, "unsupported")):
+        found = what_if(replace(record, drafts=(draft, *later), answer_note="uncited"), once)
+        assert (found.state, found.answer, found.answer_note) == ("known", draft.text, note)
