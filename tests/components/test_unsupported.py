@@ -32,6 +32,7 @@ from engine.replay.pinned import pinned_effect
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record
 from engine.workflows import compiled
+from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.graph import graph_of
 from tests.components.sample_run import sample_record
 
@@ -143,7 +144,7 @@ def test_maps_smallest_changes_and_the_watch_list_show_no_unsupported_answer_as_
 def test_an_earlier_draft_that_would_stand_is_held_against_its_own_sources() -> None:
     """The note of the run is on the answer that it gave."""
     record = demo_record("demo-revision-en")
-    once = replace(record.config, options=replace(record.config.options, gener_epoch=1))
+    once = replace(record.config, options=AnswerEvaluationOptions(1))
     first, *later = record.drafts
     invented = replace(first, text=f"{first.text} It cost $4711 in 1843 [1].")
     for draft, note in ((first, ""), (invented, "unsupported")):
