@@ -134,6 +134,17 @@ def test_every_flip_of_a_demo_can_be_said_and_set(language: UiLanguage) -> None:
     assert setting_of("run:abc") is None
 
 
+@pytest.mark.parametrize("record", [FORCED, RESCUED])
+def test_merged_columns_are_labelled_with_their_whole_range_or_with_nothing(record: RunRecord) -> None:
+    """The end of a range alone would name a single value where the column covers many."""
+    labels = []
+    for across, up in pairs_for(record.config).values():
+        view = map_view(decision_map(record, record.config, across, up), record.config, record.config, EN)
+        labels += [(band.label, band.span) for band in view.columns if band.label]
+    assert any(span > 1 for _, span in labels)
+    assert all(("–" in label) == (span > 1) for label, span in labels)
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("failure", FIGURES)
