@@ -58,12 +58,7 @@ class Bundle:
     @property
     def packages(self) -> frozenset[str]:
         """Top names of the packages that are imported, those of Python itself included."""
-        inside = {
-            (node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name).partition(".")[0]
-            for item in self._definitions.values()
-            for node in ast.walk(item.node)
-            if isinstance(node, ast.ImportFrom | ast.Import)
-        }
+        inside = {name for item in self._definitions.values() for name in _imported_inside(item)}
         return frozenset({item.module.partition(".")[0] for item in self._imports.values()} | inside)
 
     def text(self, docstring: str) -> str:
@@ -174,6 +169,16 @@ def _spaced(definitions: Sequence[Definition], texts: Mapping[str, str]) -> Iter
         before_value = place == 0 or isinstance(definitions[place - 1].node, ast.Assign | ast.AnnAssign)
         yield ("" if is_value and before_value else "\n\n" if place else "\n") + texts[item.name]
     yield "\n"
+
+
+@cache
+def _imported_inside(definition: Definition) -> frozenset[str]:
+    """Top names of the packages that a function imports when it runs."""
+    return frozenset(
+        (node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name).partition(".")[0]
+        for node in ast.walk(definition.node)
+        if isinstance(node, ast.ImportFrom | ast.Import)
+    )
 
 
 @cache

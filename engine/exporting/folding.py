@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _UNKNOWN = object()
+_LEAVES = (ast.Name, ast.Constant, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def _edits(tree: ast.Module, source: bytes, known: Mapping[str, object]) -> Iter
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         return starts[node.lineno - 1] + node.col_offset, end
 
-    for node in ast.walk(tree):
+    for node in _inner(tree):
         for block in _blocks(node):
             yield from _dead(block, starts)
         if isinstance(node, ast.If) and (decided := _value(node.test, known)) is not _UNKNOWN:
@@ -106,6 +107,15 @@ def _edits(tree: ast.Module, source: bytes, known: Mapping[str, object]) -> Iter
         elif isinstance(node, ast.BoolOp) and (shorter := _shorter(node, known)) is not None:
             joiner = b" and " if isinstance(node.op, ast.And) else b" or "
             yield _Edit(*span(node), joiner.join(source[slice(*span(item))] for item in shorter))
+
+
+def _inner(tree: ast.Module) -> Iterator[ast.AST]:
+    """All nodes but the leaves, most of them, in which nothing is left to decide."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, _LEAVES))
 
 
 def _shorter(node: ast.BoolOp, known: Mapping[str, object]) -> list[ast.expr] | None:

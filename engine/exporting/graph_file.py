@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +62,8 @@ def graph_file(config: RunConfig, collection: Collection, machine: Machine, sett
     assert chat_model is not None
     values = "".join(_settings(config, collection, machine, settings, chat_model.group()))
     body = used_parts(folded(values + program, decided), ["graph"])
-    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    nodes = list(ast.walk(ast.parse(body)))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
     wanted = {name: item for name, item in _imports(imports).items() if name in used}
     ours = {name: item for name, item in wanted.items() if item.ours}
     parts = Bundle(f"{item.module}:{item.name}" for item in ours.values())
@@ -71,7 +72,7 @@ def graph_file(config: RunConfig, collection: Collection, machine: Machine, sett
         f'"""{_docstring(config)}"""\n\nfrom __future__ import annotations\n\n{import_lines(others)}'
         f"{import_lines({name: Imported(PARTS, name) for name in ours})}{body.lstrip()}"
     )
-    packages = parts.packages | {item.module.partition(".")[0] for item in others.values()} | _lazily(body)
+    packages = parts.packages | {item.module.partition(".")[0] for item in others.values()} | _lazily(nodes)
     return GraphFile(text, parts, packages)
 
 
@@ -120,10 +121,9 @@ def _imports(text: str) -> dict[str, Imported]:
     return found
 
 
-def _lazily(body: str) -> set[str]:
+def _lazily(nodes: Iterable[ast.AST]) -> set[str]:
     """Packages that are imported inside functions."""
-    nodes = [node for node in ast.walk(ast.parse(body)) if isinstance(node, ast.ImportFrom)]
-    return {(node.module or "").partition(".")[0] for node in nodes}
+    return {(node.module or "").partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
 def _settings(
