@@ -164,9 +164,9 @@ def test_text_in_a_memory_is_never_markup(filled: Engine) -> None:
     assert "evil.example" not in "\n".join(str(item.value) for item in (*app.markdown, *app.caption, *app.info))
 
 
-@pytest.mark.parametrize("words", [EN, ZH], ids=["en", "zh"])
-def test_the_newest_runs_say_what_they_recalled_and_whether_it_changed_the_route(filled: Engine, words: Any) -> None:
+def test_the_newest_runs_say_what_they_recalled_and_whether_it_changed_the_route(filled: Engine) -> None:
     """DL-06: recalled at the start and shown."""
+    words = ZH
     app = opened("memory", language=words.language)
     drawn = inline(app)
     taken, without = words("answered directly"), words("direct passage search")

@@ -105,9 +105,9 @@ def test_a_gathering_that_ends_while_the_page_is_drawn_is_shown_whole(
     assert EN("{done} of {total} gathered", done=3, total=4) not in shown
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_slider_moves_the_figures_and_the_flips_without_a_run(gathered: Engine, language: UiLanguage) -> None:
+def test_a_slider_moves_the_figures_and_the_flips_without_a_run(gathered: Engine) -> None:
     """SC-04, SC-08: another pass threshold re-decides every question from evidence."""
+    language: UiLanguage = "zh"
     app = tune(language)
     words = words_for(language)
     before = runs(gathered)
@@ -262,11 +262,9 @@ def test_a_file_of_questions_is_imported_and_its_bad_lines_are_named(engine: Eng
     assert [case.question for case in engine.evaluation.query_set("mine").cases] == ["What is a set?"]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_file_is_asked_of_the_collection_in_the_sidebar_which_is_looked_at_first(
-    engine: Engine, language: UiLanguage
-) -> None:
+def test_a_file_is_asked_of_the_collection_in_the_sidebar_which_is_looked_at_first(engine: Engine) -> None:
     """The samples hold none of these sources; the collection that was chosen holds one."""
+    language: UiLanguage = "zh"
     words = words_for(language)
     engine.ingest([IngestItem("cats.md", data=b"# Cats\n\nCats eat fish.")], "pets")
     app = opened(language=language, collection="pets")
