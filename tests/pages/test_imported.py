@@ -8,8 +8,6 @@ import pytest
 
 from components.common.i18n import words_for
 from engine.engine import Engine
-from engine.host.values import ModelDetails
-from engine.llm.discovery import OllamaStatus
 from tests.pages.driving import button, inline, opened, visible
 from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
 
@@ -36,8 +34,7 @@ def test_judging_with_a_chat_model_shows_how_far_it_is_and_can_be_stopped(
     """The session stays free meanwhile; after a stop the offer is there again."""
     made = CragTrace("page2", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 7.5), ("cats", CATS, 3.0)])
     [run] = engine.traces.take(file_of(made.otlp("The moon."))).runs
-    small = ModelDetails("small", "d", 1, "1B", "Q4", "llama", ("chat",), 4096, None)
-    monkeypatch.setattr(Engine, "ollama", lambda *_, **__: OllamaStatus(True, "http://127.0.0.1:1", "1", (small,)))
+    monkeypatch.setattr(Engine, "chat_models", lambda *_, **__: ("ollama:small",))
     slow: Future[int] = Future()
     monkeypatch.setattr(type(engine.traces), "judge", lambda *_, **__: slow)
     app = opened(run=run)
