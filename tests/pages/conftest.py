@@ -9,6 +9,7 @@ import pytest
 from engine.engine import Engine
 from engine.running.process import use_engine
 from engine.settings import Settings
+from pages.parts.system import work
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +27,9 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
     use_engine(shared_engine)
     yield shared_engine
     use_engine(None)
+
+
+@pytest.fixture(autouse=True)
+def answers_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page shows what it asked of the machine, however busy that is, and not that it still looks."""
+    monkeypatch.setattr(work, "_SOON_S", 60.0)
