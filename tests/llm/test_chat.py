@@ -150,7 +150,7 @@ def test_a_call_that_hangs_ends_at_its_own_limit(server: OllamaStandIn, hangs: H
     trace = RecordingTrace()
     with pytest.raises(ModelTimeout):
         say(chat_model(server, call_timeout_s=0.2), trace)
-    server.wait_for(lambda seen: seen.requests[0].aborted)
+    server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].aborted)
     assert trace.errors == ["WB403"]
 
 
@@ -189,7 +189,7 @@ def test_cancelling_drops_the_connection_and_is_recorded(server: OllamaStandIn, 
             await asking
 
     asyncio.run(ask_and_cancel())
-    server.wait_for(lambda seen: seen.requests[0].aborted)
+    server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].aborted)
     assert [call.error for call in trace.calls] == ["cancelled"]
 
 

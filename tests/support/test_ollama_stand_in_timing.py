@@ -31,7 +31,7 @@ def test_a_gate_lets_pieces_through_one_by_one(server: OllamaStandIn) -> None:
         stream = client.chat("llama3.2:3b", ASK, stream=True)
         gate.allow()
         assert next(stream).message.content == "one"
-        server.wait_for(lambda seen: seen.requests[0].pieces_sent == 1)
+        server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].pieces_sent == 1)
         gate.allow()
         assert next(stream).message.content == " two"
         gate.open()
@@ -43,7 +43,7 @@ def test_a_slow_answer_waits_its_seconds_and_outlasts_a_shorter_client(server: O
     with ollama.Client(server.url, timeout=10) as client:
         assert [part.message.content for part in client.chat("llama3.2:3b", ASK, stream=True)] == ["a", " b", ""]
         # The client has the last piece before the server has noted that it is done.
-        server.wait_for(lambda seen: seen.requests[0].finished is not None)
+        server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].finished is not None)
         first = server.requests[0]
         assert first.finished is not None and first.finished - first.started >= 0.02
     with ollama.Client(server.url, timeout=0.05) as impatient, pytest.raises(httpx.ReadTimeout):
@@ -58,7 +58,7 @@ def test_a_client_that_leaves_mid_stream_is_noticed(server: OllamaStandIn) -> No
     server.script("chat", Slow(gate=gate))
     with httpx.stream("POST", f"{server.url}/api/chat", json={"model": "llama3.2:3b", "messages": ASK}) as answer:
         assert next(answer.iter_lines())
-    server.wait_for(lambda seen: seen.requests[0].aborted)
+    server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].aborted)
     assert (server.requests[0].pieces_sent, server.in_flight) == (1, 0)
 
 
@@ -103,7 +103,7 @@ def test_every_endpoint_can_hang(server: OllamaStandIn, endpoint: str) -> None:
     )
     with pytest.raises(httpx.ReadTimeout):
         httpx.request(method, f"{server.url}/api/{endpoint}", json=body, timeout=0.05)
-    server.wait_for(lambda seen: seen.requests[0].aborted)
+    server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].aborted)
     assert httpx.request(method, f"{server.url}/api/{endpoint}", json=body, timeout=10).status_code == 200
 
 

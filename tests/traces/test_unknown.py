@@ -151,8 +151,9 @@ def test_nothing_is_said_of_what_an_ungraded_trace_leaves_open() -> None:
     assert figures_of(record, EN)[3].value == "–"
     ended = [said_of(step, record, EN) for step in steps(events_of(record))][-1]
     assert ended == "The answer is the other program's own."
+    other = replace(ranks_alone(), question=record.question)
     told = text_of(
-        "".join(html_of(item) for item in comparison_nodes(difference(record, ranks_alone()), EN, all_passages=True))
+        "".join(html_of(item) for item in comparison_nodes(difference(record, other), EN, all_passages=True))
     )
     assert "A is not decided yet" in told
     assert "broke off" not in told
