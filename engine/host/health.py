@@ -134,7 +134,7 @@ def _timed(item: PartHealth, began: float) -> PartHealth:
 async def _collections(resources: Resources) -> list[CollectionInfo]:
     """None of a store that is still opening: a look at health neither opens it nor waits for it."""
     knowledge = resources.knowledge
-    return await knowledge.collections() if knowledge.is_open else []
+    return await knowledge.stored_collections() if knowledge.is_open else []
 
 
 async def _knowledge(resources: Resources, looking: asyncio.Task[list[CollectionInfo]]) -> list[PartHealth]:

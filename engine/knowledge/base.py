@@ -207,12 +207,14 @@ class KnowledgeBase:
 
         A history of weak points counts among the kinds of their sources.
         """
-        own, connected, noted = await asyncio.gather(
-            self._own_collections(), self.foreign.infos(), asyncio.to_thread(self._with_history)
-        )
+        listed, noted = await asyncio.gather(self.stored_collections(), asyncio.to_thread(self._with_history))
+        return [info.of_kinds("temporal") if info.name in noted else info for info in listed]
+
+    async def stored_collections(self) -> list[CollectionInfo]:
+        """List what :meth:`collections` does by the stores alone: it waits for no other database."""
+        own, connected = await asyncio.gather(self._own_collections(), self.foreign.infos())
         person = acting()
-        readable = [info for info in (*own, *connected) if person.may_read(info.name)]
-        return [info.of_kinds("temporal") if info.name in noted else info for info in readable]
+        return [info for info in (*own, *connected) if person.may_read(info.name)]
 
     def _with_history(self) -> frozenset[str]:
         """Collections that have a history; none where it cannot be read, which the page of the history says."""
