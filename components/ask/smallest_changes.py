@@ -41,8 +41,11 @@ def smallest_change_nodes(
 def boundary_text(boundary: DecisionBoundary, words: Words) -> str:
     """``pass rate 0.60 → 0.40: answered at round 0, 3 rewrites fewer``, and what it lets in."""
     saved = saving_parts(((REWRITES, boundary.rewrites_saved),), words)
-    ending = noted_text(words(ENDS_AT_ROUND[boundary.outcome], round=boundary.round), words, boundary.answer_note)
-    parts = [begun_small(ending, words), saved, lets_in(boundary.admits, words)]
+    ending = words(ENDS_AT_ROUND[boundary.outcome], round=boundary.round)
+    noted = noted_text(ending, words, boundary.answer_note)
+    # Some notes hold the ending, others stand in its place: the round is said all the same.
+    ended = [noted] if ending in noted else [ending, noted]
+    parts = [*(begun_small(part, words) for part in ended), saved, lets_in(boundary.admits, words)]
     return words(
         "{name} {old} → {new}: {end}",
         name=words(VARIED_SETTINGS[boundary.name]),
