@@ -77,7 +77,7 @@ def test_a_branch_that_is_not_waited_for_answers_with_where_its_events_are(
     response = client.post(f"/api/runs/{parent['id']}/fork", json={"wait": False})
     body = response.json()
     assert (response.status_code, body["events"]) == (202, f"/api/runs/{body['id']}/events")
-    assert engine.wait(body["id"], 30)
+    assert engine.wait(body["id"], 60)
     assert engine.record(body["id"]).answer == parent["answer"]
 
 

@@ -99,7 +99,7 @@ def test_a_cancelled_embedding_goes_no_further_than_its_text() -> None:
 
     async def cancelled() -> None:
         task = asyncio.create_task(embedder.embed_passages(["text"] * 400))
-        await asyncio.to_thread(model.began.wait, 10)
+        await asyncio.to_thread(model.began.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

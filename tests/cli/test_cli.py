@@ -132,7 +132,7 @@ def _served(engine: Engine) -> Iterator[None]:
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not server.started:
         assert time.monotonic() < deadline, "the server did not start"
         thread.join(0.01)
@@ -143,4 +143,4 @@ def _served(engine: Engine) -> Iterator[None]:
         yield
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(60)

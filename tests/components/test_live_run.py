@@ -35,7 +35,7 @@ def page(state: str, language: str) -> None:
 @pytest.mark.parametrize("state", ["idle", "active", "finished"])
 def test_the_picture_mounts_and_nothing_is_chosen_yet(state: str, language: str) -> None:
     """SC-12: before, during and after a run."""
-    app = AppTest.from_function(page, kwargs={"state": state, "language": language}).run(timeout=20)
+    app = AppTest.from_function(page, kwargs={"state": state, "language": language}).run(timeout=60)
     assert not app.exception
     assert app.markdown[0].value == "LiveRunResult(selected_node=None, finished=None)"
 
@@ -43,19 +43,19 @@ def test_the_picture_mounts_and_nothing_is_chosen_yet(state: str, language: str)
 def test_a_node_chosen_in_the_browser_reaches_the_page() -> None:
     app = AppTest.from_function(page, kwargs={"state": "finished", "language": "en"})
     app.session_state["live"] = {"selected": "grade"}
-    app.run(timeout=20)
+    app.run(timeout=60)
     assert "selected_node='grade'" in app.markdown[0].value
 
 
 def test_a_name_that_is_no_node_is_not_taken_for_a_choice() -> None:
     app = AppTest.from_function(page, kwargs={"state": "finished", "language": "en"})
     app.session_state["live"] = {"selected": "<script>"}
-    app.run(timeout=20)
+    app.run(timeout=60)
     assert "selected_node=None" in app.markdown[0].value
 
 
 def test_neither_passages_nor_prompts_travel_with_the_picture() -> None:
-    app = AppTest.from_function(page, kwargs={"state": "finished", "language": "en"}).run(timeout=20)
+    app = AppTest.from_function(page, kwargs={"state": "finished", "language": "en"}).run(timeout=60)
     passage = fold_all(recorded_run(1)).rounds[0].candidates[0].passage.text
     sent = inline(app)
     assert "0.20 < 0.60" in sent

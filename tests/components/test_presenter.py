@@ -26,7 +26,7 @@ EN = words_for("en")
 def test_every_moment_of_a_replay_is_the_picture_that_a_live_viewer_had(rewrites: int, outcome: Outcome) -> None:
     """SC-12"""
     events = [event for event in recorded_run(rewrites, outcome) if event.stored]
-    app = AppTest.from_function(staged, kwargs={"rewrites": rewrites, "outcome": outcome}).run(timeout=30)
+    app = AppTest.from_function(staged, kwargs={"rewrites": rewrites, "outcome": outcome}).run(timeout=60)
     sent = stage_of(app)
     for plan in ("wide", "narrow"):
         shown: dict[str, object] = {}
@@ -38,7 +38,7 @@ def test_every_moment_of_a_replay_is_the_picture_that_a_live_viewer_had(rewrites
 
 
 def test_neither_passages_nor_prompts_travel_with_the_moments() -> None:
-    app = AppTest.from_function(staged, kwargs={"rewrites": 1, "outcome": "answered"}).run(timeout=30)
+    app = AppTest.from_function(staged, kwargs={"rewrites": 1, "outcome": "answered"}).run(timeout=60)
     sent = json.dumps(stage_of(app)["drawings"])
     passage = fold_all(recorded_run(1)).rounds[0].candidates[0].passage.text
     assert "0.20 < 0.60" in sent
@@ -49,7 +49,7 @@ def test_neither_passages_nor_prompts_travel_with_the_moments() -> None:
 def test_a_card_names_the_moment_of_its_verdict_and_a_step_that_of_its_end() -> None:
     """The tokens of a run that is still in memory are no moments."""
     events = [event for event in recorded_run(1) if event.stored]
-    sent = stage_of(AppTest.from_function(staged, kwargs={"rewrites": 1, "outcome": "answered"}).run(timeout=30))
+    sent = stage_of(AppTest.from_function(staged, kwargs={"rewrites": 1, "outcome": "answered"}).run(timeout=60))
     for cards in sent["cards"]:
         for card in cards["shown"]:
             event = events[card["judged"]]
@@ -109,16 +109,16 @@ def page(language: str, told: dict[str, object] | None) -> None:
     ],
 )
 def test_the_page_hears_of_the_step_that_the_browser_shows_of_this_run(told: dict[str, object] | None, at: int) -> None:
-    app = AppTest.from_function(page, kwargs={"language": "en", "told": told}).run(timeout=30)
+    app = AppTest.from_function(page, kwargs={"language": "en", "told": told}).run(timeout=60)
     assert not app.exception
     assert app.markdown[0].value == f"step {at}"
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "The rewriter tries other words"), ("zh", "重写员换了一种问法")])
 def test_sentences_and_cards_come_in_the_language_of_the_page(language: str, said: str) -> None:
-    app = AppTest.from_function(page, kwargs={"language": language, "told": None}).run(timeout=30)
+    app = AppTest.from_function(page, kwargs={"language": language, "told": None}).run(timeout=60)
     assert said in inline(app)
     assert ("✓ helps" if language == "en" else "✓ 有用") in inline(app)
     assert len(app.button) == 9
-    app.button[3].click().run(timeout=30)
+    app.button[3].click().run(timeout=60)
     assert app.markdown[1].value == f"picked demo-forced-{language}"

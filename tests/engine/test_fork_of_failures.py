@@ -36,7 +36,7 @@ def engine(fakes: FakeResources, tmp_path: Path) -> Iterator[Engine]:
 
 def forked(engine: Engine, parent: RunRecord, config: RunConfig = CONFIG, **changes: object) -> RunRecord:
     run_id = engine.fork(parent, config, **changes)  # type: ignore[arg-type]
-    assert engine.wait(run_id, 30)
+    assert engine.wait(run_id, 60)
     return engine.record(run_id)
 
 

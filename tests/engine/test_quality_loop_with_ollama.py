@@ -65,4 +65,4 @@ def test_a_model_server_that_never_answers_ends_with_the_budget(engine: Engine, 
     config = RunConfig(workflow="quality_loop", models=RoleModels(rewriter=CHAT), budget_s=6)
     record = engine.run("图论", config)
     assert (record.outcome, record.reason) == ("answered_forced", "deadline")
-    assert record.duration_ms < 20_000, "far below the time limit of a call"
+    assert record.duration_ms < 60_000, "less than the time limit of a call"

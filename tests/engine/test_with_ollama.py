@@ -126,7 +126,6 @@ def test_a_hanging_grader_is_cut_off_by_the_budget_and_its_connection_dropped(
     assert record.decisions[0].reason == "deadline"
     assert record.outcome == "abstained"
     ollama.wait_for(lambda seen: all(item.aborted for item in seen.requests_to("chat")))
-    assert record.duration_ms < 10_000
 
 
 def test_a_collection_embedded_by_ollama_is_searched_with_the_same_model(ollama: OllamaStandIn, tmp_path: Path) -> None:

@@ -374,14 +374,14 @@ def test_names_that_differ_only_in_chinese_give_different_collections() -> None:
     assert (collection_name("xquad-dev.en"), collection_name("SciFact")) == ("xquad_dev_en", "scifact")
 
 
-def test_a_file_that_gives_everything_one_name_is_read_in_seconds() -> None:
+def test_a_file_that_gives_everything_one_name_is_read_in_less_than_a_minute() -> None:
     """Trying every number again for every line would take minutes for questions and hours for documents."""
     began = time.perf_counter()
     made = common.Import("set.csv")
     for number in range(common.MOST_CASES):
         made.add_case(Case("same", "q"))
         made.add_document("same", f"text {number}")
-    assert time.perf_counter() - began < 10
+    assert time.perf_counter() - began < 60
     assert len({case.id for case in made.cases}) == len({item.name for item in made.items}) == common.MOST_CASES
     assert (made.cases[2].id, made.items[2].name) == ("same-3", "same-3.txt")
 

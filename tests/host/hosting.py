@@ -16,7 +16,7 @@ from engine.settings import Settings
 
 T = TypeVar("T")
 NOWHERE = "http://127.0.0.1:1"
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 
 
 @contextmanager

@@ -154,7 +154,7 @@ def test_on_postgres_the_command_that_moves_data_takes_connections_along(
     assert "connections" in capsys.readouterr().err
 
 
-def until(condition: Callable[[], bool], limit_s: float = 30.0) -> None:
+def until(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
     end = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < end, "it did not come to that"

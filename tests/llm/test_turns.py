@@ -23,7 +23,7 @@ from engine.llm.turns import LOOK_S, Turns
 ROOT = Path(str(engine.__file__)).parent.parent
 SERVER = "http://model.test"
 MOST = 3
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 CALLS = """
 import asyncio, os, sys

@@ -145,7 +145,7 @@ def test_it_tries_again_by_itself(path: Path, faults: list[WorkbenchError]) -> N
 
     with RunStore(SqliteFile(path, "runs", open_file=third_time_lucky), on_fault=faults.append) as store:
         append_all(store, recorded_run())
-        assert opened.wait(20)
+        assert opened.wait(60)
         assert store.load("run-1").outcome == "answered"
     with RunStore(path) as again:
         assert again.load("run-1").outcome == "answered"

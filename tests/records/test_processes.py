@@ -83,7 +83,7 @@ class Child:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(60)
 
     @staticmethod
     def _pipe(pipe: IO[Any] | None) -> IO[Any]:
@@ -119,7 +119,7 @@ def test_a_run_whose_process_died_is_interrupted_and_keeps_all_it_had(path: Path
             child.kill()
         else:
             child.order("exit")
-            child.process.wait(20)
+            child.process.wait(60)
         record = store.load("run-1")
         assert (record.outcome, record.reason) == ("interrupted", "interrupted")
         assert record.answer == fold_all(had).answer != ""

@@ -108,7 +108,7 @@ def test_events_are_readable_before_anything_is_on_disk(tmp_path: Path) -> None:
 
     def slow_disk(path: Path) -> sqlite3.Connection:
         if threading.current_thread().name == "run-records":
-            release.wait(20)
+            release.wait(60)
         raise sqlite3.OperationalError("not now")
 
     store = RunStore(SqliteFile(tmp_path / "runs.db", "runs", open_file=slow_disk), on_fault=lambda fault: None)
@@ -338,7 +338,7 @@ def test_closing_while_others_flush_leaves_nobody_waiting(tmp_path: Path) -> Non
         flusher.start()
     store.close()
     for flusher in flushers:
-        flusher.join(20)
+        flusher.join(60)
     assert ended == ["flusher"] * 4
 
 

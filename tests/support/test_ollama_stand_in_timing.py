@@ -27,7 +27,7 @@ def server() -> Iterator[OllamaStandIn]:
 def test_a_gate_lets_pieces_through_one_by_one(server: OllamaStandIn) -> None:
     gate = Gate()
     server.script("chat", Slow(gate=gate))
-    with ollama.Client(server.url, timeout=10) as client:
+    with ollama.Client(server.url, timeout=60) as client:
         stream = client.chat("llama3.2:3b", ASK, stream=True)
         gate.allow()
         assert next(stream).message.content == "one"
@@ -40,7 +40,7 @@ def test_a_gate_lets_pieces_through_one_by_one(server: OllamaStandIn) -> None:
 
 def test_a_slow_answer_waits_its_seconds_and_outlasts_a_shorter_client(server: OllamaStandIn) -> None:
     server.script("chat", Slow(per_token_s=0.01, reply=Reply("a b")), Slow(per_token_s=60))
-    with ollama.Client(server.url, timeout=10) as client:
+    with ollama.Client(server.url, timeout=60) as client:
         assert [part.message.content for part in client.chat("llama3.2:3b", ASK, stream=True)] == ["a", " b", ""]
         # The client has the last piece before the server has noted that it is done.
         server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].finished is not None)
@@ -84,14 +84,14 @@ def test_a_hanging_answer_is_released_when_the_stand_in_closes(after_tokens: int
     with (
         OllamaStandIn(["llama3.2:3b"]) as server,
         ThreadPoolExecutor(1) as pool,
-        ollama.Client(server.url, timeout=10) as client,
+        ollama.Client(server.url, timeout=60) as client,
     ):
         server.script("chat", Hangs(after_tokens))
         asking = pool.submit(lambda: list(client.chat("llama3.2:3b", ASK, stream=True)))
         server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].pieces_sent == pieces)
         assert not asking.done()
         server.close()
-        assert isinstance(asking.exception(timeout=10), httpx.TransportError)
+        assert isinstance(asking.exception(timeout=60), httpx.TransportError)
         assert not server.requests[0].aborted
 
 
@@ -104,13 +104,13 @@ def test_every_endpoint_can_hang(server: OllamaStandIn, endpoint: str) -> None:
     with pytest.raises(httpx.ReadTimeout):
         httpx.request(method, f"{server.url}/api/{endpoint}", json=body, timeout=0.05)
     server.wait_for(lambda seen: bool(seen.requests) and seen.requests[0].aborted)
-    assert httpx.request(method, f"{server.url}/api/{endpoint}", json=body, timeout=10).status_code == 200
+    assert httpx.request(method, f"{server.url}/api/{endpoint}", json=body, timeout=60).status_code == 200
 
 
 def test_the_most_concurrent_requests_are_counted(server: OllamaStandIn) -> None:
     gate = Gate()
     server.script("embed", *[Slow(gate=gate)] * 3)
-    with ThreadPoolExecutor(3) as pool, ollama.Client(server.url, timeout=10) as client:
+    with ThreadPoolExecutor(3) as pool, ollama.Client(server.url, timeout=60) as client:
         asking = [pool.submit(client.embed, "nomic-embed-text", "a") for _ in range(3)]
         server.wait_for(lambda seen: seen.in_flight == 3)
         gate.open()
