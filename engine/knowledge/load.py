@@ -11,7 +11,8 @@ import errno
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -53,6 +54,9 @@ class Document:
     encoding: str = ""
     """Of a text file, as Python names it; empty for formats that say it themselves."""
     notes: tuple[SourceNote, ...] = ()
+    """What was left out and why."""
+    read: Mapping[str, int] = field(default_factory=dict)
+    """How many parts of each kind were read."""
 
 
 _LOADERS: dict[str, Loader] = {}
@@ -116,6 +120,7 @@ def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB) -> Do
         format=_suffix(name).removeprefix("."),
         encoding=contents.encoding,
         notes=contents.notes,
+        read=contents.read,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from engine.errors import SourceBomb
@@ -47,8 +47,11 @@ class Contents:
     sections: tuple[Section, ...]
     kind: SourceKind = "vector"
     notes: tuple[SourceNote, ...] = ()
+    """What was left out and why; counts stand in ``count``."""
     encoding: str = ""
     """Of a text file, as Python names it; empty for formats that say it themselves."""
+    read: Mapping[str, int] = field(default_factory=dict)
+    """How many parts of each kind were read: ``{"paragraphs": 12, "tables": 2}``."""
 
 
 Loader = Callable[[str, bytes], Contents]

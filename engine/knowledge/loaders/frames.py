@@ -43,6 +43,7 @@ def packed(contents: Contents) -> dict[str, Any]:
         "kind": contents.kind,
         "notes": [[note.code, note.params] for note in contents.notes],
         "encoding": contents.encoding,
+        "read": dict(contents.read),
     }
 
 
@@ -53,6 +54,7 @@ def unpacked(head: dict[str, Any]) -> Contents:
         kind=kind_named(head["kind"]),
         notes=tuple(SourceNote(code, params) for code, params in head["notes"]),
         encoding=head["encoding"],
+        read=head["read"],
     )
 
 
