@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING
 from components.common.i18n import words_for
 from tests.benchmarks.harness import Bench, Row
 from tests.benchmarks.tune_page import SET, gathered_folder
-from tests.browser.screenshots import CHROMIUM_ARGUMENTS, IDLE
+from tests.browser.chromium import launched
+from tests.browser.screenshots import IDLE
 from tests.browser.server import App, started_app
 
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ _GATHERED = 60
 
 def page_opening(bench: Bench) -> Iterator[Row]:
     """Seconds from the address, or the press, to what was asked for being on the page; and what they cost the app."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        raise RuntimeError("no Chromium on this machine: install the package chromium")
     from playwright.sync_api import sync_playwright
 
     folder = bench.folder / "data"
@@ -44,7 +41,7 @@ def page_opening(bench: Bench) -> Iterator[Row]:
             app.wait_until_served()
             app.wait_until_ready()
             runs = [item["id"] for item in app.get("/api/runs?limit=3")]
-            browser = playwright.chromium.launch(executable_path=found, args=list(CHROMIUM_ARGUMENTS))
+            browser = launched(playwright)
             for name, work in zip(_BUDGETS, _openings(browser, app, runs), strict=True):
                 began, before = time.perf_counter(), app.cpu_s()
                 work()

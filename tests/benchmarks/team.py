@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import os
-import shutil
 import signal
 import threading
 import time
@@ -32,7 +31,7 @@ from engine.model.values import RunRecord
 from engine.running.running_app import RunningApp
 from engine.settings import Settings
 from tests.benchmarks.harness import Bench, Row, table
-from tests.browser.screenshots import CHROMIUM_ARGUMENTS
+from tests.browser.chromium import launched
 from tests.browser.server import App, started_app
 from tests.support import milvus_server, postgres_server, ray_cluster
 
@@ -165,11 +164,8 @@ def _workers(cluster: ray_cluster.Cluster) -> list[int]:
 def _begin_on_the_page(app: App) -> None:
     from playwright.sync_api import sync_playwright
 
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        raise RuntimeError("no Chromium on this machine: install the package chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM_ARGUMENTS))
+        browser = launched(playwright)
         page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="en-US")
         page.set_default_timeout(_PATIENCE_MS)
         page.goto(f"{app.url}/tune?lang=en&query_set={SET}")

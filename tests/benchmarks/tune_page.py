@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 import uuid
 from collections.abc import Iterator
@@ -20,7 +19,8 @@ from engine.model.values import RunId
 from engine.records.store import RunStore
 from engine.settings import Settings
 from tests.benchmarks.harness import Bench, Row
-from tests.browser.screenshots import CHROMIUM_ARGUMENTS, IDLE
+from tests.browser.chromium import launched
+from tests.browser.screenshots import IDLE
 from tests.browser.server import started_app
 
 if TYPE_CHECKING:
@@ -56,9 +56,6 @@ _REPAINTED = """
 
 def tune_page(bench: Bench) -> Iterator[Row]:
     """Runs of the sample questions by the built-in models; for many runs, copies of them under other ids."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        raise RuntimeError("no Chromium on this machine: install the package chromium")
     from playwright.sync_api import sync_playwright
 
     for count in sorted({min(_FEW, bench.sizes.swept), bench.sizes.swept}):
@@ -67,7 +64,7 @@ def tune_page(bench: Bench) -> Iterator[Row]:
         with started_app(folder) as app, sync_playwright() as playwright:
             app.wait_until_served()
             app.wait_until_ready()
-            browser = playwright.chromium.launch(executable_path=found, args=list(CHROMIUM_ARGUMENTS))
+            browser = launched(playwright)
             page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="en-US")
             page.set_default_timeout(_PATIENCE_MS)
             page.goto(f"{app.url}/tune?lang=en&query_set={SET}&{_STARTS}")

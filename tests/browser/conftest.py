@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,9 +9,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.screenshots import CHROMIUM_ARGUMENTS, IDLE
+from tests.browser.chromium import chromium_here
+from tests.browser.screenshots import IDLE
 from tests.browser.server import App, started_app
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest, Reply
@@ -55,15 +54,8 @@ OpenTab = Callable[..., Watched]
 @pytest.fixture(scope="package")
 def chrome() -> Iterator[Browser]:
     """Package-wide and no wider: while Playwright runs, no other test of this thread can run an event loop."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        if os.environ.get("WORKBENCH_TEST_ALL"):
-            pytest.fail("WORKBENCH_TEST_ALL is set, but there is no Chromium on this machine.")
-        pytest.skip("no Chromium on this machine: install the package chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(CHROMIUM_ARGUMENTS))
+    with chromium_here() as browser:
         yield browser
-        browser.close()
 
 
 class Replies:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -19,19 +18,10 @@ from engine.evaluation.cases import SAMPLE_SET
 from engine.model.config import WORKFLOWS, Mode, RunConfig
 from engine.records import PINNED
 from engine.settings import Settings
+from tests.browser.chromium import launched
 from tests.browser.server import App, started_app
 from tests.support.office_files import docx, pptx, scanned_pdf, xlsx
 
-CHROMIUM_ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-extensions",
-)
 MOST_BYTES = 300_000
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _PATIENCE_MS = 60_000
@@ -187,21 +177,16 @@ PICTURES = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 1 where there is no Chromium."""
     parser = argparse.ArgumentParser(prog="python -m tests.browser.screenshots", description="Take README's pictures.")
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args(arguments).folder
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        print("No Chromium was found: install the package `chromium`.", file=sys.stderr)
-        return 1
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="workbench-pictures-") as data:
         runs = prepared(Path(data))
         with (
             started_app(Path(data)) as app,
             sync_playwright() as playwright,
-            playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_ARGUMENTS]) as browser,
+            launched(playwright) as browser,
         ):
             app.wait_until_served()
             app.wait_until_ready()

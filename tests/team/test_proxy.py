@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
 import signal
 import threading
 import urllib.request
@@ -13,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, expect, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from tests.browser.screenshots import CHROMIUM_ARGUMENTS, IDLE
+from tests.browser.chromium import chromium_here
+from tests.browser.screenshots import IDLE
 from tests.team.conftest import Team
 
 QUESTION = "How many rows does a truth table with five variables need?"
@@ -44,13 +44,8 @@ def cookie_of(team: Team, instance: str) -> str:
 
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("no Chromium on this machine: install the package chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(CHROMIUM_ARGUMENTS))
+    with chromium_here() as browser:
         yield browser
-        browser.close()
 
 
 def test_on_a_server_what_goes_through_the_proxy_is_in_both_replicas(team: Team) -> None:
