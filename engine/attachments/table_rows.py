@@ -11,11 +11,11 @@ from engine.attachments.admission import MOST_COLUMNS, MOST_ROWS
 from engine.errors import SourceEmpty
 from engine.knowledge.loaders.encoding import read_text
 from engine.knowledge.loaders.separated import separated_rows
-from engine.knowledge.loaders.tables import header_row
+from engine.knowledge.loaders.tables import Cell, cell_texts, header_rows, joined_header
 from engine.knowledge.loaders.web_page import html_tables
 from engine.knowledge.loaders.workbook import first_sheet
 
-Rows = Sequence[Sequence[str]]
+Rows = Sequence[Sequence[Cell]]
 _SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 _EMPHASIS = re.compile(r"(\*\*|__|`)(.+?)\1")
 _BAR = re.compile(r"(?<!\\)\|")
@@ -29,7 +29,7 @@ class TableRead:
     """The largest table of a file."""
 
     form: str
-    rows: Rows
+    rows: Sequence[Sequence[str]]
     """A row and a column more than allowed where there are more."""
     headed: bool
     caption: str = ""
@@ -55,14 +55,16 @@ def table_of(name: str, data: bytes) -> TableRead:
 
 
 def _table_of(name: str, form: str, tables: Sequence[Rows], others: bool = False) -> TableRead:
-    rows = max(tables, key=lambda table: sum(bool(cell) for row in table for cell in row))
-    shown = [[" ".join(cell.split()) for cell in row[: MOST_COLUMNS + 1]] for row in rows[: MOST_ROWS + 1]]
-    shown = [row for row in shown if any(row)]
+    rows = max(tables, key=lambda table: sum(bool(cell) for row in table for cell in cell_texts(row)))
+    shown = [row[: MOST_COLUMNS + 1] for row in rows[: MOST_ROWS + 1] if any(cell_texts(row))]
     if not shown:
         raise SourceEmpty(name=name)
-    place = header_row(shown[:10])
-    caption = "; ".join(cell for row in shown[: place or 0] for cell in row if cell)
-    return TableRead(form, shown[place or 0 :], place is not None, caption, others or len(tables) > 1)
+    places = header_rows(shown[:10])
+    caption = "; ".join(cell for row in shown[: places.start] for cell in dict.fromkeys(cell_texts(row)) if cell)
+    header = [joined_header(shown[places.start : places.stop])] if places else []
+    return TableRead(
+        form, [*header, *map(cell_texts, shown[places.stop :])], bool(places), caption, others or len(tables) > 1
+    )
 
 
 def _separated(name: str, data: bytes, named: bool) -> list[Rows]:

@@ -116,13 +116,13 @@ def test_a_line_above_the_header_is_kept_beside_the_name() -> None:
     assert found.others
 
 
-def test_the_largest_table_of_a_page_is_taken_and_cells_over_several_places_stay_in_place() -> None:
+def test_the_largest_table_of_a_page_is_taken_and_cells_over_several_places_count_in_each() -> None:
     page = (
         b"<table><tr><td>a<td>b</tr></table><table><tr><th colspan=2>A<th>B</tr>"
         b"<tr><td rowspan=2>1<td>2<td>3</tr><tr><td>4<td>5</tr></table>"
     )
     found = table_of("p.html", page)
-    assert [list(row) for row in found.rows] == [["A", "", "B"], ["1", "2", "3"], ["", "4", "5"]]
+    assert [list(row) for row in found.rows] == [["A", "A", "B"], ["1", "2", "3"], ["1", "4", "5"]]
     assert found.others
 
 

@@ -26,6 +26,9 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 """What programs write where their user gave no title."""
+_ONE_WORD = re.compile(r"[-+−–]?\w+(?:[.,]\d+)?|\(.*\)|.", re.DOTALL)
+_READS_AS_IT_IS = re.compile(r"\[[^\]]*\]|st|nd|rd|th|[®™℠©]|TM|SM")
+"""Set above or below the line, and understood without it: references, English ordinals, marks of trade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,29 @@ def document_title(text: str) -> str:
     """The title that a document's properties give, or nothing where a program filled it in by itself."""
     words = _PROGRAM.sub("", heading(text))
     return "" if _NO_TITLE.fullmatch(words) else words
+
+
+def raised(text: str) -> str:
+    """Words that are set above the line: ``^9``, ``^(n+1)``; a reference in brackets and ``th`` read as they are."""
+    return _marked(text, "^")
+
+
+def lowered(text: str) -> str:
+    """Words that are set below the line: ``_2``, ``_(n+1)``."""
+    return _marked(text, "_")
+
+
+def struck(text: str) -> str:
+    """Words that are struck out and must not read as if they held: ``~~5~~``."""
+    words = text.strip()
+    return text.replace(words, f"~~{words}~~", 1) if words else text
+
+
+def _marked(text: str, mark: str) -> str:
+    words = text.strip()
+    if not words or _READS_AS_IT_IS.fullmatch(words):
+        return text
+    return text.replace(words, f"{mark}{words}" if _ONE_WORD.fullmatch(words) else f"{mark}({words})", 1)
 
 
 def numbers(values: Iterable[int], most: int = 12) -> str:

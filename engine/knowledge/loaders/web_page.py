@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import SourceDamaged, SourceEmpty
 from engine.knowledge.loaders.contents import Contents, Outline, Section, heading
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.markdown import encoding_notes
-from engine.knowledge.loaders.tables import table_text
+from engine.knowledge.loaders.tables import Cell, Span, joined_header, spread, table_text
 from engine.knowledge.loaders.wrapping import joined_lines
 from engine.messages import N_
 
@@ -38,6 +39,8 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BREAK, _INDENT = "\u2028", "\u2029"
 """Marks that white space is not folded into."""
 _MARK = re.compile(r"-|\d+\.")
+_ALL = 1000
+"""Columns that a cell reaches over at most."""
 _SHARE_OF_MAIN = 0.4
 
 
@@ -54,13 +57,21 @@ def load_html(name: str, data: bytes) -> Contents:
     return Contents(title or walk.outline.title, sections, notes=encoding_notes(decoded), encoding=decoded.encoding)
 
 
-def html_tables(name: str, data: bytes, most_rows: int, most_columns: int) -> list[list[list[str]]]:
-    """Rows of each table of data, in the order of the page; a cell over several places fills only the first of them.
+def html_tables(name: str, data: bytes, most_rows: int, most_columns: int) -> list[list[Sequence[Cell]]]:
+    """Rows of each table of data, in the order of the page, several rows of header as one; spans fill their places.
 
     One row and one column more than allowed are given where there are more. Raises as :func:`load_html`.
     """
     root, _ = _parsed(name, data)
-    return [_grid(_cells(table), most_rows + 1, most_columns + 1) for table in root.iter("table") if _is_data(table)]
+    return [_grid(table, most_rows + 1, most_columns + 1) for table in root.iter("table") if _is_data(table)]
+
+
+def _grid(table: HtmlElement, most_rows: int, most_columns: int) -> list[Sequence[Cell]]:
+    cells, heads = _rows(table, most_columns)
+    rows = [row[:most_columns] for row in spread(cells[: most_rows + len(heads or ())])]
+    top = next((number for number in range(len(rows)) if number not in (heads or ())), 0)
+    header: list[Sequence[Cell]] = [joined_header(rows[:top])] if top else []
+    return [*header, *rows[top:]][:most_rows]
 
 
 def _parsed(name: str, data: bytes) -> tuple[HtmlElement, Decoded]:
@@ -220,45 +231,55 @@ def _table(table: HtmlElement) -> str | None:
     """The rows of a table of data; None for one that only lays out a page."""
     if not _is_data(table):
         return None
-    rows = _cells(table)
-    headed = all(cell.tag == "th" for cell in rows[0]) and bool(rows[0])
+    rows, headers = _rows(table)
     caption = table.find("caption")
     above = joined_lines(caption.text_content()).strip() if caption is not None else ""
-    text = table_text([[joined_lines(cell.text_content()) for cell in row] for row in rows], headed)
+    text = table_text(rows, headers is not None, headers or ())
     return f"{above}\n{text}" if above else text
 
 
 def _is_data(table: HtmlElement) -> bool:
     if any(table.find(f".//{tag}") is not None for tag in ("table", "ul", "ol", *_HEADINGS)):
         return False
-    return max((len(row) for row in _cells(table)), default=0) >= 2
+    return max((len(_cells(row)) for row in table.iter("tr")), default=0) >= 2
 
 
-def _cells(table: HtmlElement) -> list[list[HtmlElement]]:
-    return [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
+def _cells(row: HtmlElement) -> list[HtmlElement]:
+    return [cell for cell in row if cell.tag in ("td", "th")]
 
 
-def _grid(rows: Sequence[Sequence[HtmlElement]], most_rows: int, most_columns: int) -> list[list[str]]:
-    """Texts by row and column, cells that span several at the place where a browser draws them."""
-    taken: dict[tuple[int, int], str] = {}
-    for down, row in enumerate(rows[:most_rows]):
-        across = 0
-        for cell in row:
-            while (down, across) in taken:
-                across += 1
-            if across >= most_columns:
-                break
-            wide, high = _span(cell, "colspan", most_columns), _span(cell, "rowspan", most_rows)
-            taken |= {(down + y, across + x): "" for y in range(high) for x in range(wide)}
-            taken[down, across] = joined_lines(cell.text_content()).strip()
-            across += wide
-    width = min(most_columns, max((x for _, x in taken), default=-1) + 1)
-    return [[taken.get((y, x), "") for x in range(width)] for y in range(min(len(rows), most_rows))]
+def _rows(table: HtmlElement, most_columns: int | None = None) -> tuple[list[list[Span]], set[int] | None]:
+    """The cells of a table, and which rows are its headers: None where the page does not say."""
+    rows: list[list[Span]] = []
+    heads, marked = set[int](), False
+    for group, members in groupby(table.iter("tr"), key=lambda line: line.getparent()):
+        lines = list(members)
+        for place, line in enumerate(lines):
+            cells = _cells(line)[:most_columns]
+            names = sum(cell.tag == "th" for cell in cells)
+            alone = names == len(cells) == 1
+            down = len(lines) - place
+            rows.append(
+                [Span(_words(cell), _span(cell, "rowspan", down), _span(cell, "colspan", _ALL)) for cell in cells]
+                if not alone
+                else [Span(_words(cells[0]), columns=_ALL)]
+            )
+            if names and not alone:
+                marked = marked or bool(names == len(cells) or (cells[0].tag == "th" and rows[-1][0].text))
+            if cells and (names == len(cells) > 1 or group.tag == "thead"):
+                heads.add(len(rows) - 1)
+    return rows, heads if heads or marked else None
+
+
+def _words(cell: HtmlElement) -> str:
+    return joined_lines(cell.text_content()).strip()
 
 
 def _span(cell: HtmlElement, name: str, most: int) -> int:
+    """How many places a cell reaches over, at most ``most``; 0 rows mean all that are left of the group."""
     stated = (cell.get(name) or "1").strip()
-    return min(most, max(1, int(stated))) if stated.isascii() and stated.isdecimal() and len(stated) < 6 else 1
+    reach = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) < 10 else 1
+    return min(most, reach) or (most if name == "rowspan" else 1)
 
 
 def _preformatted(element: HtmlElement) -> str:

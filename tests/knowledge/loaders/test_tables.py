@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import separated
 from engine.knowledge.loaders.contents import note
 from engine.knowledge.loaders.separated import load_separated
-from engine.knowledge.loaders.tables import header_row, table_lines, table_text
+from engine.knowledge.loaders.tables import Cell, Span, grid, header_rows, spread, table_lines, table_text
 
 
 def text_of(data: bytes, name: str = "a.csv") -> str:
@@ -76,10 +78,86 @@ def test_rows_beyond_the_limit_are_said_to_be_cut(monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_a_header_is_told_from_rows_of_values(rows: list[list[str]], place: int | None) -> None:
-    assert header_row(rows) == place
+    assert header_rows(rows) == (range(0) if place is None else range(place, place + 1))
 
 
 def test_a_table_that_is_only_a_header_is_not_lost() -> None:
     assert list(table_lines([["a", "b"]])) == ["| a | b |"]
     assert table_text([["a", "b", "c"]], headed=True) == "| a | b | c |"
     assert table_text([["", ""]]) == ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "headers", "lines"),
+    [
+        (
+            [["Plan", "Region"], [Span("Basic", rows=2), "North"], ["South"]],
+            (0,),
+            ["- Plan: Basic; Region: North", "- Plan: Basic; Region: South"],
+        ),
+        (
+            [[Span("Plan", rows=2), Span("Price", columns=2)], ["EU", "US"], ["Basic", "5", "7"]],
+            (0, 1),
+            ["- Plan: Basic; Price · EU: 5; Price · US: 7"],
+        ),
+        (
+            [["名", "一季", "二季"], [Span("华东", columns=9)], ["甲", Span("3", columns=2)]],
+            (0,),
+            ["华东", "- 名: 甲; 一季: 3; 二季: 3"],
+        ),
+        ([[Span("Prices", columns=2)], ["a", "b"], ["c", "d"]], (0,), ["Prices", "- a: b", "- c: d"]),
+        (
+            [["a", "b", "c"], [Span("x", columns=2), "1"], [Span(None, columns=2), "2"]],
+            (0,),
+            ["- a: x; b: x; c: 1", "- a: x; b: x; c: 2"],
+        ),
+        ([["a", "b", "c"], ["x", "y", "1"]], (), ["| a | b | c |", "| x | y | 1 |"]),
+    ],
+)
+def test_a_cell_that_reaches_over_several_places_counts_in_each(
+    rows: list[list[Cell]], headers: tuple[int, ...], lines: list[str]
+) -> None:
+    assert table_text(rows, headed=True, header_rows=headers).split("\n") == lines
+
+
+def test_two_rows_of_names_are_one_header_where_cells_reach_over_them() -> None:
+    top: list[list[Cell]] = [[Span("Plan", rows=2), Span("Revenue", columns=2)], ["2021", "2022"]]
+    assert table_text([*top, ["Basic", "5", "7"]]) == "- Plan: Basic; Revenue · 2021: 5; Revenue · 2022: 7"
+    assert header_rows(spread([[Span("Plan"), Span("Price", columns=2)], ["Basic", "5", "7"]])) == range(1)
+
+
+def test_names_below_a_table_head_what_stands_under_them() -> None:
+    rows = [["a", "b"], ["1", "2"], ["c", "d"], ["3", "4"], ["e", "f"]]
+    assert table_text(rows, headed=True, header_rows=(0, 2, 4)) == "- a: 1; b: 2\n- c: 3; d: 4\n| e | f |"
+
+
+def test_spans_without_end_make_no_table_without_end() -> None:
+    wide: list[list[Cell]] = [[Span("x" * 100_000, rows=10**9, columns=10**9)]]
+    wide += [["a", "b"]] * 3000
+    made = spread(wide)
+    assert sum(len(span.text or "") for row in made for span in row) < 21_000_000
+    assert made[0][0].text == "x" * 100_000 and [span.text for span in made[-1]][-2:] == ["a", "b"]
+    assert len(spread([[Span("t", columns=1000)], ["a", "b", "c"]])[0]) == 3
+
+
+_SPANS = st.lists(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)).map(lambda size: Span("", *size)), max_size=5), max_size=6
+)
+
+
+@given(_SPANS)
+def test_every_text_of_a_table_stands_in_a_rectangle_of_its_own(shape: list[list[Span]]) -> None:
+    rows = [
+        [Span(f"r{down}c{place}", cell.rows, cell.columns) for place, cell in enumerate(row)]
+        for down, row in enumerate(shape)
+    ]
+    made = grid(rows)
+    assert len({len(row) for row in made}) <= 1
+    for down, row in enumerate(rows):
+        columns = [made[down].index(cell.text or "") for cell in row]
+        assert columns == sorted(columns)
+        for cell, column in zip(row, columns, strict=True):
+            places = [(y, x) for y, line in enumerate(made) for x, text in enumerate(line) if text == cell.text]
+            down_to, right_to = max(y for y, _ in places), max(x for _, x in places)
+            assert len(places) == (down_to - down + 1) * (right_to - column + 1)
+            assert down_to == min(down + cell.rows, len(made)) - 1
