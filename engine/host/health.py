@@ -73,8 +73,7 @@ _READ_BY = {
     "pypdfium2": ("pypdfium2", ".pdf"),
     "docx": ("python-docx", ".docx"),
     "pptx": ("python-pptx", ".pptx"),
-    "openpyxl": ("openpyxl", ".xlsx"),
-    "lxml": ("lxml", ".html"),
+    "lxml": ("lxml", ".html, .xlsx"),
 }
 """Package and format by the module that reads it; it is imported in a process of its own, not for a look."""
 

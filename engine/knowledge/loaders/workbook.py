@@ -2,167 +2,189 @@
 
 from __future__ import annotations
 
-import datetime
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+import zipfile
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
-from engine.errors import SourceDamaged, SourceError
+from engine.errors import SourceDamaged
 from engine.knowledge.loaders.contents import Allowance, Contents, Section, document_title, heading, note
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.office import checked_package
-from engine.knowledge.loaders.tables import table_lines
+from engine.knowledge.loaders.tables import Cell, Span, table_lines
+from engine.knowledge.loaders.workbook_parts import MOST_NAMED, Parts, Range, Row, Sheet
 from engine.messages import N_
 from engine.model.values import SourceNote
 
 MOST_ROWS = 50_000
 """Rows of one workbook that are read: more would take hours to embed, and no one reads them as text."""
-_LAST_ROW = 1_048_576
-"""Of a sheet in Excel."""
-_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
-_DIGITS = re.compile(r"[#0?,]+(?:\.([0#?]+))?")
+_MOST_REPEATED = 20_000_000
+"""Characters that merged cells of one sheet repeat; from there on a value stands only where it begins."""
+_CELLS_NAMED = ("formulas_without_value",)
+_SHEETS_LEFT_OUT = ("sheets_empty", "sheets_hidden", "sheets_unreadable")
 
 
-def load_workbook(name: str, data: bytes) -> Contents:
-    """Visible sheets with something in them; formulas count with the value that was saved with them.
+def load_workbook(name: str, data: bytes, hidden: bool = False) -> Contents:
+    """Sheets, rows and columns that are shown, with what is noted at cells and written in boxes.
 
-    Raises ``SourceDamaged`` for what Excel would repair, ``SourceBomb`` for a text without end.
+    ``hidden``: those that are hidden too. Raises ``SourceDamaged`` where no sheet can be read, ``SourceBomb`` for a
+    text without end.
     """
-    with _opened(name, data) as book:
-        sections, notes = _sheets(book, Allowance(name, len(data)))
-        title = document_title(without_control(book.properties.title or ""))
-    return Contents(title, sections, notes=notes)
+    parts = _opened(name, data)
+    reading = _Reading(parts, Allowance(name, len(data)), hidden)
+    sections = tuple(filter(None, map(reading.section, parts.sheets)))
+    if not sections and len(reading.left_out["sheets_unreadable"]) == len(parts.sheets):
+        raise SourceDamaged.named(name=name, found=N_("its sheets are missing or broken"))
+    return Contents(
+        document_title(without_control(parts.title())), sections, notes=reading.notes(), read=dict(+reading.read)
+    )
 
 
-def first_sheet(name: str, data: bytes, most_rows: int) -> tuple[list[list[str]], bool]:
+def first_sheet(name: str, data: bytes, most_rows: int) -> tuple[list[Sequence[Cell]], bool]:
     """Rows of the first visible sheet with something in it, and whether others have something too.
 
     At most ``most_rows`` rows; raises as :func:`load_workbook`.
     """
-    with _opened(name, data) as book:
-        visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-        for place, sheet in enumerate(visible, start=1):
-            rows = list(_Rows(sheet, most_rows))
-            if rows:
-                return rows, any(next(iter(_Rows(other, 1)), None) for other in visible[place:])
+    parts = _opened(name, data)
+    visible = [sheet for sheet in parts.sheets if not sheet.hidden]
+    for place, sheet in enumerate(visible, start=1):
+        rows = list(_Rows(parts, sheet, most_rows, False))
+        if rows:
+            return rows, any(next(iter(_Rows(parts, other, 1, False)), None) for other in visible[place:])
     return [], False
 
 
-@contextmanager
-def _opened(name: str, data: bytes) -> Iterator[Any]:
-    package = checked_package(name, data, ".xlsx")
-    import openpyxl
-
+def _opened(name: str, data: bytes) -> Parts:
     try:
-        book = openpyxl.load_workbook(package, read_only=True, data_only=True, keep_links=False)
-        try:
-            yield book
-        finally:
-            book.close()
-    except (SourceError, MemoryError):
-        raise
-    except Exception as error:  # the parser has no errors of its own
+        return Parts(checked_package(name, data, ".xlsx"))
+    except zipfile.BadZipFile as error:
         raise SourceDamaged.named(name=name, found=N_("its sheets are missing or broken")) from error
 
 
-def _sheets(book: Any, allowance: Allowance) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
-    sections: list[Section] = []
-    empty: list[str] = []
-    hidden: list[str] = []
-    left, cut = MOST_ROWS, False
-    for sheet in book.worksheets:
-        if sheet.sheet_state != "visible":
-            hidden.append(sheet.title)
-            continue
-        rows = _Rows(sheet, left)
-        text = "\n".join(allowance.lines(table_lines(rows)))
-        left -= rows.read
-        cut = cut or rows.cut
-        if text:
-            sections.append(Section((heading(without_control(sheet.title)),), text))
-        elif not rows.cut:
-            empty.append(sheet.title)
-    notes = []
-    if empty and sections:
-        notes.append(note("sheets_empty", count=len(empty), sheets=", ".join(empty)[:200]))
-    if hidden:
-        notes.append(note("sheets_hidden", count=len(hidden), sheets=", ".join(hidden)[:200]))
-    if cut:
-        notes.append(note("rows_cut", kept=MOST_ROWS))
-    return tuple(sections), tuple(notes)
+class _Reading:
+    """Goes through the sheets of a workbook and keeps the account of what was read and what was left out."""
+
+    def __init__(self, parts: Parts, allowance: Allowance, hidden: bool) -> None:
+        self.read: Counter[str] = Counter()
+        self.left_out: dict[str, list[str]] = {
+            code: [] for code in ("sheets_empty", "sheets_hidden", "sheets_unreadable")
+        }
+        self._counts: Counter[str] = Counter()
+        self._formulas: list[str] = []
+        self._parts = parts
+        self._allowance = allowance
+        self._hidden = hidden
+        self._left = MOST_ROWS
+        self._cut = False
+
+    def section(self, sheet: Sheet) -> Section | None:
+        """The lines of a sheet; None where it is hidden, empty or broken."""
+        if sheet.hidden and not self._hidden:
+            self.left_out["sheets_hidden"].append(sheet.title)
+            return None
+        rows = _Rows(self._parts, sheet, self._left, self._hidden)
+        lines = list(self._allowance.lines(table_lines(rows)))
+        self._left -= rows.read
+        self._cut = self._cut or rows.cut
+        comments = self._parts.comments(sheet)
+        boxes, drawn = self._parts.drawn(sheet)
+        self._counts.update(
+            rows_filtered=rows.hidden if sheet.filtered else 0,
+            rows_hidden=0 if sheet.filtered else rows.hidden,
+            columns_hidden=len(rows.hidden_columns),
+            values_not_shown=0 if self._hidden else sheet.unshown,
+            cells_unreadable=sheet.unreadable,
+            page_heads_not_read=sheet.page_heads,
+            formulas_without_value=sheet.formulas,
+            **{f"{kind}_not_read": count for kind, count in drawn.items()},
+        )
+        self._formulas += sheet.formula_cells
+        below = [*boxes, *(f"Comment on {cell}: {words}" for cell, words in comments if words)]
+        text = "\n".join(lines) + "".join(f"\n\n{part}" for part in self._allowance.lines(below))
+        self.read.update(sheets=int(bool(text)), rows=rows.read, comments=len(comments), boxes=len(boxes))
+        if sheet.broken:
+            self.left_out["sheets_unreadable"].append(sheet.title)
+        elif not text and not rows.cut and not drawn.total():
+            self.left_out["sheets_empty"].append(sheet.title)
+        return Section((heading(sheet.title),), text.strip("\n")) if text else None
+
+    def notes(self) -> tuple[SourceNote, ...]:
+        notes = [
+            note(code, count=len(titles), sheets=", ".join(titles)[:200])
+            for code, titles in self.left_out.items()
+            if titles and (code != "sheets_empty" or self.read["sheets"])
+        ]
+        for code, count in (+self._counts).items():
+            named = self._formulas[:MOST_NAMED] + ["…"] * (count > MOST_NAMED)
+            notes.append(note(code, count=count, **({"cells": ", ".join(named)} if code in _CELLS_NAMED else {})))
+        notes += [note(f"{part}_unreadable") for part in ("workbook", "texts", "formats") if part in self._parts.broken]
+        others = sum(part not in ("workbook", "texts", "formats", "sheet") for part in self._parts.broken)
+        notes += [note("parts_unreadable", count=others)] if others else []
+        return (*notes, note("rows_cut", kept=MOST_ROWS)) if self._cut else tuple(notes)
 
 
 class _Rows:
-    """Rows of a sheet as they are shown, at most ``most`` of those with something in them."""
+    """Rows of a sheet as they are shown, at most ``most`` of those with something in them.
 
-    def __init__(self, sheet: Any, most: int) -> None:
+    A merged cell stands, as one object, in each place that it reaches over.
+    """
+
+    def __init__(self, parts: Parts, sheet: Sheet, most: int, hidden: bool) -> None:
+        """``hidden``: take in hidden rows and columns."""
         self.read = 0
         self.cut = False
+        self.hidden = 0
+        self.hidden_columns: set[int] = set()
+        self._parts = parts
         self._sheet = sheet
         self._most = most
+        self._take_hidden = hidden
 
-    def __iter__(self) -> Iterator[list[str]]:
-        self._sheet.reset_dimensions()  # what the file states of its size may be wrong or absurd
-        for number, row in enumerate(self._sheet.iter_rows(), 1):
-            if number > _LAST_ROW:
-                raise ValueError(f"row {number}")  # the parser makes up every row before the one that the file names
-            cells = [_shown(cell) for cell in row]
-            if any(cells):
-                if self.read >= self._most:
-                    self.cut = True
-                    return
+    def __iter__(self) -> Iterator[Sequence[Cell]]:
+        rows = self._parts.rows(self._sheet, self._take_hidden)
+        first = next(rows, None)  # what is known of the sheet as a whole is known with it
+        if first is None:
+            return
+        source = self._counted(chain([first], rows))
+        if self._sheet.merged:
+            source = _merged(list(source), self._sheet.merged)
+        left_out = {column for columns in self._sheet.hidden_columns for column in columns}
+        left_out = set() if self._take_hidden else left_out
+        for row in source:
+            if row.hidden and not self._take_hidden:
+                continue
+            self.hidden_columns |= left_out & row.cells.keys()
+            width = max(row.cells.keys() - left_out, default=0)
+            if width:
+                yield [row.cells.get(column, "") for column in range(1, width + 1) if column not in left_out]
+
+    def _counted(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Rows up to the limit; hidden ones too, for a merged cell may begin in one."""
+        for row in rows:
+            if row.hidden and not self._take_hidden:
+                self.hidden += 1
+            elif self.read < self._most:
                 self.read += 1
-                yield cells
+            else:
+                self.cut = True
+                return
+            yield row
 
 
-def _shown(cell: Any) -> str:
-    value = cell.value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int | float):
-        return number_text(value, cell.number_format or "General")
-    if isinstance(value, datetime.datetime):
-        whole_day = value.time() == datetime.time()
-        return value.date().isoformat() if whole_day else value.isoformat(" ", "seconds").removesuffix(":00")
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    return without_control(str(value)).strip()
-
-
-def number_text(value: float, code: str) -> str:
-    """A number as its format code shows it: per cent, decimals, thousands and currency signs; others as they are."""
-    parts = code.split(";")
-    part = parts[1] if value < 0 and len(parts) > 1 and parts[1].strip() else parts[0]
-    own_sign = value < 0 and len(parts) > 1
-    bare = _LITERAL.sub("", part)
-    digits = _DIGITS.search(bare)
-    if digits is None or bare.lower().strip() == "general" or "E" in bare.upper() or "/" in bare:
-        return f"{value:.15g}"
-    percent = "%" in bare
-    decimals = len((digits.group(1) or "").replace("?", "#"))
-    grouped = "," in digits.group().split(".")[0].rstrip(",")
-    size = (abs(value) if own_sign else value) * (100 if percent else 1)
-    text = f"{size:{',' if grouped else ''}.{decimals}f}"
-    if "#" in (digits.group(1) or ""):
-        text = text.rstrip("0").rstrip(".") if "0" not in (digits.group(1) or "") else text
-    before, after = part[: _start(part)], part[_end(part) :]
-    return f"{_literal(before)}{text}{'%' if percent else ''}{_literal(after)}".strip()
-
-
-def _start(part: str) -> int:
-    found = re.search(r"[#0?]", _LITERAL.sub(lambda match: "\x00" * len(match.group()), part))
-    return found.start() if found else len(part)
-
-
-def _end(part: str) -> int:
-    masked = _LITERAL.sub(lambda match: "\x00" * len(match.group()), part)
-    return max(masked.rfind(sign) for sign in "#0?") + 1
-
-
-def _literal(text: str) -> str:
-    """The signs that a format shows around a number: quoted words, currency, brackets."""
-    shown = _LITERAL.sub(lambda match: match.group(1) or match.group(2) or match.group(3) or "", text)
-    return re.sub(r"[^\w()（）\-+$€£¥￥ ]", "", shown).replace("General", "")
+def _merged(rows: list[Row], ranges: Sequence[Range]) -> Iterator[Row]:
+    """Repeat the value of each merged cell wherever it reaches, as far to the right as any row has values."""
+    rows.sort(key=lambda row: row.number)
+    numbers = [row.number for row in rows]
+    width = max(max(row.cells) for row in rows)
+    left = _MOST_REPEATED
+    for top, start, bottom, end in ranges:
+        reached = rows[bisect_left(numbers, top) : bisect_right(numbers, bottom)]
+        text = reached[0].cells.get(start) if reached and reached[0].number == top else None
+        columns = range(start, min(end, width) + 1)
+        left -= (len(str(text)) + 1) * len(reached) * len(columns)
+        if isinstance(text, str) and left > 0:
+            span = Span(text)
+            for row in reached:
+                row.cells.update(dict.fromkeys(columns, span))
+    return iter(rows)

@@ -22,7 +22,7 @@ LOADERS = {
     ".pdf": ("pdf", "load_pdf"),
     ".docx": ("word", "load_word"),
     ".pptx": ("slides", "load_slides"),
-    ".xlsx": ("workbook", "load_workbook"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), ("workbook", "load_workbook")),
     ".html": ("web_page", "load_html"),
     ".htm": ("web_page", "load_html"),
 }

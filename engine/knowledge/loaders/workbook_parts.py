@@ -1,0 +1,365 @@
+"""The parts of an Excel workbook, each read by itself: one that is odd or broken costs no other.
+
+Elements are known by their names without namespaces, so that Strict Open XML reads as the usual kind does.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import posixpath
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, TypeVar
+
+from engine.knowledge.loaders.contents import lowered, raised, struck
+from engine.knowledge.loaders.encoding import without_control
+from engine.knowledge.loaders.number_format import BUILT_IN, general, shown, shown_text
+from engine.knowledge.loaders.tables import Cell
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+Found = TypeVar("Found")
+MOST_NAMED = 12
+"""Cells that a note names."""
+LAST_COLUMN = 16_384
+"""Of a sheet in Excel."""
+_NO_MEMORY = 2
+"""libxml2's XML_ERR_NO_MEMORY."""
+_REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_FIRST_DAY = datetime.datetime(1899, 12, 30)
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([^\"']+)[\"']")
+_PAGE_HEAD = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>[^<]")
+_TRUE = ("1", "true", "on")
+
+Range = tuple[int, int, int, int]
+"""First row, first column, last row, last column, all from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    number: int
+    """From 1."""
+    hidden: bool
+    cells: dict[int, Cell]
+    """What is shown in each column, from 1."""
+
+
+@dataclass(slots=True)
+class Sheet:
+    """One sheet, and what was noticed when its rows were read."""
+
+    title: str
+    path: str
+    hidden: bool
+    merged: list[Range] = field(default_factory=list)
+    hidden_columns: list[range] = field(default_factory=list)
+    filtered: bool = False
+    """A filter hides rows."""
+    formulas: int = 0
+    """Cells with a formula whose value was not saved."""
+    formula_cells: list[str] = field(default_factory=list)
+    """The first of them."""
+    page_heads: int = 0
+    """Heads and feet of printed pages."""
+    unshown: int = 0
+    """Values that their number format does not show."""
+    unreadable: int = 0
+    """Cells whose value cannot be read."""
+    broken: bool = False
+    """It ends where its part cannot be read further."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    code: str = "General"
+    mark: Callable[[str], str] | None = None
+    """Struck out, raised or lowered as a whole."""
+
+
+class Parts:
+    """A workbook whose parts are read one by one; ``broken`` names those that cannot be."""
+
+    def __init__(self, package: io.BytesIO) -> None:
+        self._archive = zipfile.ZipFile(package)
+        self._names = {name.lower(): name for name in self._archive.namelist()}
+        self.broken: list[str] = []
+        main = self._related("").get("officeDocument", ["xl/workbook.xml"])[0]
+        related = self._related(main)
+        book = self._guarded("workbook", lambda: self._tree(main), None)
+        self.since_1904 = book is not None and any(_is(item, "date1904") for item in book.iter("{*}workbookPr"))
+        self.sheets = self._sheets(book, main)
+        self._texts = self._guarded("texts", lambda: self._strings(related), list[str]())
+        self._styles = self._guarded("formats", lambda: self._formats(related), list[_Style]())
+
+    def title(self) -> str:
+        core = self._guarded("", lambda: self._tree("docProps/core.xml"), None)
+        return "" if core is None else core.findtext("{*}title") or ""
+
+    def rows(self, sheet: Sheet, hidden: bool) -> Iterator[Row]:
+        """Rows with anything in them, in the order of the file; ``hidden``: values that a format hides are shown."""
+        from lxml import etree
+
+        data = self._guarded("sheet", lambda: self._read(sheet.path), b"")
+        tail = data[data.rfind(b"sheetData>") :]
+        sheet.merged = list(filter(None, (_range(match.decode("latin-1")) for match in _MERGED.findall(tail))))
+        sheet.filtered = b"filterColumn" in tail
+        sheet.page_heads = len(_PAGE_HEAD.findall(tail))
+        sheet.broken = not data
+        number = 0
+        try:
+            for _, element in etree.iterparse(
+                io.BytesIO(data), tag=("{*}col", "{*}row"), resolve_entities=False, no_network=True
+            ):
+                if element.tag.endswith("col"):
+                    if _is_hidden(element, "width"):
+                        last = min(_whole(element.get("max")), LAST_COLUMN)
+                        sheet.hidden_columns.append(range(_whole(element.get("min")), last + 1))
+                    continue
+                number = _whole(element.get("r")) or number + 1
+                cells = self._cells(element, number, sheet, hidden)
+                if cells:
+                    yield Row(number, _is_hidden(element, "ht"), cells)
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+        except etree.XMLSyntaxError as error:
+            _check_memory(error)
+            sheet.broken = True
+
+    def comments(self, sheet: Sheet) -> list[tuple[str, str]]:
+        """Notes and threads of comments: the cell and what is said of it."""
+        related = self._related(sheet.path)
+        threads = [item for path in related.get("threadedComment", ()) for item in self._all(path, "threadedComment")]
+        notes = [item for path in related.get("comments", ()) for item in self._all(path, "comment")]
+        # Beside a thread stands a note that says that this version of Excel cannot show it.
+        threaded = {item.get("ref") for item in threads}
+        said = [(item.get("ref") or "", _plain(item)) for item in threads]
+        return said + [(item.get("ref") or "", _plain(item)) for item in notes if item.get("ref") not in threaded]
+
+    def drawn(self, sheet: Sheet) -> tuple[list[str], Counter[str]]:
+        """Texts of the boxes that are drawn on a sheet, and how many charts, pictures and files stand there."""
+        related = self._related(sheet.path)
+        texts: list[str] = []
+        counts = Counter({"files": sum(len(related.get(kind, ())) for kind in ("oleObject", "package"))})
+        for path in related.get("drawing", ()):
+            tree = self._guarded("drawing", partial(self._tree, path), None)
+            if tree is None:
+                continue
+            for instead in list(tree.iter("{*}Fallback")):  # what older versions of Excel would draw
+                instead.clear()
+            counts["charts"] += sum(1 for _ in tree.iter("{*}graphicFrame"))
+            counts["pictures"] += sum(1 for _ in tree.iter("{*}pic"))
+            bodies = (["".join(line.itertext()) for line in body.iter("{*}p")] for body in tree.iter("{*}txBody"))
+            texts += filter(None, ("\n".join(filter(None, map(_clean, lines))) for lines in bodies))
+        return texts, counts
+
+    def _sheets(self, book: Element | None, main: str) -> list[Sheet]:
+        if book is None:
+            paths = sorted(name for name in self._names.values() if re.search(r"worksheets/[^/]+\.xml$", name))
+            return [Sheet(posixpath.basename(path).removesuffix(".xml"), path, False) for path in paths]
+        targets = {key: path for key, _, path in self._relations(main)}
+        sheets = []
+        for number, item in enumerate(book.iter("{*}sheet"), 1):
+            key = next((str(value) for name, value in item.attrib.items() if str(name).endswith("}id")), "")
+            path = targets.get(key, f"xl/worksheets/sheet{number}.xml")
+            sheets.append(Sheet(_clean(item.get("name")), path, item.get("state", "visible") != "visible"))
+        return sheets
+
+    def _strings(self, related: Mapping[str, list[str]]) -> list[str]:
+        path = related.get("sharedStrings", ["xl/sharedStrings.xml"])[0]
+        return [_rich(item) for item in self._tree(path).iter("{*}si")]
+
+    def _formats(self, related: Mapping[str, list[str]]) -> list[_Style]:
+        tree = self._tree(related.get("styles", ["xl/styles.xml"])[0])
+        named = ((_whole(item.get("numFmtId")), item.get("formatCode")) for item in tree.iter("{*}numFmt"))
+        codes = {**BUILT_IN, **{number: code for number, code in named if code}}
+        fonts = [_mark(font) for font in tree.iterfind("{*}fonts/{*}font")]
+        styles = []
+        for item in tree.iterfind("{*}cellXfs/{*}xf"):
+            font = _whole(item.get("fontId"))
+            mark = fonts[font] if font < len(fonts) else None
+            styles.append(_Style(codes.get(_whole(item.get("numFmtId")), "General"), mark))
+        return styles
+
+    def _cells(self, row: Element, number: int, sheet: Sheet, hidden: bool) -> dict[int, Cell]:
+        cells: dict[int, Cell] = {}
+        column = 0
+        for cell in row:
+            column = _column(cell.get("r") or "") or column + 1
+            style = self._style(cell.get("s"))
+            kind = cell.get("t", "n")
+            value = formula = inline = None
+            for part in cell:
+                tag = str(part.tag)
+                if tag.endswith("}v"):
+                    value = part.text
+                elif tag.endswith("}f"):
+                    formula = part
+                elif tag.endswith("}is"):
+                    inline = part
+            if formula is not None and value is None and kind != "str":
+                text = f"={_clean(formula.text)}" if formula.text else ""
+                sheet.formulas += 1
+                if len(sheet.formula_cells) < MOST_NAMED:
+                    sheet.formula_cells.append(f"{sheet.title}!{cell.get('r') or number}")
+            elif inline is not None:
+                text = shown_text(_rich(inline), style.code)
+            elif value is None:
+                continue
+            else:
+                text = self._value(value, kind, style.code, sheet, hidden)
+            if text:
+                cells[column] = style.mark(text) if style.mark else text
+        return cells
+
+    def _value(self, value: str, kind: str, code: str, sheet: Sheet, hidden: bool) -> str:
+        try:
+            if kind == "s":
+                return shown_text(self._texts[int(value)], code)
+            if kind == "b":
+                return "TRUE" if value.strip() in _TRUE else "FALSE"
+            if kind == "d":
+                since = datetime.datetime.fromisoformat(value.strip().removesuffix("Z")) - _FIRST_DAY
+                return shown(since / datetime.timedelta(days=1), code)
+            if kind != "n":
+                return shown_text(_clean(value), code)
+            number = float(value)
+            text = shown(number, code, self.since_1904)
+            if text or not number:
+                return text
+            sheet.unshown += 1
+            return general(number) if hidden else ""
+        except (ValueError, LookupError, OverflowError):
+            sheet.unreadable += 1
+            return _clean(value) if kind != "s" else ""
+
+    def _style(self, place: str | None) -> _Style:
+        number = int(place) if place and place.isdecimal() else 0
+        return self._styles[number] if number < len(self._styles) else _PLAIN
+
+    def _related(self, path: str) -> Mapping[str, list[str]]:
+        """Paths of the parts that a part names, by the last word of their kind."""
+        found: dict[str, list[str]] = {}
+        for _, kind, target in self._relations(path):
+            found.setdefault(kind, []).append(target)
+        return found
+
+    def _relations(self, path: str) -> list[tuple[str, str, str]]:
+        folder, name = posixpath.split(path)
+        rels = posixpath.join(folder, "_rels", f"{name}.rels")
+        tree = self._guarded("", lambda: self._tree(rels), None)
+        found = []
+        for item in () if tree is None else tree.iter("{*}Relationship"):
+            target = posixpath.join("/", folder, (item.get("Target") or "").replace("\\", "/"))
+            if item.get("TargetMode") != "External":
+                kind = posixpath.basename(item.get("Type") or "")
+                found.append((item.get("Id") or "", kind, posixpath.normpath(target).lstrip("/")))
+        return found
+
+    def _all(self, path: str, tag: str) -> list[Element]:
+        tree = self._guarded(tag, lambda: self._tree(path), None)
+        return [] if tree is None else list(tree.iter(f"{{*}}{tag}"))
+
+    def _tree(self, path: str) -> Element:
+        from lxml import etree
+
+        return etree.fromstring(self._read(path), etree.XMLParser(resolve_entities=False, no_network=True))
+
+    def _read(self, path: str) -> bytes:
+        return self._archive.read(self._names[path.lower()])
+
+    def _guarded(self, what: str, read: Callable[[], Found], instead: Found) -> Found:
+        """What ``read`` gives, or ``instead`` where the part is missing or broken."""
+        from lxml import etree
+
+        try:
+            return read()
+        except KeyError:
+            if what in ("texts", "formats"):  # many programs write neither
+                return instead
+        except (etree.XMLSyntaxError, ValueError, zipfile.BadZipFile) as error:
+            _check_memory(error)
+        if what:
+            self.broken.append(what)
+        return instead
+
+
+def _check_memory(error: Exception) -> None:
+    """The XML parser tells of full memory as of a mistake in the file."""
+    if getattr(error, "code", None) == _NO_MEMORY:
+        raise MemoryError from error
+
+
+def _is(element: Element, name: str) -> bool:
+    return (element.get(name) or "").lower() in _TRUE
+
+
+def _is_hidden(element: Element, size: str) -> bool:
+    stated = element.get(size)
+    return _is(element, "hidden") or (bool(stated) and not str(stated).strip("0."))
+
+
+def _whole(text: str | None) -> int:
+    """A number from 0 on; 0 where there is none."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+@lru_cache(maxsize=LAST_COLUMN)
+def _column_number(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - 64
+    return number if number <= LAST_COLUMN else 0
+
+
+def _column(reference: str) -> int:
+    """Column of a cell such as ``B2``, from 1; 0 where it names none."""
+    letters = reference.rstrip("0123456789")
+    return _column_number(letters) if letters.isascii() and letters.isalpha() and len(letters) < 4 else 0
+
+
+def _range(text: str) -> Range | None:
+    corners = [_REFERENCE.fullmatch(part) for part in text.split(":")]
+    places = [(int(found[2]), _column_number(found[1])) for found in corners if found]
+    return (*places[0], *places[1]) if len(corners) == len(places) == 2 else None
+
+
+def _clean(text: str | None) -> str:
+    return without_control(_ESCAPED.sub(lambda match: chr(int(match[1], 16)), text or "")).strip()
+
+
+def _plain(item: Element) -> str:
+    return _clean("".join("".join(text.itertext()) for text in item.iter("{*}t", "{*}text") if len(text) == 0))
+
+
+def _rich(item: Element) -> str:
+    """The words of a text, marked where they are raised, lowered or struck; without the reading above them."""
+    said = []
+    for part in item:
+        tag = str(part.tag)
+        if tag.endswith("}t"):
+            said.append(part.text or "")
+        elif tag.endswith("}r"):
+            words = part.findtext("{*}t") or ""
+            look = part.find("{*}rPr")
+            mark = None if look is None else _mark(look)
+            said.append(mark(words) if mark else words)
+    return _clean("".join(said))
+
+
+def _mark(font: Element) -> Callable[[str], str] | None:
+    strike = font.find("{*}strike")
+    if strike is not None and strike.get("val", "1") in _TRUE:
+        return struck
+    level = font.find("{*}vertAlign")
+    return {"superscript": raised, "subscript": lowered}.get("" if level is None else level.get("val") or "")
+
+
+_PLAIN = _Style()
