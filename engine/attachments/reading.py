@@ -9,8 +9,8 @@ import json
 from pathlib import PurePath
 
 from engine.attachments.admission import MOST_PIXELS, fitted
+from engine.attachments.apart import read_apart
 from engine.attachments.image_header import ImageHeader, image_header
-from engine.attachments.subprocess_reader import read_in_subprocess
 from engine.errors import (
     AttachmentDamaged,
     AttachmentEmpty,
@@ -38,7 +38,7 @@ async def read_attachment(
     header = checked(name, data)
     digest = hashlib.sha256(data).hexdigest()
     if header is None:
-        found = await asyncio.to_thread(read_in_subprocess, "table", name, data)
+        found = await asyncio.to_thread(read_apart, "table", name, data)
         return _table(name, found, digest)
     try:
         text = await reader.read(data, header.media_type, question, trace)
@@ -73,7 +73,7 @@ def thumbnail(name: str, data: bytes) -> bytes:
 
     Made in the process that reads attachments, so that no foreign bytes are decoded in the app; blocks.
     """
-    return base64.b64decode(read_in_subprocess("thumbnail", name, data)) if checked(name, data) else b""
+    return base64.b64decode(read_apart("thumbnail", name, data)) if checked(name, data) else b""
 
 
 def file_bytes(path: str) -> bytes:

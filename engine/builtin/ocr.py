@@ -6,7 +6,7 @@ import asyncio
 import time
 from importlib.util import find_spec
 
-from engine.attachments.subprocess_reader import TIME_LIMIT_S, read_in_subprocess
+from engine.attachments.apart import TIME_LIMIT_S, read_apart
 from engine.errors import ReaderMissing
 from engine.model.values import ModelCall
 from engine.roles import SILENT, ImageType, Trace
@@ -39,7 +39,7 @@ class OcrReader:
             raise ReaderMissing.ocr()
         start_ms, began = trace.now_ms(), time.perf_counter()
         limit_s = min(self._time_limit_s, trace.time_left_s())
-        text = await asyncio.to_thread(read_in_subprocess, "ocr", "image", image, limit_s)
+        text = await asyncio.to_thread(read_apart, "ocr", "image", image, limit_s)
         trace.call(
             ModelCall(
                 role="vision",

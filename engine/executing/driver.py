@@ -2,7 +2,7 @@
 
 It stands apart because Ray ends the process of a driver whose cluster is gone, and keeps threads and handlers of its
 own in it. It is told what to do on its input and tells what came of it on its output, in the frames of
-``engine.knowledge.loaders.frames``; when its input ends, so does the job.
+``engine.model.subprocesses``; when its input ends, so does the job.
 
 To it: ``start`` (address, workers, at_once, recipe, and a folder for what Ray writes where the cluster is this
 process's own), ``block`` (key, work and data), ``stop``, ``end``.
@@ -27,7 +27,7 @@ from typing import IO, Any
 from engine.errors import ClusterPackageMissing, ClusterUnreachable, WorkbenchError
 from engine.executing.blocks import Block, fault_plain
 from engine.executing.pool import Pool, Tell
-from engine.knowledge.loaders.frames import read_frame, write_frame
+from engine.model.subprocesses import read_frame, write_frame
 from engine.model.values import Fault
 from engine.model.version import ROOT
 

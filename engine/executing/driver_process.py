@@ -16,8 +16,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from engine.executing.blocks import Block, Recipe
-from engine.knowledge.loaders.frames import read_frame, write_frame
 from engine.model.ending import killed
+from engine.model.subprocesses import read_frame, write_frame
 from engine.model.version import ROOT
 
 _log = logging.getLogger(__name__)

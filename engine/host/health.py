@@ -49,7 +49,7 @@ from engine.host.masking import masked_addresses
 from engine.host.noted_faults import NotedFault
 from engine.host.values import Health, PartHealth, PartName, Provider
 from engine.knowledge.load import suffixes
-from engine.knowledge.loaders.subprocess_reader import READERS
+from engine.knowledge.loaders.apart import READERS
 from engine.knowledge.milvus_connection import embedded
 from engine.llm.connection import http_options, without_userinfo
 from engine.llm.faults import not_pulled

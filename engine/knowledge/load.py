@@ -2,7 +2,7 @@
 
 Loaders register by suffix (:func:`register`); each gets a name and bytes, and returns a title, sections and a kind.
 Text is read here; what needs a parser of its own is read in another process
-(:mod:`engine.knowledge.loaders.subprocess_reader`).
+(:mod:`engine.knowledge.loaders.apart`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from engine.errors import (
     SourceUnreadable,
     SourceUnsupported,
 )
+from engine.knowledge.loaders.apart import LOADERS as APART
+from engine.knowledge.loaders.apart import read_apart
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Loader, Section, whole
 from engine.knowledge.loaders.markdown import load_markdown, load_text
 from engine.knowledge.loaders.records import load_json, load_json_lines
 from engine.knowledge.loaders.separated import load_separated
-from engine.knowledge.loaders.subprocess_reader import read_in_subprocess
-from engine.knowledge.loaders.worker import LOADERS as APART
 from engine.model.values import SourceKind, SourceNote
 
 DEFAULT_LIMIT_MB = 20.0
@@ -163,4 +163,4 @@ register(".json", load_json)
 for _lines_suffix in (".jsonl", ".ndjson"):
     register(_lines_suffix, load_json_lines)
 for _document_suffix in APART:
-    register(_document_suffix, partial(read_in_subprocess, _document_suffix))
+    register(_document_suffix, partial(read_apart, _document_suffix))

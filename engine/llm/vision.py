@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.attachments.subprocess_reader import read_in_subprocess
+from engine.attachments.apart import read_apart
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import fenced, in_language, prompt
 from engine.llm.role import twice
@@ -62,7 +62,7 @@ class ChatVision:
         return self._model.model
 
     async def read(self, image: bytes, media_type: ImageType, question: str = "", trace: Trace = SILENT) -> str:
-        smaller = await asyncio.to_thread(read_in_subprocess, "jpeg", "image", image)
+        smaller = await asyncio.to_thread(read_apart, "jpeg", "image", image)
         chat = _SeeingModel(self._model, self._settings, smaller, self._make)
         messages = vision_messages(question)
         said = await twice(lambda attempt: chat.say(messages, trace, lambda _: None, attempt=attempt))

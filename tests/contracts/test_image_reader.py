@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from engine.attachments import subprocess_reader
+from engine.attachments import apart
 from engine.attachments.image_header import image_header
 from engine.attachments.readers import image_reader
 from engine.builtin import ocr
@@ -24,10 +24,10 @@ from engine.errors import (
     ReadingFailed,
     ReadingTimedOut,
 )
-from engine.knowledge.loaders.subprocess_reader import Readers
 from engine.llm.discovery import ollama_status
 from engine.llm.vision import ChatVision
 from engine.model.config import RoleModel
+from engine.model.subprocesses import Subprocesses
 from engine.model.values import ModelCall
 from engine.roles import ImageReader, SilentTrace
 from engine.settings import Settings
@@ -118,12 +118,12 @@ def test_without_the_package_the_command_that_installs_it_is_named(monkeypatch: 
 def test_reading_that_takes_too_long_is_given_up_and_the_next_image_is_read() -> None:
     with pytest.raises(ReadingTimedOut):
         asyncio.run(OcrReader(time_limit_s=0.001).read(image("note.zh.jpg"), "image/jpeg"))
-    assert subprocess_reader.read_in_subprocess("table", "a.csv", b"a,b\n1,2\n")
+    assert apart.read_apart("table", "a.csv", b"a,b\n1,2\n")
 
 
 def test_a_reader_that_breaks_down_hurts_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    readers = Readers(most=1, module="engine.no_such_worker")
-    monkeypatch.setattr(subprocess_reader, "READERS", readers)
+    readers = Subprocesses("engine.no_such:read", most=1, most_memory=10**9, kept_memory=10**9, idle_s=1)
+    monkeypatch.setattr(apart, "READERS", readers)
     with pytest.raises(ReadingFailed):
         asyncio.run(OcrReader().read(blank(), "image/png"))
     readers.close()

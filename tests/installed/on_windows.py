@@ -21,7 +21,7 @@ START = (
     "engine.cli.serve",
     "engine.api",
     "engine.running.process",
-    "engine.knowledge.loaders.worker",
+    "engine.model.subprocesses",
     "pages.parts.common.after_start",
 )
 MODULES = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty")

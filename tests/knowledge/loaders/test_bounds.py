@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from engine.errors import SourceBomb, SourceTooDemanding, SourceUnreadable
 from engine.knowledge.load import load, load_bytes
-from engine.knowledge.loaders import contents, subprocess_reader
+from engine.knowledge.loaders import apart, contents
 from engine.knowledge.loaders.pdf import load_pdf
-from engine.knowledge.loaders.subprocess_reader import Reader
 from engine.knowledge.loaders.word import load_word
 from engine.knowledge.loaders.workbook import load_workbook
 from engine.knowledge.loaders.wrapping import joined_lines
+from engine.model.subprocesses import Subprocesses
 from tests.support import office_files as made
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -29,6 +29,12 @@ S = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 MANY = {str(number): number for number in range(500)}
 FAR = '<row r="{n}"><c r="A{n}"><v>1</v></c><c r="XFD{n}"><v>1</v></c></row>'
 REAL = subprocess.Popen
+
+
+def own_readers() -> Subprocesses:
+    return Subprocesses(
+        "engine.knowledge.loaders.apart:read", most=1, most_memory=2 * 10**9, kept_memory=4 * 10**8, idle_s=30
+    )
 
 
 def word(body: str) -> bytes:
@@ -117,7 +123,16 @@ def test_a_line_that_an_expression_could_get_lost_in_is_quickly_read(name: str, 
     assert load_bytes(name, f"{line}\n3,4\n5,6\n".encode()).sections
 
 
-@pytest.mark.parametrize("reply", [b"[]", b"{}", b'{"grown": false}', b'{"grown": false, "error": []}', b"[" * 300_000])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"[]",
+        b"{}",
+        b'{"grown": false}',
+        b'{"grown": false, "error": []}',
+        b"[" * 300_000,
+    ],
+)
 def test_a_reader_that_says_what_no_reader_says_is_ended(monkeypatch: pytest.MonkeyPatch, reply: bytes) -> None:
     said = struct.pack(">QQ", len(reply), 0) + reply
     rest = max(0, len(said) - 64)
@@ -126,10 +141,11 @@ def test_a_reader_that_says_what_no_reader_says_is_ended(monkeypatch: pytest.Mon
     def spoiled(_: object, **options: Any) -> subprocess.Popen[bytes]:
         return REAL([sys.executable, "-c", f"{program}; sys.stdout.flush(); sys.stdin.read()"], **options)
 
+    readers = own_readers()
+    monkeypatch.setattr(apart, "READERS", readers)
     monkeypatch.setattr(subprocess, "Popen", spoiled)
-    readers = subprocess_reader.Readers()
     with pytest.raises(SourceTooDemanding, match=r"a\.pdf"):
-        readers.read(".pdf", "a.pdf", b"%PDF-")
+        apart.read_apart(".pdf", "a.pdf", b"%PDF-")
     assert readers.idle() == ()
 
 
@@ -149,8 +165,9 @@ def test_nothing_is_imported_from_the_folder_that_the_app_was_started_in(
     for name in ("struct.py", "docx.py", "engine.py"):
         (tmp_path / name).write_text("raise SystemExit(3)", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    reader = Reader()
+    readers = own_readers()
+    monkeypatch.setattr(apart, "READERS", readers)
     try:
-        assert reader.read(".html", "a.html", b"<p>x</p>", seconds=60).sections[0].text == "x"
+        assert apart.read_apart(".html", "a.html", b"<p>x</p>").sections[0].text == "x"
     finally:
-        reader.close()
+        readers.close()

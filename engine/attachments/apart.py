@@ -1,0 +1,85 @@
+"""Attachments read in a process of their own: what breaks, hangs or fills the memory there hurts nothing else."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import asdict
+from typing import Literal
+
+from engine.attachments.admission import KINDS_SHOWN
+from engine.errors import (
+    AttachmentDamaged,
+    AttachmentEmpty,
+    AttachmentUnsupported,
+    ReadingFailed,
+    ReadingTimedOut,
+    SourceDamaged,
+    SourceEmpty,
+    SourceEncoding,
+    SourceMislabelled,
+    SourceTimedOut,
+    SourceTooDemanding,
+    SourceUnreadable,
+)
+from engine.model.subprocesses import Subprocesses
+
+TIME_LIMIT_S = 60.0
+"""For one attachment; a full page takes 1 to 3 s of two cores."""
+
+READERS = Subprocesses(
+    "engine.attachments.apart:read",
+    # Text recognition uses all cores, and its runtime keeps much address space without using it.
+    most=1,
+    most_memory=4_000_000_000,
+    kept_memory=1_200_000_000,
+    # The process holds some 400 MB once it has recognised text, and takes a second or two to load.
+    idle_s=120.0,
+)
+
+
+def read_apart(
+    kind: Literal["table", "ocr", "jpeg", "thumbnail"], name: str, data: bytes, seconds: float = TIME_LIMIT_S
+) -> str:
+    """What :func:`read` finds; blocks, and waits for the process before ``seconds`` begin.
+
+    Raises ``AttachmentError``, and ``SourceBomb`` or ``SourceEncrypted`` for workbooks that are never opened.
+    """
+    try:
+        found: str = READERS.call(name, data, seconds, kind=kind)
+    except SourceTimedOut as error:
+        raise ReadingTimedOut(seconds=seconds) from error
+    except (SourceTooDemanding, SourceUnreadable) as error:
+        raise ReadingFailed() from error
+    except SourceEmpty as error:
+        raise AttachmentEmpty.table(table=name) from error
+    except SourceDamaged as error:
+        raise AttachmentDamaged(name=name) from error
+    except (SourceEncoding, SourceMislabelled) as error:
+        raise AttachmentUnsupported(name=name, kinds=KINDS_SHOWN) from error
+    return found
+
+
+def read(name: str, data: bytes, kind: str) -> str:
+    """``table``: its rows as JSON; ``ocr``: the text in an image; ``jpeg`` and ``thumbnail``: the image as base64.
+
+    Runs apart.
+    """
+    match kind:
+        case "table":
+            from engine.attachments.table_rows import table_of
+
+            return json.dumps(asdict(table_of(name, data)))
+        case "ocr":
+            from engine.attachments.pictures import pixels
+            from engine.builtin.ocr_text import recognised
+
+            return recognised(pixels(name, data))
+        case "thumbnail":
+            from engine.attachments.pictures import MOST_SIDE_SHOWN, jpeg
+
+            return base64.b64encode(jpeg(name, data, MOST_SIDE_SHOWN)).decode()
+        case _:
+            from engine.attachments.pictures import jpeg
+
+            return base64.b64encode(jpeg(name, data)).decode()
