@@ -123,6 +123,7 @@ another language (:func:`message_of`).
     · TextTooLong
     · UnknownProvider
     · UnreadableReply
+      · ThoughtTooLong
     · WordlessReply
   · MoveRefused
   · NotAllowed

@@ -183,6 +183,13 @@ class EmptyReply(ModelError):
     code = "WB408"
     fact = N_("{model} returned an empty answer.")
     remedy = N_("Try again, or choose another model for the generator.")
+    thought = Message(
+        N_("{model} thought, and then returned an empty answer."),
+        N_(
+            "Look at its thinking under Model calls: where the answer stands in it, its server needs another reasoning "
+            "parser; else choose another model for the generator."
+        ),
+    )
 
 
 class WordlessReply(ModelError):
@@ -226,6 +233,17 @@ class UnreadableReply(ModelError):
     unusable = Message(
         N_("The reply of {model} can be read, but is not what was asked for."),
         N_("Look at the raw reply under Model calls, and choose another model for this role."),
+    )
+
+
+class ThoughtTooLong(UnreadableReply):
+    """A reply reached its limit of tokens in the middle of the model's thinking, before the first word of an answer."""
+
+    code = "WB424"
+    fact = N_("{model} thought until its limit of {tokens} tokens, and wrote no answer.")
+    remedy = N_(
+        "Raise num_ctx for this role above 8192, with which a reply may be longer; turn thinking off on the model's "
+        "server; or choose a model that does not think."
     )
 
 

@@ -7,7 +7,6 @@ is left unused is dropped, and what is imported from the engine goes along in a 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 import time
@@ -39,11 +38,12 @@ from engine.knowledge.milvus_reader import cosine, unit
 from engine.knowledge.milvus_schema import passage_in
 from engine.llm.faults import kind_of, status_of
 from engine.llm.parsing import Reply, RewriteReply, VerdictReply, read_cut_reply, read_reply
+from engine.llm.pieces import arguments_of, text_of
 from engine.llm.prompts import defused, fenced, tried, within
 from engine.llm.reranker import shown
 from engine.llm.rewriter import proposal, proposal_as_it_is
 from engine.llm.streaming import fault_of_cited, mend_of_cited
-from engine.llm.thinking import ThinkingFilter
+from engine.llm.thinking import split_thinking
 from engine.llm.together import SetReply
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.model.language import language_of, normalised_query
@@ -925,25 +925,14 @@ async def heard(
     try:
         async with limit:
             async for piece in pieces(role, messages, schema, temperature):
-                text += text_of(piece)
+                text += text_of(piece) + (arguments_of(piece) if USES_PROVIDERS and schema is not None else "")
                 about |= piece.response_metadata
     except Exception as error:
         raise fault_of(error, role.model, late=limit.expired(), begun=bool(text)) from error
     if not (about.get("done") or about.get("finish_reason")) and role.model.startswith(("ollama:", "openai:")):
         raise ModelFault("interrupted", f"{role.model} broke off in the middle of a reply.", begun=bool(text))
-    reply = ThinkingFilter(lambda _: None)
-    reply.feed(text)
-    reply.finish()
-    return Said(reply.text, "length" in (about.get("done_reason"), about.get("finish_reason")))
-
-
-def text_of(piece: Any) -> str:
-    """The text of a message; a structured reply that came as a tool call is its arguments."""
-    if USES_OTHERS:
-        calls = getattr(piece, "tool_calls", None)
-        if not piece.text and calls:
-            return json.dumps(calls[0].get("args", {}), ensure_ascii=False)
-    return str(piece.text)
+    reply, _ = split_thinking(text)
+    return Said(reply, "length" in (about.get("done_reason"), about.get("finish_reason")))
 
 
 def fault_of(error: Exception, model: str, *, late: bool, begun: bool) -> ModelFault:

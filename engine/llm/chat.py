@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -19,15 +18,17 @@ from engine.errors import (
     ModelReplyTooLarge,
     ModelTimeout,
     PromptTooLong,
+    ThoughtTooLong,
     UnknownProvider,
 )
 from engine.llm.connection import PerLoop, shown_address
 from engine.llm.faults import translate
 from engine.llm.pace import LONGEST_S, Patience
 from engine.llm.parsing import Reply, read_cut_reply, read_reply
+from engine.llm.pieces import arguments_of, text_of, thinking_of
 from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI, address_of, openai_extras
-from engine.llm.reply_size import characters_of, pieces_of
+from engine.llm.reply_size import characters_of, pieces_of, watched_end
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.turns import turns_of
@@ -48,7 +49,7 @@ _NO_SCHEMA_STATUS = (400, 422)
 _WARMER = 0.5
 """Temperature of a second try where 0 is asked for, at which a model says the same again."""
 _SAY_WHEN_DONE = ("ollama", OPENAI)
-"""Providers whose last piece always says that it is the last."""
+"""Providers whose last piece says that it is the last, or whose stream has a sign for its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,13 @@ class Said:
 class _Reception:
     """What has arrived of one reply so far; it outlives the failure that ends the reply."""
 
-    def __init__(self, hear: Callable[[str], None] | None, model: str, tokens: int) -> None:
-        """``tokens`` were asked for at most."""
+    def __init__(self, stream: ThinkingFilter | None, model: str, tokens: int) -> None:
+        """``tokens`` were asked for at most; a free text goes through ``stream``."""
         self._model = model
+        self._tokens = tokens
         self._left = pieces_of(tokens)
         self._most = characters_of(tokens)
-        self._filter = ThinkingFilter(hear) if hear else None
+        self._filter = stream
         self._text = ""
         self._thinking = ""
         self.prompt_tokens: int | None = None
@@ -81,7 +83,10 @@ class _Reception:
 
     def add(self, chunk: Any) -> None:
         """Take one LangChain message or message chunk."""
-        text, thinking = _parts(chunk)
+        text, thinking = text_of(chunk), thinking_of(chunk)
+        if not self._filter:
+            # A structured reply may come as a tool that is called with it.
+            text += arguments_of(chunk)
         self.begun = True
         self._left -= 1
         if self._left < 0 or max(len(self._text) + len(text), len(self._thinking) + len(thinking)) > self._most:
@@ -106,6 +111,17 @@ class _Reception:
             text, inline = split_thinking(self._text)
         thinking = "\n".join(part for part in (self._thinking.strip(), inline) if part)
         return Said(text, thinking, self.prompt_tokens, self.reply_tokens, self.truncated)
+
+    def require_room(self) -> None:
+        """Raise ``ThoughtTooLong`` where the reply reached its limit before anything but thinking was written."""
+        said = self.said()
+        full = self.truncated or (self.reply_tokens or 0) >= self._tokens
+        if full and said.thinking and not said.text.strip():
+            raise ThoughtTooLong(model=self._model, tokens=self.reply_tokens or self._tokens)
+
+
+_unopened: set[tuple[str, str]] = set()
+"""Models, by server, whose last reply closed thinking that it had not opened: the next one is held until it does."""
 
 
 @lru_cache(maxsize=256)
@@ -189,14 +205,19 @@ class ChatModel:
         attempt: int = 1,
         warmer: bool = False,
         fault_of: Callable[[str], str] | None = None,
+        take_back: Callable[[], None] = lambda: None,
     ) -> Said:
         """A free text, its pieces given to ``hear`` as they arrive; together they are the text returned.
 
+        ``take_back`` is called where what was given turns out to be thinking: the text follows from its beginning.
         ``fault_of`` names what is wrong with a whole text that will not be taken, for the record of the call.
         """
+        known = (self._address, self.name)
+        stream = ThinkingFilter(hear, take_back, unopened=known in _unopened)
         _, said = await self._call(
-            messages, trace, lambda text, cut: None, attempt=attempt, warmer=warmer, hear=hear, fault_of=fault_of
+            messages, trace, lambda text, cut: None, attempt=attempt, warmer=warmer, stream=stream, fault_of=fault_of
         )
+        (_unopened.add if stream.unopened else _unopened.discard)(known)
         return said
 
     def prompt_tokens(self, messages: Sequence[Message]) -> int:
@@ -240,7 +261,7 @@ class ChatModel:
         passage_id: PassageId | None = None,
         warmer: bool,
         schema: Schema | None = None,
-        hear: Callable[[str], None] | None = None,
+        stream: ThinkingFilter | None = None,
         fault_of: Callable[[str], str] | None = None,
     ) -> tuple[ReplyT | None, Said]:
         # One that was asked for stays (QL-04).
@@ -248,17 +269,18 @@ class ChatModel:
         client = await self._client(temperature)
         patience = _patience(self._address, self.name)
         limit_s = self._limit_s(patience, trace)
-        reception = _Reception(hear, self.name, self._reply_tokens)
+        reception = _Reception(stream, self.name, self._reply_tokens)
         start_ms, began = trace.now_ms(), time.perf_counter()
         trace.calling()
         value: ReplyT | None = None
         error = "interrupted"
         try:
-            await self._receive(client, messages, schema, reception, limit_s, steady=hear is not None)
+            await self._receive(client, messages, schema, reception, limit_s, steady=stream is not None)
             patience.note(time.perf_counter() - began)
+            reception.require_room()
             said = reception.said()
             value = read(said.text, reception.truncated)
-            error = "" if hear or value is not None else "unreadable"
+            error = "" if stream or value is not None else "unreadable"
             if fault_of is not None and said.text and not said.truncated:
                 error = fault_of(said.text)
             return value, said
@@ -313,6 +335,7 @@ class ChatModel:
         """``steady``: the limit is the longest silence, so that a slow model that keeps talking is heard out."""
         limit = asyncio.timeout(limit_s)
         loop = asyncio.get_running_loop()
+        end = watched_end()
         try:
             async with limit, aclosing(self._pieces(client, messages, schema)) as pieces:
                 async for piece in pieces:
@@ -326,8 +349,8 @@ class ChatModel:
                 # LangChain says this of a stream without a single piece, as of a model that was only loaded.
                 raise ModelInterrupted.mid_reply(model=self.name) from foreign
             raise translate(foreign, self.name, address=self._address, seconds=limit_s) from foreign
-        if self.provider in _SAY_WHEN_DONE and not reception.done:
-            # A stream that ends in good order, but without its last line, is a reply cut short all the same.
+        if self.provider in _SAY_WHEN_DONE and not (reception.done or end.seen):
+            # A stream that ends in good order, but without a sign of its end, is a reply cut short all the same.
             raise ModelInterrupted.mid_reply(model=self.name)
 
     async def _pieces(
@@ -413,16 +436,3 @@ def _structured(client: BaseChatModel, schema: Schema) -> Any:
         return client.with_structured_output(dict(schema), include_raw=True)
     except (NotImplementedError, ValueError):
         return None
-
-
-def _parts(chunk: Any) -> tuple[str, str]:
-    """Text and thinking of a message; a structured reply that came as a tool call is its arguments."""
-    thinking = str(chunk.additional_kwargs.get("reasoning_content") or "")
-    text = str(chunk.text)
-    if isinstance(chunk.content, list):
-        blocks = [block for block in chunk.content if isinstance(block, dict)]
-        thinking += "".join(str(block.get("thinking") or block.get("reasoning") or "") for block in blocks)
-    calls = getattr(chunk, "tool_calls", None)
-    if not text and calls:
-        text = json.dumps(calls[0].get("args", {}), ensure_ascii=False)
-    return text, thinking

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGenerationChunk
 from langchain_ollama import ChatOllama
 from ollama import AsyncClient
 
 from engine.errors import ModelKeyRefused, UnknownProvider
 from engine.llm.connection import client_options, keep_alive, shown_address
 from engine.llm.faults import key_variable, known_provider
+from engine.llm.pieces import THINKING_FIELDS, thinking_in
 from engine.llm.providers import OPENAI, openai_options
 from engine.llm.reply_size import of_reply
 from engine.model.config import RoleModel
@@ -47,6 +50,23 @@ class _ThinkingOllama(ChatOllama):
 
     def _chat_params(self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: Any) -> dict[str, Any]:
         return {**super()._chat_params(messages, stop, **kwargs), "think": self.think}
+
+
+@cache
+def _thinking_openai() -> type[BaseChatModel]:
+    from langchain_openai import ChatOpenAI
+
+    class ThinkingOpenAI(ChatOpenAI):
+        """ChatOpenAI that keeps the thinking which compatible servers send beside the content."""
+
+        def _convert_chunk_to_generation_chunk(self, chunk: dict[str, Any], *args: Any) -> ChatGenerationChunk | None:
+            made = super()._convert_chunk_to_generation_chunk(chunk, *args)
+            delta = next((choice.get("delta") for choice in chunk.get("choices") or ()), None)
+            if made is not None and delta and (thinking := thinking_in(delta)):
+                made.message.additional_kwargs[THINKING_FIELDS[0]] = thinking
+            return made
+
+    return ThinkingOpenAI
 
 
 def ollama_chat(
@@ -83,16 +103,11 @@ def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, ti
         own = openai_options(settings, reply_tokens=reply_tokens, timeout_s=timeout_s)
         # The schema is sent past LangChain; what it would advise here is not what we call.
         warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")
+    own |= {"temperature": model.temperature, "max_tokens": reply_tokens, "timeout": timeout_s, "max_retries": 0}
     try:
-        made: BaseChatModel = init_chat_model(
-            name,
-            model_provider=provider,
-            temperature=model.temperature,
-            max_tokens=reply_tokens,
-            timeout=timeout_s,
-            max_retries=0,
-            **own,
-        )
+        if provider == OPENAI:
+            return _thinking_openai()(model=name, **own)
+        made: BaseChatModel = init_chat_model(name, model_provider=provider, **own)
         return made
     except ImportError as missing:
         found = _PACKAGE.search(str(missing))

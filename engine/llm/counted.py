@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from engine.llm.reply_size import REFUSAL, Most, TooLarge
+from engine.llm.reply_size import REFUSAL, Most, TooLarge, watched
 
 
 class Oversized(TooLarge, httpx.RequestError):
@@ -58,6 +58,7 @@ class _Counted(httpx.AsyncByteStream, httpx.SyncByteStream):
         """Bytes since a piece ended last, the tail among them."""
         self._tail = b""
         """The end of what came last, which may be half of a sign that ends a piece."""
+        self._ending = watched()
 
     def __iter__(self) -> Iterator[bytes]:
         for part in self._stream:
@@ -84,5 +85,7 @@ class _Counted(httpx.AsyncByteStream, httpx.SyncByteStream):
         if longest > self._most.piece:
             raise Oversized(self._most.piece)
         self._open = longest if first is None else len(seen) - last
+        if self._ending is not None:
+            self._ending.look(part)
         self._tail = seen[max(last, len(seen) + 1 - max(map(len, self._most.ends))) :]
         return part

@@ -247,7 +247,7 @@ class ChatExtractor(ChatRole):
     async def summarise(
         self, entities: Sequence[Entity], relationships: Sequence[Relationship], passages: Sequence[StoredPassage]
     ) -> tuple[str, str]:
-        room = self._chat.model.num_ctx - self.reply_tokens - 200
+        room = self._chat.model.num_ctx - self._reply_tokens - 200
         inquiry: Inquiry[None, SummaryReply, tuple[str, str]] = Inquiry(
             lambda _, former: summary_messages(entities, relationships, passages, room, former),
             lambda *_: SUMMARY_SCHEMA,

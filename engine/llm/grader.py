@@ -12,6 +12,7 @@ from engine.errors import (
     ModelRefused,
     ModelTimeout,
     PromptTooLong,
+    ThoughtTooLong,
     UnreadableReply,
 )
 from engine.llm.cache import CachedReply, VerdictCache, verdict_key
@@ -26,7 +27,7 @@ from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
-_PASSING_FAULTS = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong)
+_PASSING_FAULTS = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong, ThoughtTooLong)
 """Faults that may concern one passage alone; the rest, such as an unreachable server, end the whole grading."""
 _UNREADABLE = "The model's reply could not be read as a verdict."
 _CONTRADICTION = "The model said no, but with a confidence that means yes; that is no verdict."
@@ -117,12 +118,12 @@ class ChatGrader(ChatRole):
         )
         try:
             taken = await self.taken(inquiry, passage, trace, passage_id=passage.id)
-        except UnreadableReply:
-            pass
         except _PASSING_FAULTS as failure:
             if trace.time_left_s() <= 0:
                 raise TimeoutError from failure
             reason, fault = failure.fact, failure
+        except UnreadableReply:
+            pass
         else:
             self._keep(question, passage, taken)
             return _Judged(taken.value)

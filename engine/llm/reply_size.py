@@ -1,4 +1,4 @@
-"""How much of a server's reply is read; ``counted.py`` counts it while it arrives.
+"""How much of a server's reply is read, and where it ends; ``counted.py`` looks at both while it arrives.
 
 A model server is a program of somebody else's, and what it sends has no end of its own. Limits of time alone do not
 help: one line of a gigabyte takes a fast server seconds, and all that waits beside it minutes.
@@ -6,6 +6,8 @@ help: one line of a gigabyte takes a fast server seconds, and all that waits bes
 
 from __future__ import annotations
 
+import re
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,3 +66,35 @@ def characters_of(tokens: int) -> int:
 def pieces_of(tokens: int) -> int:
     """The most pieces that so many tokens come in."""
     return 1000 + 4 * tokens
+
+
+_END = re.compile(rb"[\r\n]data: ?\[DONE\]")
+_LONGEST_END = 16
+
+
+class StreamEnd:
+    """Whether an answer has had the sign that ends a stream in OpenAI's protocol; no line of a reply begins with it."""
+
+    def __init__(self) -> None:
+        self.seen = False
+        self._line = b"\n"
+
+    def look(self, part: bytes) -> None:
+        """See the next bytes of the answer."""
+        self.seen = self.seen or _END.search(self._line + part) is not None
+        self._line = (self._line + part)[-_LONGEST_END:]
+
+
+_watched: ContextVar[StreamEnd | None] = ContextVar("stream_end", default=None)
+
+
+def watched_end() -> StreamEnd:
+    """Watch the answer that is asked for next in this context for the end of its stream."""
+    end = StreamEnd()
+    _watched.set(end)
+    return end
+
+
+def watched() -> StreamEnd | None:
+    """What watches the answers in this context."""
+    return _watched.get()

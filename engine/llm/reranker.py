@@ -95,7 +95,7 @@ class ChatReranker(ChatRole):
         return [(passage, verdicts[passage.id]) for passage in by_relevance(passages, verdicts)]
 
     def _batches(self, question: str, passages: Sequence[Passage]) -> list[list[Passage]]:
-        room = self._chat.model.num_ctx - self.reply_tokens - estimate_tokens(_RERANKER) - estimate_tokens(question)
+        room = self._chat.model.num_ctx - self._reply_tokens - estimate_tokens(_RERANKER) - estimate_tokens(question)
         left = 0
         batches: list[list[Passage]] = []
         for passage in passages:

@@ -24,7 +24,7 @@ class ChatRewriter(ChatRole):
 
     def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
         super().__init__(model, settings, chat=chat)
-        self.passage_tokens = max(0, model.num_ctx // 2 - self.reply_tokens // 2)
+        self.passage_tokens = max(0, model.num_ctx // 2 - self._reply_tokens // 2)
 
     async def rewrite(self, request: RewriteRequest, trace: Trace = SILENT) -> RewriteProposal:
         inquiry = Inquiry(

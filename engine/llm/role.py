@@ -17,6 +17,7 @@ from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
 TRIES = 2
+_USUAL_CONTEXT = RoleModel().num_ctx
 RequestT = TypeVar("RequestT")
 ValueT = TypeVar("ValueT")
 
@@ -55,7 +56,7 @@ class ChatRole:
 
     role: ClassVar[CallRole]
     reply_tokens: ClassVar[int] = 1024
-    """Room for the reply, and for the thinking of models that cannot leave it."""
+    """Room for the reply, and for the thinking of models that cannot leave it, in a context of the usual length."""
     reply_share: ClassVar[int] = 0
     """A reply takes at most this part of the context; 0: ``reply_tokens`` however small that is."""
     think: ClassVar[bool | None] = False
@@ -63,9 +64,10 @@ class ChatRole:
     def __init__(self, model: RoleModel, settings: Settings, *, chat: ChatModel | None = None) -> None:
         """``chat`` replaces the model called."""
         self._settings = settings
-        self._reply_tokens = self.reply_tokens
+        # A longer context is asked for where replies need more room, such as that of a model that thinks first.
+        self._reply_tokens = self.reply_tokens * max(1, model.num_ctx // _USUAL_CONTEXT)
         if self.reply_share:
-            self._reply_tokens = min(self.reply_tokens, model.num_ctx // self.reply_share)
+            self._reply_tokens = min(self._reply_tokens, model.num_ctx // self.reply_share)
         self._chat = chat or ChatModel(model, settings, self.role, think=self.think, reply_tokens=self._reply_tokens)
 
     @property

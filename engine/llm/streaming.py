@@ -130,16 +130,25 @@ async def streamed(
     ``fault_of`` any text will do. ``before`` is streamed in front of the first piece, and is no part of the answer.
     Raises ``EmptyReply`` where the model says nothing twice.
     """
-    heard = False
+    heard = thought = False
 
     def hear(piece: str) -> None:
         nonlocal heard
         trace.token(piece if heard else before + piece)
         heard = True
 
+    def take_back() -> None:
+        nonlocal heard
+        trace.restart()
+        heard = False
+
     async def say(attempt: int) -> str | None:
+        nonlocal thought
         last = attempt == TRIES
-        said = await chat.say(messages, trace, hear, attempt=attempt, fault_of=None if last else fault_of)
+        said = await chat.say(
+            messages, trace, hear, attempt=attempt, fault_of=None if last else fault_of, take_back=take_back
+        )
+        thought = bool(said.thinking)
         # One that was cut would be as long, and be cut again.
         fault = fault_of(said.text) if fault_of and said.text and not said.truncated else ""
         if fault_of is None or not fault or last:
@@ -148,7 +157,7 @@ async def streamed(
 
     text = await twice(say, final=lambda: heard)
     if text is None:
-        raise EmptyReply(model=chat.name)
+        raise EmptyReply.thought(model=chat.name) if thought else EmptyReply(model=chat.name)
     return text
 
 
@@ -175,7 +184,8 @@ async def _again(chat: ChatModel, asked: Sequence[Message], first: str, trace: T
     text = ""
     try:
         async with asyncio.timeout(trace.time_left_s() * _LEFT if fault != "wordless" else None):
-            text = (await chat.say(asked, trace, trace.token, attempt=TRIES, warmer=True)).text
+            said = await chat.say(asked, trace, trace.token, attempt=TRIES, warmer=True, take_back=trace.restart)
+            text = said.text
     except (ModelError, TimeoutError):
         if fault == "wordless":
             raise

@@ -11,6 +11,7 @@ import langchain_openai
 import pytest
 
 from engine.errors import (
+    EmptyReply,
     ModelError,
     ModelInterrupted,
     ModelKeyRefused,
@@ -18,6 +19,7 @@ from engine.errors import (
     ModelRefused,
     ModelTimeout,
     ModelUnreachable,
+    ThoughtTooLong,
 )
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
@@ -26,7 +28,7 @@ from engine.model.values import Verdict
 from engine.roles import GenerationRequest
 from engine.settings import Settings
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
-from tests.support.openai_stand_in import Behaviour, Cut, Garbage, Hangs, OpenAIStandIn, Status, TooLong
+from tests.support.openai_stand_in import Behaviour, Cut, Events, Garbage, Hangs, OpenAIStandIn, Status, TooLong
 
 MODEL = "openai:qwen2.5-7b-instruct"
 NOWHERE = "http://127.0.0.1:1"
@@ -216,3 +218,91 @@ def test_a_garbled_reply_is_never_taken_for_a_verdict() -> None:
         (verdict,) = grade(settings_at(server), trace)
     assert verdict.relevant is None
     assert trace.errors == ["unreadable", "unreadable"]
+
+
+ANSWER = ({"role": "assistant", "content": "It says "}, {"content": "so [1]."})
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_thinking_beside_the_content_is_kept_apart_with_the_answer_whole(field: str) -> None:
+    trace = RecordingTrace()
+    with OpenAIStandIn() as server:
+        server.script(Events(({"role": "assistant", field: "Let me "}, {field: "see [2]."}, *ANSWER), "stop", usage=9))
+        assert generate(settings_at(server), trace) == trace.text == "It says so [1]."
+    (call,) = trace.calls
+    assert (call.thinking, call.reply_tokens, call.error) == ("Let me see [2].", 9, "")
+
+
+@pytest.mark.parametrize("finish", ["length", "stop"])
+def test_a_reply_that_thought_until_its_limit_is_a_fault_of_its_own(finish: str) -> None:
+    thought = Events(
+        ({"role": "assistant", "content": "", "reasoning_content": "Hm, let me see."},), finish, usage=2048
+    )
+    trace, graded = RecordingTrace(), RecordingTrace()
+    with OpenAIStandIn() as server:
+        server.script(thought, thought)
+        with pytest.raises(ThoughtTooLong) as caught:
+            generate(settings_at(server), trace)
+        with pytest.raises(ThoughtTooLong):
+            grade(settings_at(server), graded)
+    assert caught.value.params == {"model": MODEL, "tokens": "2048"}
+    assert "num_ctx" in caught.value.remedy
+    assert [(call.thinking, call.error[:5]) for call in trace.calls] == [("Hm, let me see.", "WB424")]
+    assert graded.errors == ["WB424"], "a second try would think as long"
+
+
+def test_an_empty_answer_after_thinking_says_so() -> None:
+    with OpenAIStandIn() as server:
+        server.script(*[Events(({"role": "assistant", "reasoning_content": "It says so [1]."},), "stop", usage=9)] * 2)
+        with pytest.raises(EmptyReply, match="thought, and then") as caught:
+            generate(settings_at(server), RecordingTrace())
+    assert "reasoning parser" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("finish", "done", "usage"), [(None, True, 0), (None, True, 9), ("stop", False, 0), ("eos", True, 0)]
+)
+def test_an_answer_is_whole_with_a_reason_to_finish_or_with_the_sign_of_the_end(
+    finish: str | None, done: bool, usage: int
+) -> None:
+    trace = RecordingTrace()
+    with OpenAIStandIn() as server:
+        server.script(Events(ANSWER, finish, done, usage))
+        assert generate(settings_at(server), trace) == "It says so [1]."
+    assert trace.errors == [""]
+
+
+def test_an_answer_with_neither_is_cut_even_where_it_speaks_of_the_sign() -> None:
+    with OpenAIStandIn() as server:
+        server.script(Events(({"role": "assistant", "content": "It ends\ndata: [DONE]\nso [1]."},), None, done=False))
+        with pytest.raises(ModelInterrupted):
+            generate(settings_at(server), RecordingTrace())
+
+
+def test_a_verdict_that_comes_as_the_arguments_of_a_tool_is_read() -> None:
+    written = verdict_json(True, 0.8)
+    called = [{"index": 0, "id": "c1", "type": "function", "function": {"name": "verdict", "arguments": written[:9]}}]
+    rest = [{"index": 0, "function": {"arguments": written[9:]}}]
+    trace = RecordingTrace()
+    with OpenAIStandIn() as server:
+        server.script(
+            Events(({"role": "assistant", "content": None, "tool_calls": called}, {"tool_calls": rest}), "tool_calls")
+        )
+        (verdict,) = grade(settings_at(server), trace)
+    assert (verdict.relevant, verdict.confidence, trace.errors) == (True, 0.8, [""])
+
+
+def test_thinking_that_only_its_end_shows_is_taken_back_and_the_next_one_is_never_shown() -> None:
+    """SC-07: no thinking as the answer, and no citation out of it."""
+    thought = Events(({"role": "assistant", "content": "Hm [2]"}, {"content": ".</think>\n\n"}, *ANSWER), "stop")
+    first, second = RecordingTrace(), RecordingTrace()
+    shown: list[str] = []
+    second.heard = lambda: shown.append(second.text)
+    with OpenAIStandIn() as server:
+        server.script(thought, thought)
+        generator = ChatGenerator(role_model(MODEL), settings_at(server))
+        for trace in (first, second):
+            request = GenerationRequest("Why?", (passage(1),), "en")
+            assert asyncio.run(generator.generate(request, trace)) == trace.text == "It says so [1]."
+            assert trace.calls[0].thinking == "Hm [2]."
+    assert not any("Hm" in text for text in shown)

@@ -61,7 +61,20 @@ class Garbage:
     text: str = "<html>It works!</html>"
 
 
-Behaviour: TypeAlias = Status | Hangs | Cut | TooLong | Garbage
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Stream these deltas word for word, as servers do that keep less of the protocol."""
+
+    deltas: Sequence[Mapping[str, Any]]
+    finish: str | None = None
+    """The finish reason of a last event; None: there is none."""
+    done: bool = True
+    """Whether the sign of the end follows."""
+    usage: int = 0
+    """Tokens of the reply in an event without choices; 0: there is none."""
+
+
+Behaviour: TypeAlias = Status | Hangs | Cut | TooLong | Garbage | Events
 
 
 class OpenAIStandIn:
@@ -165,6 +178,9 @@ class OpenAIStandIn:
             case Garbage(text):
                 _send_text(http, 200, text, "text/html")
                 return
+            case Events():
+                _stream(http, body, behaviour)
+                return
         if body["model"] not in self.models:
             _refuse(http, 404, f"The model `{body['model']}` does not exist or you do not have access to it.")
             return
@@ -210,6 +226,26 @@ class OpenAIStandIn:
             http.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
             http.wfile.flush()
         http.wfile.write(b"data: [DONE]\n\n")
+
+
+def _stream(http: BaseHTTPRequestHandler, body: Mapping[str, Any], given: Events) -> None:
+    head = _head(body, "chat.completion.chunk")
+    choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in given.deltas]
+    if given.finish:
+        choices.append([{"index": 0, "delta": {}, "finish_reason": given.finish}])
+    events: list[dict[str, Any]] = [{**head, "choices": choice} for choice in choices]
+    if given.usage:
+        used = {"prompt_tokens": 9, "completion_tokens": given.usage, "total_tokens": 9 + given.usage}
+        events.append({**head, "choices": [], "usage": used})
+    lines = [f"data: {json.dumps(event)}\n\n" for event in events] + (["data: [DONE]\n\n"] if given.done else [])
+    http.send_response(200)
+    http.send_header("Content-Type", "text/event-stream")
+    http.send_header("Connection", "close")
+    http.end_headers()
+    http.close_connection = True
+    for line in lines:
+        http.wfile.write(line.encode())
+        http.wfile.flush()
 
 
 def _events(
