@@ -389,6 +389,8 @@ class SourceRequest(_Body):
     passage_prefix: StrictStr | None = None
     """Prefixes of a collection that this file begins; None: those known for the model."""
     chunks: Chunks = Chunks()
+    hidden: StrictBool = False
+    """Whether what the file's author hid goes in too: text, slides, rows, columns, sheets."""
     embedding_model: Annotated[
         StrictStr, Field(max_length=200, json_schema_extra=published.EMBEDDING_MODEL), AfterValidator(_embeds)
     ] = ""

@@ -44,7 +44,7 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
         responses={202: {"description": "The job that puts it in; it is followed at `/ingestions/{id}`"}},
     )
     async def add_source(name: str, body: SourceRequest, request: Request) -> Response:
-        item = IngestItem(name=body.name, data=await asyncio.to_thread(_content, body))
+        item = IngestItem(body.name, data=await asyncio.to_thread(_content, body), hidden=body.hidden)
         if len(item.data or b"") > AT_ONCE:
             return Json(await asyncio.to_thread(_as_job, get_engine(), item, name, body), 202)
         ingesting = asyncio.wrap_future(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,11 @@ def add_ingest(commands: Any) -> None:
     put.add_argument(
         "--graph", default="", metavar="MODEL", help="then read a knowledge graph: builtin (rules), or a chat model"
     )
+    put.add_argument(
+        "--hidden",
+        action="store_true",
+        help="read hidden text, slides, rows, columns and sheets too; default: leave out",
+    )
     put.add_argument("--preview", action="store_true", help="say what would be done, and do nothing")
     put.set_defaults(command=_ingest)
 
@@ -73,7 +78,8 @@ def _ingest(options: argparse.Namespace) -> int:
     chunks = _chunks(options)
     if options.graph:
         RoleModel(options.graph)  # a bad name is said before anything is done
-    items, missing = items_of(options.paths)
+    found, missing = items_of(options.paths)
+    items = [replace(item, hidden=options.hidden) for item in found]
     console = Console(stderr=True, soft_wrap=True)
     for path, error in missing:
         console.print(f"[red]✗[/] {escape(str(path))}: {escape(error.fact)}")
@@ -211,7 +217,12 @@ def _body(options: argparse.Namespace, chunks: ChunkOptions) -> dict[str, Any]:
     # An empty prefix is a prefix; only one that was not written is left to what is known for the model.
     prefixes = {name: getattr(options, name) for name in ("query_prefix", "passage_prefix")}
     written = {name: value for name, value in prefixes.items() if value is not None}
-    return {**written, "chunks": asdict(chunks), "embedding_model": options.embedding_model}
+    return {
+        **written,
+        "chunks": asdict(chunks),
+        "embedding_model": options.embedding_model,
+        "hidden": options.hidden,
+    }
 
 
 def _previewed(

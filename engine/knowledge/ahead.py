@@ -139,7 +139,8 @@ def _files(items: Sequence[tuple[int, IngestItem]], limit_mb: float, chunks: Chu
             data = item.read()
         except (OSError, SourceError):
             continue  # said where it is read here
-        work = {"do": "read", "place": place, "name": item.name, "limit_mb": limit_mb, "chunks": asdict(chunks)}
+        work = {"do": "read", "place": place, "name": item.name, "hidden": item.hidden}
+        work |= {"limit_mb": limit_mb, "chunks": asdict(chunks)}
         yield Block(str(place), work, data)
 
 

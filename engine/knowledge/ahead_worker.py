@@ -29,7 +29,7 @@ class _Parts:
     def perform(self, block: Block) -> tuple[Any, bytes]:
         work = block.work
         if work["do"] == "read":
-            item = IngestItem(work["name"], data=block.data)
+            item = IngestItem(work["name"], data=block.data, hidden=work["hidden"])
             entry, passages = cut(work["place"], item, work["limit_mb"], ChunkOptions(**work["chunks"]))
             return {"entry": asdict(entry), "passages": [asdict(passage) for passage in passages]}, b""
         vectors = self._own.call(self._embedded(work["texts"]))

@@ -119,10 +119,10 @@ def read_document(item: IngestItem, limit_mb: float = DEFAULT_LIMIT_MB) -> Docum
     """The document of an item; blocks. Raises the ``SourceError`` that fits, no matter what its loader met with."""
     try:
         if item.data is not None:
-            return load_bytes(item.name, item.data, limit_mb)
+            return load_bytes(item.name, item.data, limit_mb, hidden=item.hidden)
         if item.path is None:
             raise SourceMissing(name=item.name)
-        return load(item.path, item.name, limit_mb)
+        return load(item.path, item.name, limit_mb, hidden=item.hidden)
     except SourceError:
         raise
     except Exception as error:

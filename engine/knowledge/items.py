@@ -37,6 +37,8 @@ class IngestItem:
     """Name of the source in the collection; with ``/`` between folders."""
     path: Path | None = None
     data: bytes | None = None
+    hidden: bool = False
+    """Whether what its author hid goes in too: text, slides, rows, columns, sheets."""
 
     def read(self) -> bytes:
         """The file's bytes; raises ``SourceMissing`` or ``SourceUnreadable``."""

@@ -72,9 +72,10 @@ def suffixes() -> tuple[str, ...]:
     return tuple(sorted(_LOADERS))
 
 
-def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB) -> Document:
+def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB, *, hidden: bool = False) -> Document:
     """Read a file under the name ``source`` (default: its own name); blocks, from any thread.
 
+    ``hidden``: read what its author hid too, which is left out otherwise and counted in ``notes``.
     Raises the ``SourceError`` that fits, always naming the file.
     """
     name = source or path.name
@@ -92,10 +93,10 @@ def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB) -> Do
         raise SourceMissing(name=str(path)) from error
     except OSError as error:
         raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
-    return load_bytes(name, data, limit_mb)
+    return load_bytes(name, data, limit_mb, hidden=hidden)
 
 
-def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB) -> Document:
+def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB, *, hidden: bool = False) -> Document:
     """Read a file that is in memory already, e.g. an upload; raises like :func:`load`."""
     _check_name(name)
     loader = _loader(name)
@@ -104,7 +105,7 @@ def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB) -> Do
     if not data:
         raise SourceEmpty(name=name)
     try:
-        contents = whole(name, len(data), loader(name, data))
+        contents = whole(name, len(data), loader(name, data, hidden))
     except (MemoryError, RecursionError) as error:
         raise SourceTooDemanding(name=name) from error
     sections = tuple(section for section in contents.sections if section.text.strip())

@@ -178,7 +178,7 @@ def _spooled(folder: Path, items: Sequence[IngestItem]) -> Iterator[IngestItem]:
             continue
         place = folder / _UPLOADS / f"{number:05}"
         place.write_bytes(item.data)
-        yield IngestItem(item.name, path=place)
+        yield replace(item, path=place, data=None)
 
 
 @contextmanager
@@ -191,7 +191,7 @@ def _translated_errors(folder: Path) -> Iterator[None]:
 
 def _plain(manifest: Manifest) -> dict[str, Any]:
     plain = asdict(replace(manifest, items=(), failed=()))
-    items = [[item.name, str(item.path) if item.path else ""] for item in manifest.items]
+    items = [[item.name, str(item.path) if item.path else "", item.hidden] for item in manifest.items]
     failed = [[name, asdict(fault)] for name, fault in manifest.failed]
     return {**plain, "format": _FORMAT, "items": items, "failed": failed}
 
@@ -203,7 +203,11 @@ def _manifest(folder: Path, plain: dict[str, Any]) -> Manifest:
     """
     if plain["format"] != _FORMAT or plain["id"] != folder.name:
         raise ValueError("it is of another version, or not of this folder")
-    items = [IngestItem(str(name), Path(path) if path else None) for name, path in plain["items"]]
+    # Jobs of earlier versions, which left out whatever is hidden, do not say so.
+    items = [
+        IngestItem(str(name), Path(path) if path else None, hidden=bool(hidden and hidden[0]))
+        for name, path, *hidden in plain["items"]
+    ]
     failed = [(str(name), Fault(**fault)) for name, fault in plain["failed"]]
     return _adapter().validate_python({**plain, "items": items, "failed": failed})
 

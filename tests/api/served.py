@@ -6,7 +6,7 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -76,7 +76,7 @@ class FakeCollections(FakeKnowledge):
         if self.gate is not None:
             await self.gate().wait()
         # Read now: what a job keeps of an upload is gone once it is done.
-        self.given.append((collection, [IngestItem(item.name, data=item.read()) for item in items]))
+        self.given.append((collection, [replace(item, path=None, data=item.read()) for item in items]))
         self.options.append((chunks, embedding_model))
         names = tuple(item.name for item in items)
         return IngestReport(

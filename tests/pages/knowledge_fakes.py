@@ -78,7 +78,14 @@ class FakeIngestions:
     def start(self, items: Sequence[IngestItem], collection: str, **named: Any) -> str:
         if self.error is not None:
             raise self.error
-        self.started.append({"names": [item.name for item in items], "collection": collection, **named})
+        self.started.append(
+            {
+                "names": [item.name for item in items],
+                "hidden": {item.hidden for item in items},
+                "collection": collection,
+                **named,
+            }
+        )
         self.listed.insert(0, job(id=f"j{len(self.started)}", collection=collection, files=len(items)))
         return self.listed[0].id
 

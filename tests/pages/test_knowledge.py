@@ -272,6 +272,22 @@ def test_what_is_chosen_reaches_the_job(jobs: FakeIngestions) -> None:
     assert (sent["collection"], sent["embedding_model"]) == ("tuned", "ollama:bge-m3")
     assert (sent["query_prefix"], sent["passage_prefix"]) == ("q: ", None)
     assert sent["chunks"] == ChunkOptions(200, 320, 0)
+    assert sent["hidden"] == {False}
+
+
+def test_a_preview_is_made_again_where_hidden_content_is_to_be_read_and_the_job_reads_it_too(
+    jobs: FakeIngestions,
+) -> None:
+    app = opened("knowledge")
+    choose_files(app, ("cats.md", CATS))
+    previewed(app)
+    app.checkbox(key="kb_hidden").check().run()
+    draft: Draft = app.session_state["kb_draft"]
+    assert draft.future is not None
+    draft.future.exception(_PATIENCE_S)
+    assert len(jobs.previews) == 2 and [item.hidden for item in draft.items] == [True]
+    press(app, "kb_start")
+    assert [sent["hidden"] for sent in jobs.started] == [{True}]
 
 
 def test_jobs_have_rate_and_time_left_and_stop_stops(jobs: FakeIngestions) -> None:

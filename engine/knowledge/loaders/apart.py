@@ -39,18 +39,18 @@ READERS = Subprocesses(
 )
 
 
-def read_apart(suffix: str, name: str, data: bytes, seconds: float = TIME_LIMIT_S) -> Contents:
+def read_apart(suffix: str, name: str, data: bytes, hidden: bool = False, seconds: float = TIME_LIMIT_S) -> Contents:
     """What a file holds; blocks. Raises the ``SourceError`` that fits."""
-    found = READERS.call(name, data, seconds, suffix=suffix)
+    found = READERS.call(name, data, seconds, suffix=suffix, hidden=hidden)
     try:
         return _contents().validate_python(found)
     except ValueError as error:  # a file made the process reply what it never replies
         raise SourceTooDemanding(name=name) from error
 
 
-def read(name: str, data: bytes, suffix: str) -> dict[str, Any]:
+def read(name: str, data: bytes, suffix: str, hidden: bool = False) -> dict[str, Any]:
     """What a file holds, as plain values; runs apart."""
-    return asdict(whole(name, len(data), loader_of(suffix)(name, data)))
+    return asdict(whole(name, len(data), loader_of(suffix)(name, data, hidden)))
 
 
 def loader_of(suffix: str) -> Loader:

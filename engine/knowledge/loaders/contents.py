@@ -57,7 +57,8 @@ class Contents:
     """How many parts of each kind were read: ``{"paragraphs": 12, "tables": 2}``."""
 
 
-Loader = Callable[[str, bytes], Contents]
+Loader = Callable[[str, bytes, bool], Contents]
+"""Takes a file's name, its bytes, and whether what its author hid is read too; without that it is left out, counted."""
 
 
 def note(code: str, **params: object) -> SourceNote:

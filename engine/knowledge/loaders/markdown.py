@@ -26,13 +26,13 @@ def encoding_notes(decoded: Decoded) -> tuple[SourceNote, ...]:
     return (note("encoding", encoding=decoded.encoding),) if decoded.guessed else ()
 
 
-def load_text(name: str, data: bytes) -> Contents:
+def load_text(name: str, data: bytes, _hidden: bool = False) -> Contents:
     decoded = read_text(name, data)
     sections = (Section((), decoded.text),)
     return Contents("", sections, notes=encoding_notes(decoded), encoding=decoded.encoding)
 
 
-def load_markdown(name: str, data: bytes) -> Contents:
+def load_markdown(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """Sections by heading, without markup; the first level-one heading at the top is the title, or front matter's.
 
     A heading without text of its own or below it becomes its own text, so that no line is lost. Front matter may say

@@ -34,7 +34,7 @@ _LEADERS = re.compile(r"\s*(?:[.·…．]\s?){5,}")
 _SOFT_HYPHEN = re.compile(r"[\x02\ufffe\u00ad](?:\r?\n)?")
 
 
-def load_pdf(name: str, data: bytes) -> Contents:
+def load_pdf(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """One section a page and heading: ``(Heading, p. 12)``.
 
     Raises ``SourceEncrypted``, ``SourceTooManyPages``, ``SourceScanned`` where no page holds text, ``SourceGarbled``

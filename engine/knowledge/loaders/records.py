@@ -23,7 +23,7 @@ MOST_RECORDS = 50_000
 _DEEPEST = 60
 
 
-def load_json(name: str, data: bytes) -> Contents:
+def load_json(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """Sections of a JSON file: one for each record of its list of records, else one for each top-level key.
 
     Raises ``SourceDamaged`` with the place of the first error, ``SourceBomb``.
@@ -41,7 +41,7 @@ def load_json(name: str, data: bytes) -> Contents:
     return Contents(title, sections, notes=encoding_notes(decoded) + cut, encoding=decoded.encoding)
 
 
-def load_json_lines(name: str, data: bytes) -> Contents:
+def load_json_lines(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """One section for each line; lines that are no JSON are left out and counted, unless none is any."""
     decoded = read_text(name, data)
     records, bad = list[Any](), list[int]()

@@ -22,7 +22,7 @@ _SAMPLE_LINES = 50
 LONGEST_CELL = 1_000_000
 
 
-def load_separated(name: str, data: bytes) -> Contents:
+def load_separated(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """One section of rows that each say their headers.
 
     Raises ``SourceDamaged`` where a cell never ends, ``SourceBomb`` where the headers make a text without end.

@@ -15,7 +15,7 @@ from engine.messages import N_
 MOST_SLIDES = 2000
 
 
-def load_slides(name: str, data: bytes) -> Contents:
+def load_slides(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """One section a slide, called ``Slide 3 · title``; raises ``SourceDamaged`` for what PowerPoint would repair."""
     package = checked_package(name, data, ".pptx")
     import pptx

@@ -44,7 +44,7 @@ _ALL = 1000
 _SHARE_OF_MAIN = 0.4
 
 
-def load_html(name: str, data: bytes) -> Contents:
+def load_html(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """Sections by heading; the title is the page's own, else its first heading."""
     root, decoded = _parsed(name, data)
     titles = [text for text in root.xpath("//head/title/text()|//title/text()") if text.strip()]

@@ -23,7 +23,7 @@ _CONTENTS = -1
 """Stands for a line of a table of contents, which says nothing of its own."""
 
 
-def load_word(name: str, data: bytes) -> Contents:
+def load_word(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """Sections by heading styles; raises ``SourceDamaged`` for what Word would repair."""
     package = checked_package(name, data, ".docx")
     import docx

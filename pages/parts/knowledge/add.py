@@ -40,17 +40,19 @@ _STARTED = "kb_started"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to go in, where, and how it is cut."""
+    """What is to go in, where, and how it is read and cut."""
 
     batch: Batch
     target: Target
     chunks: ChunkOptions
+    hidden: bool
+    """Whether hidden content of the files goes in."""
     graph: str = ""
     """What reads a knowledge graph afterwards; empty for none."""
 
     @property
     def preview(self) -> DraftFor:
-        return DraftFor(self.target.name, self.target.embedding_model, self.chunks)
+        return DraftFor(self.target.name, self.target.embedding_model, self.chunks, self.hidden)
 
 
 def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words) -> None:
@@ -64,6 +66,7 @@ def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words
         left, right = st.columns([3, 2], gap="medium")
         with left:
             batch = files_choice(engine, words)
+            hidden = hidden_choice(words)
             chunks = cut_choice(words)
         with right:
             target = target_choice(engine, collections, words)
@@ -71,7 +74,7 @@ def add_view(engine: Engine, collections: Sequence[CollectionInfo], words: Words
         if batch.empty and draft is not None:
             # What was chosen before another view was looked at is in the preview still.
             batch = draft.batch
-        wanted = Wanted(batch, target, chunks, graph)
+        wanted = Wanted(batch, target, chunks, hidden, graph)
         start_buttons(engine, wanted, draft, words)
     draft = followed(engine, wanted)
     if draft is not None:
@@ -136,6 +139,15 @@ def _uploads(most_mb: int, words: Words) -> Batch:
     return Batch(remembered("kb_uploaded", ids, read), ids)
 
 
+def hidden_choice(words: Words) -> bool:
+    """Whether hidden content of the files goes in."""
+    explained = words(
+        "Text, slides, rows, columns and sheets that are hidden in a document. Without this they stay out, and the "
+        "preview says how many there are."
+    )
+    return st.checkbox(words("Read hidden content"), key="kb_hidden", help=explained, persist_state="session")
+
+
 def cut_choice(words: Words) -> ChunkOptions:
     """The sliders, in a box that is closed at first."""
     with st.expander(words("How the text is cut"), icon=":material/content_cut:", key="kb_cut_box"):
@@ -193,7 +205,10 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
 
     def start() -> None:
         # A preview that is done knows the files of a folder; they need not be looked for again.
-        items, failed = (draft.items, draft.failed) if draft is not None and draft.done else wanted.batch.items()
+        if draft is not None and draft.done and draft.wanted.hidden == wanted.hidden:
+            items, failed = list(draft.items), draft.failed
+        else:
+            items, failed = wanted.batch.items(hidden=wanted.hidden)
         engine.ingestions.start(
             items,
             target.name,

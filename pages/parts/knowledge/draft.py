@@ -35,13 +35,19 @@ class Batch:
     def empty(self) -> bool:
         return not self.uploads and not self.path.strip()
 
-    def items(self) -> tuple[list[IngestItem], tuple[tuple[str, Fault], ...]]:
-        """Every file of it, and what cannot be read with the reason; blocks while a folder is walked."""
+    def items(self, *, hidden: bool) -> tuple[list[IngestItem], tuple[tuple[str, Fault], ...]]:
+        """Every file of it, and what cannot be read with the reason; blocks while a folder is walked.
+
+        ``hidden``: whether hidden content of the files goes in.
+        """
         if self.uploads:
-            return list(self.uploads), ()
+            return [replace(item, hidden=hidden) for item in self.uploads], ()
         typed = self.path.strip().strip("\"'")
         items, failed = items_of([Path(typed).expanduser()])
-        return items, tuple((name, Fault.of(error)) for name, error in failed)
+        return (
+            [replace(item, hidden=hidden) for item in items],
+            tuple((name, Fault.of(error)) for name, error in failed),
+        )
 
 
 class _Cancelled(Exception):
@@ -50,11 +56,13 @@ class _Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DraftFor:
-    """Where the files of a preview would go, and how they are cut."""
+    """Where the files of a preview would go, and how they are read and cut."""
 
     collection: str
     embedding_model: str
     chunks: ChunkOptions
+    hidden: bool = False
+    """Whether hidden content of the files goes in."""
 
 
 @dataclass(slots=True)
@@ -112,7 +120,7 @@ class Draft:
             self.future.cancel()
 
     def _make(self, engine: Engine) -> Preview:
-        items, failed = self.batch.items()
+        items, failed = self.batch.items(hidden=self.wanted.hidden)
         self.items, self.failed, self.total = tuple(items), failed, len(items)
         try:
             return engine.ingestions.preview(

@@ -102,7 +102,7 @@ def _as_cut(engine: Engine, draft: Draft, source: PreviewedSource, chunks: Chunk
     item = next((item for item in reversed(draft.items) if item.name == source.name), None)
     if item is None:
         return source
-    asked = (draft.batch.ids, draft.batch.path, source.name, source.size)
+    asked = (draft.batch.ids, draft.batch.path, source.name, source.size, item.hidden)
     document = remembered("kb_document", asked, lambda: read_aside(item, engine.settings.max_upload_mb))
     if draft.wanted.chunks == chunks or not document.done() or document.exception() is not None:
         return source

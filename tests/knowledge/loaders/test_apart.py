@@ -165,7 +165,7 @@ def test_the_app_starts_without_the_libraries_that_read_documents() -> None:
 
 def test_contents_and_errors_come_out_of_the_process_as_they_went_in(readers: Subprocesses) -> None:
     data = made.docx([("Heading 1", "题"), ("Normal", "文")])
-    assert read_apart(".docx", "a.docx", data) == loader_of(".docx")("a.docx", data)
+    assert read_apart(".docx", "a.docx", data) == loader_of(".docx")("a.docx", data, False)
     for kind in _tree(SourceError):
         stated = kind.restored("Fact.", "Remedy.", {"a": "b"})
 

@@ -84,6 +84,9 @@ def test_empty_and_hidden_sheets_are_said(monkeypatch: pytest.MonkeyPatch) -> No
         note("sheets_empty", count=1, sheets="空"),
         note("sheets_hidden", count=1, sheets="密"),
     )
+    taken = load_workbook("a.xlsx", buffer.getvalue(), True)
+    assert [section.path for section in taken.sections] == [("甲",), ("密",)]
+    assert taken.notes == (note("sheets_empty", count=1, sheets="空"),)
 
 
 @pytest.mark.parametrize(("rows", "cut"), [(3, False), (4, True)])
