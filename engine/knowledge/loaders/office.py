@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import io
+import posixpath
 import re
 import zipfile
 import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
 
-from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted, SourceMislabelled
-from engine.knowledge.loaders.encoding import kind_of
+from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted, SourceError, SourceMislabelled
+from engine.knowledge.loaders.encoding import kind_of, without_control
 from engine.messages import N_
 
 MOST_UNPACKED_MB = 256
@@ -18,38 +25,157 @@ ALWAYS_ALLOWED_MB = 32
 """Small files may unpack to this, regardless of the ratio."""
 MOST_PARTS = 10_000
 
+RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _OLD = b"\xd0\xcf\x11\xe0"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _FOLDERS = {".docx": "word/", ".pptx": "ppt/", ".xlsx": "xl/"}
+_MAIN = {".docx": "word/document.xml", ".pptx": "ppt/presentation.xml"}
 _KINDS = {"word/": N_("a Word document"), "ppt/": N_("a PowerPoint presentation"), "xl/": N_("an Excel workbook")}
 _ENCODINGS = frozenset({"utf-8", "utf-16", "us-ascii", "ascii", "iso-8859-1", "windows-1252"})
 _ENCODING = re.compile(rb"^[\xef\xbb\xbf\s]*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([^\"']{1,40})[\"']")
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+"""Namespaces of Strict Open XML, which name the same elements as the usual ones."""
+_XML_NO_MEMORY = 2
+"""libxml2's XML_ERR_NO_MEMORY."""
+_ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
 
 
 def checked_package(name: str, data: bytes, suffix: str) -> io.BytesIO:
-    """The file, safe to hand to a parser.
+    """The file, safe to hand to a parser, every part of it.
 
     Raises ``SourceEncrypted``, ``SourceMislabelled``, ``SourceDamaged``, or ``SourceBomb`` for what would unpack to too
     much or declares entities. Sizes are those that the archive states; what holds more than it states is damaged.
     """
+    try:
+        with _archive(name, data, suffix) as archive:
+            for entry in archive.infolist():
+                if entry.filename.lower().endswith((".xml", ".rels", ".vml")):
+                    _check_xml(name, archive.read(entry))
+    except _ZIP_FAULTS as error:
+        raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
+    except RuntimeError as error:  # how zipfile tells of a part with a password
+        raise SourceEncrypted(name=name) from error
+    return io.BytesIO(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A link from one part of a package to another; ``kind`` is the last word of its type."""
+
+    kind: str
+    target: str
+    """Path of the part, or an address outside the file where ``external``."""
+    external: bool
+
+
+class Package:
+    """Parts of a Word or PowerPoint file, each checked and parsed when it is asked for.
+
+    A part that is missing or broken costs itself alone: it is counted in ``lost`` and read as far as it goes.
+    """
+
+    def __init__(self, name: str, data: bytes, suffix: str) -> None:
+        """Raises like :func:`checked_package`, for the main part alone ``SourceDamaged``."""
+        self._name = name
+        self.lost, self.read = Counter[str](), Counter[str]()
+        """How much of each kind was left out, by the code of its note, and how much was read."""
+        self.drawn: set[str] = set()
+        """Parts with charts and diagrams that were read."""
+        try:
+            self._archive = _archive(name, data, suffix)
+            # Some programs write other letters and slashes into the archive than into the links.
+            self._entries = {_key(entry.filename): entry for entry in self._archive.infolist()}
+            named = [link.target for link in self.relations("").values() if link.kind == "officeDocument"]
+            self.main = next((target for target in named if _key(target) in self._entries), _MAIN[suffix])
+            self._read(self.main)
+        except (*_ZIP_FAULTS, KeyError) as error:
+            raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
+
+    def xml(self, path: str) -> Any:
+        """The root of a part, as far as it can be read; None, counted, for one that cannot be."""
+        from lxml import etree
+
+        try:
+            data = self._read(path)
+            root = None
+            for recover in (False, True):
+                # Beyond 250 levels the parser gives up, before anything that walks through the tree does.
+                parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=recover)
+                try:
+                    root = etree.fromstring(data, parser)
+                    break
+                except etree.XMLSyntaxError as error:
+                    if error.code == _XML_NO_MEMORY:  # as of a mistake in the file
+                        raise MemoryError from error
+                    self.lost["parts_broken"] += not recover
+        except (*_ZIP_FAULTS, KeyError, SourceDamaged):
+            self.lost["parts_broken"] += 1
+            return None
+        return root
+
+    def relations(self, path: str) -> dict[str, Relation]:
+        """The links of a part by their id; what one points at may be missing."""
+        folder, file = posixpath.split(path)
+        links = posixpath.join(folder, "_rels", f"{file}.rels")
+        found: dict[str, Relation] = {}
+        if _key(links) not in self._entries:
+            return found
+        root = self.xml(links)
+        for link in () if root is None else root.iter("{*}Relationship"):
+            target, kind = link.get("Target") or "", (link.get("Type") or "").rpartition("/")[2]
+            external = link.get("TargetMode") == "External"
+            if not external:
+                target = posixpath.normpath(posixpath.join("/", folder, unquote(target.replace("\\", "/")))).lstrip("/")
+            found[link.get("Id") or ""] = Relation(kind, target, external)
+        return found
+
+    def related(self, path: str, *kinds: str) -> Iterator[Any]:
+        """Roots of the parts that a part links to, of these kinds."""
+        for link in self.relations(path).values():
+            if link.kind in kinds and not link.external and (root := self.xml(link.target)) is not None:
+                yield root
+
+    def title(self) -> str:
+        """The title that the file's properties give."""
+        for root in self.related("", "core-properties"):
+            return without_control(root.findtext("{http://purl.org/dc/elements/1.1/}title") or "")
+        return ""
+
+    @contextmanager
+    def guarded(self, code: str) -> Iterator[None]:
+        """Let what goes wrong inside cost itself alone, counted under ``code``."""
+        try:
+            yield
+        except (SourceError, MemoryError, RecursionError):
+            raise
+        except Exception:  # a file may hold anything; whatever it breaks, the rest of it is read
+            self.lost[code] += 1
+
+    def _read(self, path: str) -> bytes:
+        try:
+            data = self._archive.read(self._entries[_key(path)])
+        except RuntimeError as error:  # how zipfile tells of a part with a password
+            raise SourceEncrypted(name=self._name) from error
+        _check_xml(self._name, data)
+        return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
+
+
+def _key(path: str) -> str:
+    return path.replace("\\", "/").lstrip("/").lower()
+
+
+def _archive(name: str, data: bytes, suffix: str) -> zipfile.ZipFile:
+    """The archive of a file of this kind, its sizes checked."""
     if data.startswith(_OLD):
         if _ENCRYPTED in data:
             raise SourceEncrypted(name=name)
         raise SourceMislabelled(name=name, found=N_("an old Office document"))
     if not data.startswith(b"PK"):
         raise SourceMislabelled(name=name, found=kind_of(data))
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _check_sizes(name, len(data), archive.infolist())
-            _check_kind(name, suffix, archive.namelist())
-            for entry in archive.infolist():
-                if entry.filename.lower().endswith((".xml", ".rels", ".vml")):
-                    _check_xml(name, archive.read(entry))
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
-        raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
-    except RuntimeError as error:  # how zipfile tells of a part with a password
-        raise SourceEncrypted(name=name) from error
-    return io.BytesIO(data)
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    _check_sizes(name, len(data), archive.infolist())
+    _check_kind(name, suffix, archive.namelist())
+    return archive
 
 
 def _check_sizes(name: str, size: int, entries: list[zipfile.ZipInfo]) -> None:
@@ -63,7 +189,7 @@ def _check_sizes(name: str, size: int, entries: list[zipfile.ZipInfo]) -> None:
 
 def _check_kind(name: str, suffix: str, parts: list[str]) -> None:
     wanted = _FOLDERS[suffix]
-    held = [kind for folder, kind in _KINDS.items() if any(part.startswith(folder) for part in parts)]
+    held = [kind for folder, kind in _KINDS.items() if any(_key(part).startswith(folder) for part in parts)]
     if _KINDS[wanted] not in held:
         raise SourceMislabelled(name=name, found=held[0] if held else N_("a ZIP archive"))
     if "[Content_Types].xml" not in parts:

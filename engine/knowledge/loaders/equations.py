@@ -1,0 +1,125 @@
+"""Equations of Office files (OMML) on one line: ``(a)/(b)``, ``x^2``, ``√(x)``, ``∑_(i=1)^n i``, ``[1, 2; 3, 4]``."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+from engine.knowledge.loaders.contents import lowered, raised
+
+MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_OFF = frozenset({"0", "false", "off"})
+_LETTERS = re.compile("[\U0001d400-\U0001d7ff]+")
+"""Letters that are slanted or bold by their number; a search looks for the plain ones."""
+_ONE_WORD = re.compile(r"\w+|.|\(\w*\)", re.DOTALL)
+
+
+def linear(element: Any) -> str:
+    """The words and signs below an element of an equation, on one line."""
+    return "".join(_part(child) for child in element)
+
+
+def _part(element: Any) -> str:
+    name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else "ctrlPr"
+    if name == "t":
+        return _LETTERS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), element.text or "")
+    if name.endswith("Pr") or name in ("del", "moveFrom"):
+        return ""
+    return _RULES.get(name, linear)(element)
+
+
+def _of(element: Any, name: str) -> str:
+    """The argument of this name, or nothing."""
+    found = element.find(f"{MATH}{name}")
+    return "" if found is None else linear(found).strip()
+
+
+def _setting(element: Any, name: str, default: str = "") -> str:
+    found = element.find(f"{MATH}{element.tag.rpartition('}')[2]}Pr/{MATH}{name}")
+    return default if found is None else found.get(f"{MATH}val") or ""
+
+
+def _one(text: str) -> str:
+    return text if _ONE_WORD.fullmatch(text) or not text else f"({text})"
+
+
+def _fraction(element: Any) -> str:
+    top, bottom = _of(element, "num"), _of(element, "den")
+    return f"{top}; {bottom}" if _setting(element, "type") == "noBar" else f"({top})/({bottom})"
+
+
+def _script(element: Any) -> str:
+    return _one(_of(element, "e")) + lowered(_of(element, "sub")) + raised(_of(element, "sup"))
+
+
+def _before(element: Any) -> str:
+    return lowered(_of(element, "sub")) + raised(_of(element, "sup")) + _of(element, "e")
+
+
+def _root(element: Any) -> str:
+    degree = _of(element, "deg")
+    return f"√{f'[{degree}]' if degree else ''}({_of(element, 'e')})"
+
+
+def _sum(element: Any) -> str:
+    sign = _setting(element, "chr", "∫") + lowered(_of(element, "sub")) + raised(_of(element, "sup"))
+    return f"{sign} {_of(element, 'e')}"
+
+
+def _delimited(element: Any) -> str:
+    inside = _setting(element, "sepChr", "|").join(linear(one).strip() for one in element.findall(f"{MATH}e"))
+    return _setting(element, "begChr", "(") + inside + _setting(element, "endChr", ")")
+
+
+def _matrix(element: Any) -> str:
+    rows = "; ".join(
+        ", ".join(linear(cell).strip() for cell in row.findall(f"{MATH}e")) for row in element.findall(f"{MATH}mr")
+    )
+    above = element.getparent()
+    alone = above.tag == f"{MATH}e" and len(above.findall(f"{MATH}m")) == len(above.findall("*"))
+    return rows if alone and above.getparent().tag == f"{MATH}d" else f"[{rows}]"
+
+
+def _lines(element: Any) -> str:
+    # The sign says where the lines are aligned.
+    return "; ".join(linear(line).replace("&", "").strip() for line in element.findall(f"{MATH}e"))
+
+
+def _function(element: Any) -> str:
+    name, of = _of(element, "fName"), _of(element, "e")
+    return name + ("" if of.startswith(("(", "[", "{", "|")) else " ") + of
+
+
+def _accent(element: Any) -> str:
+    return _of(element, "e") + (_setting(element, "chr", "\u0302") or "\u0302")
+
+
+def _bar(element: Any) -> str:
+    mark = "\u0305" if _setting(element, "pos") == "top" else "\u0332"
+    return "".join(letter + mark for letter in _of(element, "e"))
+
+
+def _phantom(element: Any) -> str:
+    return "" if _setting(element, "show", "1") in _OFF else linear(element)
+
+
+_RULES: dict[str, Callable[[Any], str]] = {
+    "f": _fraction,
+    "sSup": _script,
+    "sSub": _script,
+    "sSubSup": _script,
+    "sPre": _before,
+    "rad": _root,
+    "nary": _sum,
+    "d": _delimited,
+    "m": _matrix,
+    "eqArr": _lines,
+    "func": _function,
+    "limLow": lambda element: _of(element, "e") + lowered(_of(element, "lim")),
+    "limUpp": lambda element: _of(element, "e") + raised(_of(element, "lim")),
+    "acc": _accent,
+    "bar": _bar,
+    "phant": _phantom,
+}
