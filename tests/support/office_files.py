@@ -238,6 +238,12 @@ def part(package: bytes, name: str) -> bytes:
         return archive.read(name)
 
 
+def names(package: bytes) -> list[str]:
+    """The paths of all parts of an Office file."""
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        return archive.namelist()
+
+
 def zip_bomb(package: bytes, megabytes: int = 1000) -> bytes:
     """An Office file with one more part that unpacks to ``megabytes`` of zeros; takes a thousandth of that."""
     out = io.BytesIO(package)

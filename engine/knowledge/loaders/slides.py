@@ -1,101 +1,258 @@
-"""PowerPoint presentations: a section for each slide, with its tables, charts and speaker's notes."""
+"""PowerPoint presentations: a section for each slide, with its tables, charts, diagrams and speaker's notes."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
-from engine.errors import SourceDamaged, SourceError, SourceTooManyPages
-from engine.knowledge.loaders.contents import Contents, Section, document_title, heading, note, numbers
+from engine.errors import SourceDamaged, SourceTooManyPages
+from engine.knowledge.loaders.contents import (
+    Contents,
+    Section,
+    document_title,
+    heading,
+    lowered,
+    note,
+    numbers,
+    raised,
+    struck,
+)
+from engine.knowledge.loaders.drawings import DRAWING as A
+from engine.knowledge.loaders.drawings import DRAWN, drawn_text, picture_text
 from engine.knowledge.loaders.encoding import without_control
-from engine.knowledge.loaders.office import checked_package
-from engine.knowledge.loaders.tables import table_text
+from engine.knowledge.loaders.equations import MATH, linear
+from engine.knowledge.loaders.numbering import number_text, whole_number
+from engine.knowledge.loaders.office import RELATION, Package, Relation
+from engine.knowledge.loaders.symbols import symbol_text
+from engine.knowledge.loaders.tables import Span, table_text
 from engine.messages import N_
 
 MOST_SLIDES = 2000
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+_ON = ("1", "true")
+_SHAPES = frozenset(f"{_P}{name}" for name in ("sp", "grpSp", "pic", "graphicFrame", "cxnSp", "contentPart"))
+_TITLES = ("title", "ctrTitle")
+_LEFT_OUT = frozenset({"sldNum", "dt", "hdr", "sldImg"})
+"""Placeholders that say nothing of the slide: its number, a date, its own picture."""
+_NUMBERED = {
+    "alphaLc": "lowerLetter",
+    "alphaUc": "upperLetter",
+    "romanLc": "lowerRoman",
+    "romanUc": "upperRoman",
+    "circleNum": "decimalEnclosedCircle",
+    "ea1Chs": "chineseCounting",
+    "ea1Cht": "taiwaneseCounting",
+    "ea1Jpn": "chineseCounting",
+}
+_AROUND = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}."}
 
 
-def load_slides(name: str, data: bytes, _hidden: bool = False) -> Contents:
-    """One section a slide, called ``Slide 3 · title``; raises ``SourceDamaged`` for what PowerPoint would repair."""
-    package = checked_package(name, data, ".pptx")
-    import pptx
+def load_slides(name: str, data: bytes, hidden: bool = False) -> Contents:
+    """One section a slide, called ``Slide 3 · title``; raises ``SourceDamaged`` where nothing can be read.
 
-    try:
-        deck = pptx.Presentation(package)
-        slides = list(deck.slides)
-        if len(slides) > MOST_SLIDES:
-            raise SourceTooManyPages(name=name, pages=len(slides), limit=MOST_SLIDES)
-        title = document_title(without_control(deck.core_properties.title or ""))
-        sections, empty = [], []
-        for number, slide in enumerate(slides, 1):
-            section = _section(number, slide)
-            if section.text:
-                sections.append(section)
+    ``hidden``: whether hidden slides and shapes go in. What is missing or broken costs itself alone.
+    """
+    package = Package(name, data, ".pptx")
+    root = package.xml(package.main)
+    listed = [] if root is None else root.findall(f"{_P}sldIdLst/{_P}sldId")
+    if root is None or root.tag != f"{_P}presentation":
+        raise SourceDamaged.named(name=name, found=N_("its slides are missing or broken"))
+    if len(listed) > MOST_SLIDES:
+        raise SourceTooManyPages(name=name, pages=len(listed), limit=MOST_SLIDES)
+    deck = _Deck(package, hidden)
+    links = package.relations(package.main)
+    for number, entry in enumerate(listed, 1):
+        deck.add(number, links.get(entry.get(f"{RELATION}id") or ""))
+    if deck.left_out["slides_unreadable"] and not deck.sections:
+        raise SourceDamaged.named(name=name, found=N_("its slides are missing or broken"))
+    return deck.contents()
+
+
+class _Deck:
+    """Reads slides one after the other; counts what was read and what was left out."""
+
+    def __init__(self, package: Package, hidden: bool) -> None:
+        self._package, self._hidden = package, hidden
+        self._lost, self._read = package.lost, package.read
+        self._title = document_title(package.title())
+        self.sections: list[Section] = []
+        self.left_out: dict[str, list[int]] = defaultdict(list)
+        """Slides that were left out by the code of the note that says why."""
+        self._feet: set[str] = set()
+        """What stands at the foot of slides."""
+        self._links: dict[str, Relation] = {}
+        self._counts: list[int] = []
+        """How far each level of a numbered list has come."""
+
+    def add(self, number: int, link: Relation | None) -> None:
+        """Read the slide with this number, from 1."""
+        root = None if link is None else self._package.xml(link.target)
+        tree = None if root is None else root.find(f"{_P}cSld/{_P}spTree")
+        if link is None or tree is None:
+            self.left_out["slides_unreadable"].append(number)
+        elif tree.getroottree().getroot().get("show") in ("0", "false") and not self._hidden:
+            self.left_out["slides_hidden"].append(number)
+        else:
+            self._read["slides"] += 1
+            self._links = self._package.relations(link.target)
+            title, text = self._slide(tree, link.target)
+            if number == 1 and not self._title:
+                self._title = title
+            if text or title:
+                path = f"Slide {number} · {title}" if title else f"Slide {number}"
+                self.sections.append(Section((path,), text or title))
             else:
-                empty.append(number)
-            if number == 1 and not title:
-                title = heading(_title(slide))
-    except (SourceError, MemoryError):
-        raise
-    except Exception as error:  # the parser has no errors of its own
-        raise SourceDamaged.named(name=name, found=N_("its slides are missing or broken")) from error
-    notes = (note("slides_without_text", count=len(empty), slides=numbers(empty)),) if empty and sections else ()
-    return Contents(title, tuple(sections), notes=notes)
+                self.left_out["slides_without_text"].append(number)
+
+    def contents(self) -> Contents:
+        notes = [
+            *(note(code, count=len(at), slides=numbers(at)) for code, at in sorted(self.left_out.items()) if at),
+            *(note(code, count=count) for code, count in sorted(self._lost.items()) if count),
+        ]
+        return Contents(self._title, tuple(self.sections), notes=tuple(notes), read=dict(+self._read))
+
+    def _slide(self, tree: Any, path: str) -> tuple[str, str]:
+        """The title of a slide and its other text."""
+        shapes = list(_shapes(tree))
+        titled = next((shape for shape in shapes if _kind(shape) in _TITLES), None)
+        title = "" if titled is None else heading(" ".join(self._lines(titled)))
+        parts: list[str] = []
+        for shape in shapes:
+            if shape is not titled:
+                with self._package.guarded("blocks_broken"):
+                    parts += self._shape(shape)
+        for notes in self._package.related(path, "notesSlide"):
+            spoken = [shape for shape in notes.iter(f"{_P}sp") if _kind(shape) not in (*_LEFT_OUT, "ftr")]
+            said = "\n".join(line for shape in spoken for line in self._lines(shape))
+            parts += [f"Notes: {said}"] if said else []
+            self._read["notes"] += bool(said)
+        for comments in self._package.related(path, "comments"):
+            self._lost["comments"] += sum(1 for _ in comments.iter("{*}cm", "{*}reply"))
+        return title, "\n\n".join(filter(None, parts))
+
+    def _shape(self, shape: Any) -> Iterator[str]:
+        about: Any = next(shape.iter(f"{_P}cNvPr"), {})
+        if about.get("hidden") in _ON and not self._hidden:
+            self._lost["shapes_hidden"] += 1
+            return
+        kind = _kind(shape)
+        if shape.tag == f"{_P}grpSp":
+            for inner in _shapes(shape):
+                with self._package.guarded("blocks_broken"):
+                    yield from self._shape(inner)
+        elif shape.tag in (f"{_P}pic", f"{_P}contentPart"):
+            self._lost["pictures"] += 1
+            yield picture_text(about)
+        elif shape.tag == f"{_P}graphicFrame":
+            yield self._frame(shape)
+        elif kind not in _LEFT_OUT:
+            text = "\n".join(self._lines(shape))
+            # What stands at the foot of every slide is read once.
+            if kind != "ftr" or text not in self._feet:
+                self._feet.add(text)
+                yield text or picture_text(about)
+
+    def _frame(self, frame: Any) -> str:
+        """A table, a chart, a diagram or an object of another program."""
+        data = frame.find(f"{A}graphic/{A}graphicData")
+        content = None if data is None else next(iter(data), None)
+        if content is None:
+            return ""
+        if content.tag == f"{A}tbl":
+            return self._table(content)
+        if content.tag in DRAWN:
+            return drawn_text(self._package, self._links, content)
+        self._lost["charts" if "chartex" in (data.get("uri") or "") else "objects"] += 1
+        return ""
+
+    def _table(self, table: Any) -> str:
+        self._read["tables"] += 1
+        properties = table.find(f"{A}tblPr")
+        rows = [[self._cell(cell) for cell in row.findall(f"{A}tc")] for row in table.findall(f"{A}tr")]
+        placed = [[cell for cell in row if cell is not None] for row in rows]
+        return table_text(placed, properties is not None and properties.get("firstRow") in _ON)
+
+    def _cell(self, cell: Any) -> Span | None:
+        """None for a place that a cell beside it or above it reaches into."""
+        if cell.get("hMerge") in _ON or cell.get("vMerge") in _ON:
+            return None
+        rows, columns = (max(whole_number(cell.get(name)), 1) for name in ("rowSpan", "gridSpan"))
+        return Span("\n".join(self._lines(cell)), rows, columns)
+
+    def _lines(self, shape: Any) -> Iterator[str]:
+        self._counts.clear()
+        body = next(shape.iter(f"{_P}txBody", f"{A}txBody"), None)
+        for paragraph in () if body is None else body.findall(f"{A}p"):
+            properties = paragraph.find(f"{A}pPr")
+            text = without_control(self._words(paragraph)).strip()
+            if text:
+                depth = 0 if properties is None else min(whole_number(properties.get("lvl")), 8)
+                label = self._label(properties, depth)
+                yield f"{'  ' * (depth - 1)}{label or '- '}{text}" if depth else f"{label}{text}"
+
+    def _label(self, properties: Any, depth: int) -> str:
+        """The number that PowerPoint shows before a paragraph of a numbered list."""
+        del self._counts[depth + 1 :]
+        auto = None if properties is None else properties.find(f"{A}buAutoNum")
+        if auto is None:
+            del self._counts[depth:]
+            return ""
+        self._counts += [0] * (depth + 1 - len(self._counts))
+        self._counts[depth] += 1 if self._counts[depth] else max(whole_number(auto.get("startAt")), 1)
+        kind = re.fullmatch(r"(.*?)(?:Plain|(ParenBoth|ParenR|(?:Db)?Period))", auto.get("type") or "")
+        name, around = (kind[1], kind[2] or "") if kind else (auto.get("type") or "", "")
+        form = next((form for begin, form in _NUMBERED.items() if name.startswith(begin)), "decimal")
+        return _AROUND.get(around.removeprefix("Db"), "{}").format(number_text(self._counts[depth], form)) + " "
+
+    def _words(self, paragraph: Any) -> str:
+        pieces = [((piece.find(f"{A}rPr")), text) for piece, text in self._pieces(paragraph) if text]
+        parts = []
+        for (offset, is_struck), run in groupby(pieces, key=lambda piece: _mark(piece[0])):
+            text = "".join(words for _, words in run)
+            text = raised(text) if offset > 0 else lowered(text) if offset < 0 else text
+            parts.append(struck(text) if is_struck else text)
+        return "".join(parts)
+
+    def _pieces(self, parent: Any) -> Iterator[tuple[Any, str]]:
+        for element in parent:
+            if element.tag == f"{A}br":
+                yield element, "\n"
+            elif element.tag == f"{A}r" or (element.tag == f"{A}fld" and element.get("type") != "slidenum"):
+                font = element.find(f"{A}rPr/{A}sym")
+                name = "" if font is None else font.get("typeface") or ""
+                yield element, symbol_text(element.findtext(f"{A}t") or "", name, self._lost).replace("\v", "\n")
+            elif element.tag == f"{MATH}oMath":
+                self._read["equations"] += 1
+                yield element, linear(element)
+            elif element.tag == _ALTERNATIVES:
+                yield from self._pieces(next(iter(element), ()))
+            elif isinstance(element.tag, str) and not element.tag.endswith(("pPr", "endParaRPr", "fld")):
+                yield from self._pieces(element)
 
 
-def _section(number: int, slide: Any) -> Section:
-    title = heading(_title(slide))
-    parts = [part for shape in slide.shapes if not _is_title(slide, shape) for part in _texts(shape)]
-    if slide.has_notes_slide:
-        frame = slide.notes_slide.notes_text_frame
-        spoken = without_control(frame.text).strip() if frame is not None else ""
-        parts += [f"Notes: {spoken}"] if spoken else []
-    text = "\n\n".join(part for part in parts if part.strip())
-    return Section((f"Slide {number} · {title}" if title else f"Slide {number}",), text or title)
+def _shapes(tree: Any) -> Iterator[Any]:
+    """The shapes of a slide or a group; where they may be drawn in several ways, the first."""
+    for element in tree:
+        if element.tag == _ALTERNATIVES:
+            yield from _shapes(next(iter(element), ()))
+        elif element.tag in _SHAPES:
+            yield element
 
 
-def _title(slide: Any) -> str:
-    shape = slide.shapes.title
-    return without_control(shape.text_frame.text) if shape is not None else ""
+def _kind(shape: Any) -> str:
+    """What a placeholder is for; empty for a shape that is none."""
+    place = shape.find(f"*/{_P}nvPr/{_P}ph")
+    return "" if place is None else place.get("type") or ("title" if place.get("idx", "0") == "0" else "obj")
 
 
-def _is_title(slide: Any, shape: Any) -> bool:
-    title = slide.shapes.title
-    return title is not None and shape.shape_id == title.shape_id
-
-
-def _texts(shape: Any) -> Iterator[str]:
-    pending = [shape]
-    while pending:
-        item = pending.pop()
-        if hasattr(item, "shapes"):
-            pending.extend(reversed(list(item.shapes)))
-        elif getattr(item, "has_table", False):
-            rows = [[without_control(cell.text_frame.text) for cell in row.cells] for row in item.table.rows]
-            yield table_text(rows, bool(item.table.first_row))
-        elif getattr(item, "has_chart", False):
-            yield _chart(item.chart)
-        elif getattr(item, "has_text_frame", False):
-            yield "\n".join(_lines(item.text_frame))
-
-
-def _lines(frame: Any) -> Iterator[str]:
-    for paragraph in frame.paragraphs:
-        text = without_control(paragraph.text.replace("\v", "\n")).strip()
-        if text:
-            yield f"{'  ' * (paragraph.level - 1)}- {text}" if paragraph.level else text
-
-
-def _chart(chart: Any) -> str:
-    """A chart's title and, for each category, the value of each series."""
-    title = chart.chart_title.text_frame.text.strip() if chart.has_title and chart.chart_title.has_text_frame else ""
-    rows: list[list[str]] = []
-    for plot in chart.plots:
-        series = list(plot.series)
-        rows.append(["", *(str(one.name or "") for one in series)])
-        values = [list(one.values) for one in series]
-        for place, category in enumerate(plot.categories):
-            shown = [one[place] if place < len(one) else None for one in values]
-            rows.append([str(category), *("" if value is None else f"{value:.10g}" for value in shown)])
-    lines = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    return "\n".join(part for part in (title, lines) if part)
+def _mark(properties: Any) -> tuple[int, bool]:
+    """Whether words are raised (1) or lowered (-1), and whether they are struck out."""
+    if properties is None:
+        return 0, False
+    offset = (properties.get("baseline") or "0").rstrip("%")
+    lifted = 0 if not offset.strip("-0") else -1 if offset.startswith("-") else 1
+    return lifted, (properties.get("strike") or "noStrike") != "noStrike"

@@ -1,232 +1,266 @@
-"""Word documents: headings, paragraphs, lists, tables, text boxes and footnotes, in the order of the text."""
+"""Word documents in the order of the text: headings, paragraphs, numbered lists, tables, boxes, notes, charts."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
-from engine.errors import SourceDamaged, SourceError
-from engine.knowledge.loaders.contents import Contents, Outline, document_title
-from engine.knowledge.loaders.encoding import without_control
-from engine.knowledge.loaders.office import checked_package
-from engine.knowledge.loaders.tables import table_text
+from engine.errors import SourceDamaged
+from engine.knowledge.loaders.contents import Contents, Outline, Section, document_title, note
+from engine.knowledge.loaders.drawings import drawn_text
+from engine.knowledge.loaders.numbering import BULLET, is_on, value_of, whole_number
+from engine.knowledge.loaders.numbering import WORD as W
+from engine.knowledge.loaders.office import RELATION, Package
+from engine.knowledge.loaders.tables import Span, table_text
+from engine.knowledge.loaders.word_runs import ALTERNATIVES, Runs, holds_words
+from engine.knowledge.loaders.word_styles import CONTENTS, Styles
 from engine.messages import N_
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_FOOTNOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
-_DEEPEST_STYLE = 12
-_BODY_TEXT = 9
-"""The outline level that means no heading."""
-_CONTENTS = -1
-"""Stands for a line of a table of contents, which says nothing of its own."""
+_FALLBACK = f"{ALTERNATIVES}Fallback"
+_INSIDE = frozenset(f"{W}{name}" for name in ("ins", "moveTo", "smartTag", "customXml"))
+_NOTES = ("footnote", "endnote")
+_PAGE_WORDS = re.compile(r"(page|seite|pagina|página|of|von|de|sur|di|[\W\d_]|[第页頁共総])*", re.IGNORECASE)
+_DEEPEST_INDENT = 8
 
 
-def load_word(name: str, data: bytes, _hidden: bool = False) -> Contents:
-    """Sections by heading styles; raises ``SourceDamaged`` for what Word would repair."""
-    package = checked_package(name, data, ".docx")
-    import docx
+def load_word(name: str, data: bytes, hidden: bool = False) -> Contents:
+    """Sections by heading styles; raises ``SourceDamaged`` where nothing can be read.
 
-    try:
-        document = docx.Document(package)
-        return _Walk(document).contents()
-    except (SourceError, MemoryError):
-        raise
-    except Exception as error:  # the parser has no errors of its own
-        raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken")) from error
+    ``hidden``: whether hidden text goes in. What is missing or broken in the file costs itself alone.
+    """
+    package = Package(name, data, ".docx")
+    root = package.xml(package.main)
+    body = None if root is None else root.find(f"{W}body")
+    if body is None:
+        raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken"))
+    contents = _Walk(package, body, hidden).contents()
+    if package.lost["parts_broken"] and not contents.sections:
+        raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken"))
+    return contents
+
+
+class _Sink(Protocol):
+    """Takes the text of a document, of a cell, of a note."""
+
+    def heading(self, level: int, words: str) -> None: ...
+
+    def text(self, part: str) -> None: ...
+
+
+class _Texts(list[str]):
+    """Where headings are lines like others."""
+
+    def heading(self, level: int, words: str) -> None:
+        self.append(words)
+
+    def text(self, part: str) -> None:
+        if part.strip():
+            self.append(part.strip("\n"))
 
 
 class _Walk:
-    def __init__(self, document: Any) -> None:
-        self._document = document
-        self._levels = _style_levels(document)
-        self._list: list[str] = []
-        body = document.element.body
-        tops = [paragraph for paragraph in body.iter(f"{_W}p") if self._level(paragraph) == 1]
+    def __init__(self, package: Package, body: Any, hidden: bool) -> None:
+        self._package = package
+        self._lost, self._read = package.lost, package.read
+        main = package.main
+        self._styles = Styles(
+            next(package.related(main, "styles"), None), next(package.related(main, "numbering"), None)
+        )
+        self._runs = Runs(self._styles, hidden, self._lost, self._read)
+        self._links = package.relations(main)
+        self._notes = self._marked_notes(body)
+        tops = [paragraph for paragraph in body.iter(f"{W}p") if self._styles.level(paragraph) == 1]
         # One heading of the first level is the title; several divide the document.
         self._outline = Outline(title_level=1 if len(tops) == 1 else 0)
-        self._blocks(body)
-        self._end_list()
-        self._footnotes()
+        self._blocks(body, self._outline)
+        for key in [key for key in self._notes if key not in self._runs.marks]:  # nothing points at them
+            self._outline.text(self._note(key))
+        self._margins = self._headers_and_footers(main, body)
+        self._lost["comments"] += sum(
+            sum(1 for _ in comments.iter(f"{W}comment")) for comments in package.related(main, "comments")
+        )
 
     def contents(self) -> Contents:
         sections = self._outline.sections()
-        title = document_title(without_control(self._document.core_properties.title or ""))
-        return Contents(self._outline.title or title, sections)
+        title = self._outline.title or document_title(self._package.title())
+        said = "\n".join(text for text in self._margins if text != title)
+        if said:
+            sections += (Section(("Headers and footers",), said),)
+        notes = tuple(note(code, count=count) for code, count in sorted((+self._lost).items()))
+        return Contents(title, sections, notes=notes, read=dict(+self._read))
 
-    def _blocks(self, parent: Any) -> None:
+    def _blocks(self, parent: Any, sink: _Sink) -> None:
+        lines: list[str] = []  # of a list that goes on
         for element in parent:
-            if element.tag == f"{_W}p":
-                self._paragraph(element)
-            elif element.tag == f"{_W}tbl":
-                self._end_list()
-                self._table(element)
-            elif element.tag == f"{_W}sdt" and not _is_contents(element):
-                for inner in element.findall(f"{_W}sdtContent"):
-                    self._blocks(inner)
-            elif element.tag in (f"{_W}ins", f"{_W}smartTag", f"{_W}customXml"):
-                self._blocks(element)
+            with self._package.guarded("blocks_broken"):
+                self._block(element, sink, lines)
+        _end_list(lines, sink)
 
-    def _paragraph(self, element: Any) -> None:
-        text = _text(element)
-        level = self._level(element)
-        if level == _CONTENTS:
+    def _block(self, element: Any, sink: _Sink, lines: list[str]) -> None:
+        if element.tag == f"{W}p":
+            self._paragraph(element, sink, lines)
+        elif element.tag == f"{W}tbl":
+            _end_list(lines, sink)
+            self._table(element, sink)
+        elif element.tag == f"{W}sdt":
+            if _is_contents(element):
+                self._lost["contents_lines"] += sum(holds_words(line) for line in element.iter(f"{W}p"))
+                return
+            for inner in element.iterfind(f"{W}sdtContent/*"):
+                self._block(inner, sink, lines)
+        elif element.tag in _INSIDE:
+            for inner in element:
+                self._block(inner, sink, lines)
+        elif element.tag == f"{ALTERNATIVES}AlternateContent":
+            for inner in next(iter(element), ()):
+                self._block(inner, sink, lines)
+        elif element.tag in (f"{W}altChunk", f"{W}subDoc"):
+            self._lost["documents_inside"] += 1
+        elif element.tag in (f"{W}del", f"{W}moveFrom"):
+            self._lost["deletions"] += 1
+
+    def _paragraph(self, element: Any, sink: _Sink, lines: list[str]) -> None:
+        level = self._styles.level(element)
+        if level == CONTENTS:
+            self._lost["contents_lines"] += holds_words(element)
             return
-        if level is not None and text.strip():
-            self._end_list()
-            self._outline.heading(level, text)
-        elif text.strip():
-            place = element.find(f"{_W}pPr/{_W}numPr/{_W}ilvl")
-            if place is None and element.find(f"{_W}pPr/{_W}numPr") is None and not self._listed(element):
-                self._end_list()
-                self._outline.text(text.strip())
+        text = self._runs.text(element).strip()
+        if self._runs.paged and _PAGE_WORDS.fullmatch(text):
+            text = ""
+        is_deleted = element.find(f"{W}pPr/{W}rPr/{W}del") is not None
+        place = None if is_deleted and not text else self._styles.place(element)
+        # Word counts a paragraph without words too.
+        label = self._styles.numbering.label(*place) if place and place[0] != "0" else ""
+        if text and level is not None:
+            _end_list(lines, sink)
+            sink.heading(level, (label if label != BULLET else "") + text)
+        elif text and label:
+            depth = min(place[1], _DEEPEST_INDENT) if place and label == BULLET else 0
+            lines.append(f"{'  ' * depth}{label}{text}")
+        elif text:
+            _end_list(lines, sink)
+            sink.text(text)
+        self._read["headings" if level is not None else "paragraphs"] += bool(text)
+        self._after(sink, lines)
+
+    def _after(self, sink: _Sink, lines: list[str]) -> None:
+        """What hangs on the paragraph that was read last: its notes, charts, diagrams and text boxes."""
+        notes, drawn, boxes = self._runs.notes, self._runs.drawn, self._runs.boxes
+        texts = map(self._note, notes)
+        for text in filter(None, (*texts, *(drawn_text(self._package, self._links, link) for link in drawn))):
+            _end_list(lines, sink)
+            sink.text(text)
+        for box in boxes:
+            _end_list(lines, sink)
+            self._read["text boxes"] += 1
+            self._blocks(box, sink)
+
+    def _inner(self, parent: Any) -> list[str]:
+        """The texts of what stands inside a cell, a note, a header."""
+        texts = _Texts()
+        self._blocks(parent, texts)
+        return texts
+
+    def _table(self, element: Any, sink: _Sink) -> None:
+        rows = list(self._rows(element))
+        if max((sum(1 for _ in _inside(row, "tc")) for row in rows), default=0) <= 1:  # a frame around text
+            for row in rows:
+                for cell in _inside(row, "tc"):
+                    self._blocks(cell, sink)
+            return
+        self._read["tables"] += 1
+        headers = {place for place, row in enumerate(rows) if is_on(row.find(f"{W}trPr/{W}tblHeader"))}
+        sink.text(table_text([list(self._cells(row)) for row in rows], bool(headers), headers))
+
+    def _rows(self, table: Any) -> Iterator[Any]:
+        for row in _inside(table, "tr"):
+            if row.find(f"{W}trPr/{W}del") is not None:
+                self._lost["deletions"] += 1
             else:
-                depth = _number(place)
-                self._list.append(f"{'  ' * min(depth, 8)}- {text.strip()}")
-        for box in element.iter(f"{_W}txbxContent"):
-            # A box inside a box is met again with the paragraph that it hangs on.
-            own = next(box.iterancestors(f"{_W}p")) is element
-            if own and not any(above.tag == _FALLBACK for above in box.iterancestors()):
-                self._end_list()
-                self._blocks(box)
+                yield row
 
-    def _listed(self, element: Any) -> bool:
-        return (_style(element) or "") in self._levels.lists
+    def _cells(self, row: Any) -> Iterator[Span]:
+        """The cells of a row, those that it leaves out at its ends as empty ones."""
+        properties = row.find(f"{W}trPr")
+        if left := whole_number(value_of(properties, "gridBefore")):
+            yield Span("", columns=left)
+        for cell in _inside(row, "tc"):
+            merged = cell.find(f"{W}tcPr/{W}vMerge")
+            reached = merged is not None and merged.get(f"{W}val") != "restart"
+            columns = max(whole_number(value_of(cell.find(f"{W}tcPr"), "gridSpan")), 1)
+            yield Span(None if reached else "\n".join(self._inner(cell)), columns=columns)
+        if left := whole_number(value_of(properties, "gridAfter")):
+            yield Span("", columns=left)
 
-    def _end_list(self) -> None:
-        self._outline.text("\n".join(self._list))
-        self._list.clear()
+    def _marked_notes(self, body: Any) -> dict[tuple[str, str], Any]:
+        """Footnotes and endnotes by kind and id; those that are pointed at get marks, numbered in the text's order."""
+        found = {
+            (kind, item.get(f"{W}id") or ""): item
+            for kind in _NOTES
+            for root in self._package.related(self._package.main, f"{kind}s")
+            for item in root.findall(f"{W}{kind}")
+            if item.get(f"{W}type") in (None, "normal")
+        }
+        marks: dict[tuple[str, str], str] = {}
+        numbers = Counter[str]()
+        for reference in body.iter(*(f"{W}{kind}Reference" for kind in _NOTES)):
+            kind = reference.tag.removeprefix(W).removesuffix("Reference")
+            key = (kind, reference.get(f"{W}id") or "")
+            if next(reference.iterancestors(f"{W}del", f"{W}moveFrom", _FALLBACK), None) is not None:
+                marks.setdefault(key, "")
+            elif key in found and not marks.get(key):
+                numbers[kind] += 1
+                marks[key] = f"[{kind.capitalize()} {numbers[kind]}]"
+        self._runs.marks = marks
+        return found
 
-    def _level(self, element: Any) -> int | None:
-        """The level of a heading, 0 for the document's title; None for other text."""
-        own = element.find(f"{_W}pPr/{_W}outlineLvl")
-        if own is not None:
-            return _number(own) + 1 if _number(own) < _BODY_TEXT else None
-        return self._levels.headings.get(_style(element) or "")
+    def _note(self, key: tuple[str, str]) -> str:
+        """A note's text behind its mark; nothing for one that was read before."""
+        item = self._notes.pop(key, None)
+        text = "" if item is None else "\n".join(self._inner(item))
+        self._read[f"{key[0]}s"] += bool(text)
+        return " ".join(filter(None, (self._runs.marks.get(key), text))) if text else ""
 
-    def _table(self, element: Any) -> None:
-        rows = [list(_cells(row)) for row in _rows(element)]
-        if max((len(row) for row in rows), default=0) <= 1:  # a frame around text
-            for cell in element.iter(f"{_W}tc"):
-                if next(cell.iterancestors(f"{_W}tbl")) is element:  # those of a table inside it come with their own
-                    self._blocks(cell)
-            return
-        _repeat_merged(rows)
-        first = next(_rows(element), None)
-        headed = first is not None and first.find(f"{_W}trPr/{_W}tblHeader") is not None
-        self._outline.text(table_text([[text or "" for text in row] for row in rows], headed))
-
-    def _footnotes(self) -> None:
-        from lxml import etree
-
-        for relation in self._document.part.rels.values():
-            if relation.reltype == _FOOTNOTES and not relation.is_external:
-                root = etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False))
-                notes = [_text(paragraph).strip() for paragraph in root.iter(f"{_W}p")]
-                for text in filter(None, notes):
-                    self._outline.text(text)
-
-
-class _Levels:
-    """Style ids that stand for headings (with their level), for lists, and for lines of a table of contents."""
-
-    def __init__(self) -> None:
-        self.headings: dict[str, int] = {}
-        self.lists: set[str] = set()
-
-
-def _style_levels(document: Any) -> _Levels:
-    found = _Levels()
-    styles = {style.get(f"{_W}styleId"): style for style in document.styles.element.findall(f"{_W}style")}
-    for key in styles:
-        for style in _with_bases(styles, key):
-            name = (style.find(f"{_W}name").get(f"{_W}val") if style.find(f"{_W}name") is not None else "").lower()
-            level = style.find(f"{_W}pPr/{_W}outlineLvl")
-            if name.startswith("toc ") and name[4:].isdigit():
-                found.headings[key] = _CONTENTS
-            elif name in ("title", "标题"):
-                found.headings[key] = 0
-            elif name.startswith(("heading ", "标题 ")) and name.split()[-1].isdigit():
-                found.headings[key] = int(name.split()[-1])
-            elif level is not None and _number(level) < _BODY_TEXT:
-                found.headings[key] = _number(level) + 1
-            elif name.startswith("list ") or style.find(f"{_W}pPr/{_W}numPr") is not None:
-                found.lists.add(key)
-                continue
-            else:
-                continue
-            break
-    return found
+    def _headers_and_footers(self, main: str, body: Any) -> list[str]:
+        """Their different texts; lines that hold no more than the number of a page are left out."""
+        settings = next(self._package.related(main, "settings"), None)
+        even = settings is not None and is_on(settings.find(f"{W}evenAndOddHeaders"))
+        first = any(is_on(section) for section in body.iter(f"{W}titlePg"))
+        shown = {"first": first, "even": even}
+        links, found = self._links, dict[str, None]()
+        self._runs.in_margin = True
+        for reference in body.iter(f"{W}headerReference", f"{W}footerReference"):
+            link = links.pop(reference.get(f"{RELATION}id") or "", None)
+            root = None if link is None else self._package.xml(link.target)
+            if link is not None and root is not None:
+                self._links = self._package.relations(link.target)
+                text = "\n".join(self._inner(root))
+                if shown.get(reference.get(f"{W}type") or "", True):
+                    found[text] = None
+                else:
+                    self._lost["headers_unused"] += bool(text)
+        found.pop("", None)
+        self._read["headers and footers"] += len(found)
+        return list(found)
 
 
-def _with_bases(styles: dict[str, Any], key: str) -> Iterator[Any]:
-    for _ in range(_DEEPEST_STYLE):
-        style = styles.get(key)
-        if style is None:
-            return
-        yield style
-        base = style.find(f"{_W}basedOn")
-        key = base.get(f"{_W}val") if base is not None else ""
+def _inside(parent: Any, name: str) -> Iterator[Any]:
+    """Rows of a table or cells of a row, out of what they may be wrapped in."""
+    for element in parent:
+        if element.tag == f"{W}{name}":
+            yield element
+        elif element.tag in (f"{W}sdt", f"{W}sdtContent", *_INSIDE):
+            yield from _inside(element, name)
 
 
-def _style(element: Any) -> str | None:
-    style = element.find(f"{_W}pPr/{_W}pStyle")
-    return None if style is None else style.get(f"{_W}val")
-
-
-def _number(element: Any) -> int:
-    value = "" if element is None else element.get(f"{_W}val") or ""
-    return int(value) if value.isdigit() else 0
+def _end_list(lines: list[str], sink: _Sink) -> None:
+    if lines:
+        sink.text("\n".join(lines))
+        lines.clear()
 
 
 def _is_contents(element: Any) -> bool:
-    gallery = element.find(f"{_W}sdtPr/{_W}docPartObj/{_W}docPartGallery")
-    return gallery is not None and gallery.get(f"{_W}val") == "Table of Contents"
-
-
-def _text(paragraph: Any) -> str:
-    """Words of a paragraph; inserted ones count, deleted ones and those of text boxes do not."""
-    parts: list[str] = []
-    pending = list(reversed(paragraph))
-    while pending:
-        element = pending.pop()
-        if element.tag == f"{_W}t":
-            parts.append(element.text or "")
-        elif element.tag == f"{_W}tab":
-            parts.append(" ")
-        elif element.tag in (f"{_W}br", f"{_W}cr"):
-            parts.append("\n")
-        elif element.tag == f"{_W}noBreakHyphen":
-            parts.append("-")
-        elif element.tag not in (f"{_W}txbxContent", f"{_W}pPr", f"{_W}rPr", f"{_W}del", f"{_W}moveFrom", _FALLBACK):
-            pending.extend(reversed(element))
-    return without_control("".join(parts))
-
-
-def _rows(table: Any) -> Iterator[Any]:
-    for element in table:
-        if element.tag == f"{_W}tr":
-            yield element
-        elif element.tag == f"{_W}sdt":
-            for inner in element.findall(f"{_W}sdtContent"):
-                yield from _rows(inner)
-
-
-def _cells(row: Any) -> Iterator[str | None]:
-    """Text of each column; None for a cell that the one above reaches into."""
-    for cell in row.iter(f"{_W}tc"):
-        if next(cell.iterancestors(f"{_W}tr")) is not row:
-            continue  # of a table inside a cell, whose words are in that cell's text
-        merged = cell.find(f"{_W}tcPr/{_W}vMerge")
-        reached = merged is not None and merged.get(f"{_W}val") != "restart"
-        yield None if reached else " ".join(filter(None, (_text(item).strip() for item in cell.iter(f"{_W}p"))))
-        for _ in range(min(_number(cell.find(f"{_W}tcPr/{_W}gridSpan")), 100) - 1):
-            yield ""
-
-
-def _repeat_merged(rows: list[list[str | None]]) -> None:
-    for above, row in pairwise(rows):
-        for column, text in enumerate(row):
-            if text is None:
-                row[column] = above[column] if column < len(above) else ""
+    gallery = element.find(f"{W}sdtPr/{W}docPartObj/{W}docPartGallery")
+    return gallery is not None and gallery.get(f"{W}val") == "Table of Contents"

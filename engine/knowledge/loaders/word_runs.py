@@ -1,0 +1,246 @@
+"""The words of a Word paragraph as Word shows them, with symbols, equations, check boxes and references."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from engine.knowledge.loaders.contents import lowered, raised, struck
+from engine.knowledge.loaders.drawings import DRAWN, picture_text
+from engine.knowledge.loaders.encoding import without_control
+from engine.knowledge.loaders.equations import MATH, linear
+from engine.knowledge.loaders.numbering import WORD as W
+from engine.knowledge.loaders.numbering import is_on, number_text, value_of, whole_number
+from engine.knowledge.loaders.symbols import symbol_text
+from engine.knowledge.loaders.word_styles import Styles, style_of
+
+ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
+_VML = "{urn:schemas-microsoft-com:vml}"
+_OLE = "{urn:schemas-microsoft-com:office:office}OLEObject"
+_CHART_EX = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
+_PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
+_ABOUT = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}docPr"
+_DESCRIBED = (_ABOUT, f"{_PIC}cNvPr", f"{_VML}shape", f"{_VML}rect")
+_BOX = f"{W}txbxContent"
+_APART = (_BOX, f"{ALTERNATIVES}Fallback")
+_SHOWN = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_SKIPPED = frozenset({"comment", "delText", "delInstrText", "rt", "moveFrom"})
+_HOLDS = frozenset(f"{W}{name}" for name in ("t", "sym", "drawing", "pict", "object", "ruby"))
+_CIRCLED = re.compile(r"\\o\s*\\ac\s*\([○〇◯]\s*[,，;]\s*(\d{1,2})\s*\)", re.IGNORECASE)
+_PAGE_NUMBERS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES"})
+
+
+class Runs:
+    """Reads paragraphs; counts what was read and what was left out."""
+
+    def __init__(self, styles: Styles, hidden: bool, lost: Counter[str], read: Counter[str]) -> None:
+        self._styles, self._hidden, self._lost, self._read = styles, hidden, lost, read
+        self.marks: Mapping[tuple[str, str], str] = {}
+        """What stands in the text for a footnote or an endnote, by kind and id."""
+        self.in_margin = False
+        """Whether this is a header or footer, whose page numbers say nothing."""
+        self.begin("")
+
+    def begin(self, style: str) -> None:
+        """Forget the paragraph before."""
+        self._style = style
+        self._mark = ("", False)
+        self._pieces: list[tuple[tuple[str, bool], str]] = []
+        self._was_hidden = False
+        self._fields: list[list[str]] = []
+        """Instructions of the fields that are open, the innermost last; its second item once its result is shown."""
+        self.paged = False
+        """Whether a page number was left out."""
+        self.notes: list[tuple[str, str]] = []
+        """Footnotes and endnotes that hang on the paragraph; ``drawn`` and ``boxes`` do, too."""
+        self.drawn: list[Any] = []
+        self.boxes: list[Any] = []
+
+    def text(self, paragraph: Any) -> str:
+        """Inserted words count; deleted and hidden ones do not, and those of text boxes are paragraphs of their own."""
+        self.begin(style_of(paragraph))
+        ends = [field.get(f"{W}fldCharType") for field in paragraph.iter(f"{W}fldChar")]
+        # One that another paragraph ends must not hide what comes behind its beginning.
+        self._has_fields = ends.count("begin") == ends.count("end")
+        self._walk(paragraph)
+        parts = []
+        for (place, is_struck), pieces in groupby(self._pieces, key=lambda piece: piece[0]):
+            words = "".join(text for _, text in pieces)
+            words = raised(words) if place == "superscript" else lowered(words) if place == "subscript" else words
+            parts.append(struck(words) if is_struck else words)
+        return without_control("".join(parts))
+
+    def _walk(self, element: Any) -> None:
+        for child in element:
+            name = child.tag.removeprefix(W) if isinstance(child.tag, str) else "comment"
+            if name in _RULES:
+                _RULES[name](self, child)
+            elif name in _SHOWN:
+                self._add(_SHOWN[name])
+            elif not name.endswith("Pr") and name not in _SKIPPED:
+                self._walk(child)
+
+    def _add(self, text: str) -> None:
+        numbered = self.in_margin and any(_name(field[0]) in _PAGE_NUMBERS for field in self._fields)
+        self.paged |= numbered
+        instructed = self._has_fields and not all(len(field) > 1 for field in self._fields)
+        if text and not numbered and not instructed:
+            self._pieces.append((self._mark, text))
+
+    def _run(self, run: Any) -> None:
+        stated = run.find(f"{W}rPr")
+        if not self._hidden and self._styles.is_on("vanish", stated, self._style):
+            holds = any(child.tag in _HOLDS for child in run)
+            self._lost["hidden_text"] += holds and not self._was_hidden
+            self._was_hidden |= holds
+            for child in run.iterchildren(f"{W}fldChar", f"{W}instrText"):  # what they open may end in shown runs
+                _RULES[child.tag.removeprefix(W)](self, child)
+            return
+        self._was_hidden = False
+        is_struck = any(self._styles.is_on(name, stated, self._style) for name in ("strike", "dstrike"))
+        outer, self._mark = self._mark, (self._styles.value("vertAlign", stated, self._style), is_struck)
+        self._walk(run)
+        self._mark = outer
+
+    def _words(self, element: Any) -> None:
+        fonts = element.getparent().find(f"{W}rPr/{W}rFonts")
+        self._add(symbol_text(element.text or "", "" if fonts is None else fonts.get(f"{W}ascii") or "", self._lost))
+
+    def _symbol(self, element: Any) -> None:
+        code = element.get(f"{W}char") or ""
+        place = int(code, 16) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else 0xF0FF
+        # Some programs leave out the part that marks a place in a font.
+        sign = chr(place + 0xF000 if place < 0x100 else place)
+        self._add(symbol_text(sign, element.get(f"{W}font") or "", self._lost))
+
+    def _control(self, element: Any) -> None:
+        box = element.find(f"{W}sdtPr/{_W14}checkbox")
+        if box is None:
+            self._walk(element)
+        else:
+            self._tick(box.find(f"{_W14}checked[@{_W14}val='1']") is not None)
+
+    def _tick(self, ticked: bool) -> None:
+        self._read["check boxes"] += 1
+        self._add("☒" if ticked else "☐")
+
+    def _equation(self, element: Any) -> None:
+        self._read["equations"] += 1
+        self._add(linear(element).strip())
+
+    def _simple_field(self, element: Any) -> None:
+        self._fields.append([element.get(f"{W}instr") or "", "shown"])
+        self._walk(element)
+        self._fields.pop()
+
+    def _field(self, element: Any) -> None:
+        """Where a field begins, shows its result, or ends; a form's field keeps what it shows in itself."""
+        kind = element.get(f"{W}fldCharType")
+        if kind == "begin":
+            self._form_field(element.find(f"{W}ffData"))
+            self._fields.append([""])
+        elif kind == "separate" and self._fields:
+            self._fields[-1].append("shown")
+        elif kind == "end" and self._fields:
+            told = self._fields.pop()[0]
+            self.paged |= self.in_margin and _name(told) in _PAGE_NUMBERS
+            if _name(told) == "EQ":  # which Word draws from the instruction itself; circled numbers are common
+                circled = _CIRCLED.search(told)
+                self._lost["equations"] += circled is None
+                self._add(number_text(int(circled[1]), "decimalEnclosedCircle") if circled else "")
+
+    def _instruction(self, element: Any) -> None:
+        if self._fields:
+            self._fields[-1][0] += element.text or ""
+
+    def _form_field(self, form: Any) -> None:
+        box, choice = (None, None) if form is None else (form.find(f"{W}checkBox"), form.find(f"{W}ddList"))
+        if box is not None:
+            state = box.find(f"{W}checked")
+            self._tick(is_on(box.find(f"{W}default") if state is None else state))
+        if choice is not None:
+            entries = [entry.get(f"{W}val") or "" for entry in choice.findall(f"{W}listEntry")]
+            chosen = whole_number(value_of(choice, "result") or value_of(choice, "default"))
+            self._add("".join(entries[chosen : chosen + 1]))
+
+    def _reference(self, element: Any) -> None:
+        key = (element.tag.removeprefix(W).removesuffix("Reference"), element.get(f"{W}id") or "")
+        if mark := self.marks.get(key):
+            self.notes.append(key)
+            self._add(mark)
+
+    def _deleted(self, element: Any) -> None:
+        self._lost["deletions"] += holds_words(element)
+
+    def _inserted(self, element: Any) -> None:
+        self._read["insertions"] += holds_words(element)
+        self._walk(element)
+
+    def _drawing(self, element: Any) -> None:
+        """Pictures and objects are counted and say their alternative text; the rest follows the paragraph."""
+        if not self._hidden and any(about.get("hidden") in ("1", "true") for about in element.iter(_ABOUT)):
+            self._lost["shapes_hidden"] += 1
+            return
+        if element.tag == f"{W}object":  # of which the file keeps a picture, too
+            program = next((item.get("ProgID") or "" for item in element.iter(_OLE)), "")
+            self._lost["equations" if program.startswith("Equation") else "objects"] += 1
+        else:
+            self._lost["pictures"] += sum(1 for _ in _own(element, f"{_PIC}pic", f"{_VML}imagedata"))
+        self._lost["charts"] += sum(1 for _ in _own(element, _CHART_EX))
+        self.boxes += (boxes := list(_own(element, _BOX)))
+        if not boxes:
+            self._add(" ".join(filter(None, dict.fromkeys(map(picture_text, _own(element, *_DESCRIBED))))))
+        for art in _own(element, f"{_VML}textpath"):  # such as a mark under each page: draft, confidential
+            self._add(art.get("string") or "")
+        self.drawn += _own(element, *DRAWN)
+
+    def _box(self, element: Any) -> None:
+        self.boxes.append(element)
+
+    def _alternatives(self, element: Any) -> None:
+        """Several ways to draw the same: the first, which newer programs show."""
+        self._walk(next(iter(element), ()))
+
+
+def _name(instruction: str) -> str:
+    words = instruction.split(maxsplit=1)
+    return words[0].upper() if words else ""
+
+
+def holds_words(element: Any) -> bool:
+    return any(words.text for words in element.iter(f"{W}delText", f"{W}t", f"{MATH}t"))
+
+
+def _own(element: Any, *tags: str) -> Iterator[Any]:
+    """Those below an element that are not in a text box, whose paragraphs are read by themselves, nor drawn again."""
+    for found in element.iter(*tags):
+        for above in found.iterancestors():
+            if above is element:
+                yield found
+            if above is element or above.tag in _APART:
+                break
+
+
+_RULES: dict[str, Callable[[Runs, Any], None]] = {
+    "r": Runs._run,
+    "t": Runs._words,
+    "sym": Runs._symbol,
+    "sdt": Runs._control,
+    "fldSimple": Runs._simple_field,
+    "fldChar": Runs._field,
+    "instrText": Runs._instruction,
+    "footnoteReference": Runs._reference,
+    "endnoteReference": Runs._reference,
+    "del": Runs._deleted,
+    "ins": Runs._inserted,
+    "txbxContent": Runs._box,
+    "drawing": Runs._drawing,
+    "pict": Runs._drawing,
+    "object": Runs._drawing,
+    f"{MATH}oMath": Runs._equation,
+    f"{ALTERNATIVES}AlternateContent": Runs._alternatives,
+}
