@@ -41,6 +41,10 @@ def load_word(name: str, data: bytes, hidden: bool = False) -> Contents:
     return contents
 
 
+_Lines = list[tuple[int, str]]
+"""Level and text of the lines of a list."""
+
+
 class _Sink(Protocol):
     """Takes the text of a document, of a cell, of a note."""
 
@@ -70,6 +74,8 @@ class _Walk:
         )
         self._runs = Runs(self._styles, hidden, self._lost, self._read)
         self._links = package.relations(main)
+        self._carried = ""
+        """Words that belong to the next paragraph."""
         self._notes = self._marked_notes(body)
         tops = [paragraph for paragraph in body.iter(f"{W}p") if self._styles.level(paragraph) == 1]
         # One heading of the first level is the title; several divide the document.
@@ -92,13 +98,24 @@ class _Walk:
         return Contents(title, sections, notes=notes, read=dict(+self._read))
 
     def _blocks(self, parent: Any, sink: _Sink) -> None:
-        lines: list[str] = []  # of a list that goes on
+        lines: _Lines = []  # of a list that goes on
+        outer, self._carried = self._carried, ""
         for element in parent:
+            if element.tag in (f"{W}tbl", f"{W}sdt"):
+                self._end_carried(sink, lines)
             with self._package.guarded("blocks_broken"):
                 self._block(element, sink, lines)
+        self._end_carried(sink, lines)
         _end_list(lines, sink)
+        self._carried = outer
 
-    def _block(self, element: Any, sink: _Sink, lines: list[str]) -> None:
+    def _end_carried(self, sink: _Sink, lines: _Lines) -> None:
+        if self._carried:
+            _end_list(lines, sink)
+            sink.text(self._carried)
+            self._carried = ""
+
+    def _block(self, element: Any, sink: _Sink, lines: _Lines) -> None:
         if element.tag == f"{W}p":
             self._paragraph(element, sink, lines)
         elif element.tag == f"{W}tbl":
@@ -121,31 +138,31 @@ class _Walk:
         elif element.tag in (f"{W}del", f"{W}moveFrom"):
             self._lost["deletions"] += 1
 
-    def _paragraph(self, element: Any, sink: _Sink, lines: list[str]) -> None:
+    def _paragraph(self, element: Any, sink: _Sink, lines: _Lines) -> None:
         level = self._styles.level(element)
         if level == CONTENTS:
             self._lost["contents_lines"] += holds_words(element)
             return
-        text = self._runs.text(element).strip()
+        text = (self._carried + self._runs.text(element)).strip()
         if self._runs.paged and _PAGE_WORDS.fullmatch(text):
             text = ""
-        is_deleted = element.find(f"{W}pPr/{W}rPr/{W}del") is not None
-        place = None if is_deleted and not text else self._styles.place(element)
+        self._carried = text if _goes_on(element) else ""
+        text = "" if self._carried else text
+        place = None if _goes_on(element) else self._styles.place(element)
         # Word counts a paragraph without words too.
         label = self._styles.numbering.label(*place) if place and place[0] != "0" else ""
         if text and level is not None:
             _end_list(lines, sink)
-            sink.heading(level, (label if label != BULLET else "") + text)
+            sink.heading(level, label.removeprefix(BULLET) + text)
         elif text and label:
-            depth = min(place[1], _DEEPEST_INDENT) if place and label == BULLET else 0
-            lines.append(f"{'  ' * depth}{label}{text}")
+            lines.append((min(place[1] if place else 0, _DEEPEST_INDENT), label + text))
         elif text:
             _end_list(lines, sink)
             sink.text(text)
         self._read["headings" if level is not None else "paragraphs"] += bool(text)
         self._after(sink, lines)
 
-    def _after(self, sink: _Sink, lines: list[str]) -> None:
+    def _after(self, sink: _Sink, lines: _Lines) -> None:
         """What hangs on the paragraph that was read last: its notes, charts, diagrams and text boxes."""
         notes, drawn, boxes = self._runs.notes, self._runs.drawn, self._runs.boxes
         texts = map(self._note, notes)
@@ -255,10 +272,19 @@ def _inside(parent: Any, name: str) -> Iterator[Any]:
             yield from _inside(element, name)
 
 
-def _end_list(lines: list[str], sink: _Sink) -> None:
+def _end_list(lines: _Lines, sink: _Sink) -> None:
+    """Give what a list has so far, deeper levels indented."""
     if lines:
-        sink.text("\n".join(lines))
+        shallowest = min(level for level, _ in lines)
+        sink.text("\n".join(f"{'  ' * (level - shallowest)}{text}" for level, text in lines))
         lines.clear()
+
+
+def _goes_on(paragraph: Any) -> bool:
+    """Whether a paragraph is one with the next: its end is deleted, or it is a large initial letter."""
+    initial = paragraph.find(f"{W}pPr/{W}framePr")
+    is_initial = initial is not None and initial.get(f"{W}dropCap", "none") != "none"
+    return is_initial or paragraph.find(f"{W}pPr/{W}rPr/{W}del") is not None
 
 
 def _is_contents(element: Any) -> bool:

@@ -158,7 +158,7 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
             numbering=numbering(RULES),
         ),
         [
-            (("第一章 总则",), "第一条 为了规范。\n第二条 适用于：\n（1） 员工；\n（2） 访客。"),
+            (("第一章 总则",), "第一条 为了规范。\n第二条 适用于：\n  （1） 员工；\n  （2） 访客。"),
             (("第二章 分则",), "第三条 按第一条处理。"),
         ],
         {},
@@ -169,7 +169,7 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
             + numbered("f", 1) + numbered("g", 0, 2) + numbered("h", 0, 0) + numbered("i", 0),
             numbering=numbering(LEGAL, '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="8"/></w:lvlOverride>'),
         ),
-        [((), "I. a\nI.1 b\nI.2 c\n1.2(1) d\nII. e\nII.1 f\nVIII. g\n\nh\n\nIX. i")],
+        [((), "I. a\n  I.1 b\n  I.2 c\n    1.2(1) d\nII. e\n  II.1 f\nVIII. g\n\nh\n\nIX. i")],
         {},
     ),
     "numbers that a style brings, directly and through a link": (
@@ -184,7 +184,7 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
             + levels(("ideographTraditional", "%1、", '<w:suff w:val="nothing"/>'), ("decimal", "%2)"))
             + '</w:abstractNum><w:num w:numId="3"><w:abstractNumId w:val="1"/></w:num>',
         ),
-        [((), "甲、第一\n乙、第二\n1) 级")],
+        [((), "甲、第一\n乙、第二\n  1) 级")],
         {},
     ),
     "bullets": (
@@ -333,6 +333,13 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
         ),
         [((), "前\n\n销量\n|  | 甲 |\n| 一月 | 3.5 |\n| 二月 | #N/A |\n\n- 申请\n- 审批\n  - 经理\n\n后")],
         {"charts": 1, "documents_inside": 1, "equations": 1, "objects": 1},
+    ),
+    "large initials, ends of paragraphs that are deleted, and bullets that are ticked": (
+        word(p("首", own='<w:framePr w:dropCap="drop"/>') + p("字下沉。") + p("前", own="<w:rPr><w:del/></w:rPr>") + p("后")
+             + p("末", own="<w:rPr><w:del/></w:rPr>") + table(cell("甲") + cell("乙")) + numbered("做了", 0),
+             numbering=numbering(levels(("bullet", "☒")))),
+        [((), "首字下沉。\n\n前后\n\n末\n\n- 甲: 乙\n\n- ☒ 做了")],
+        {},
     ),
     "a table of contents": (
         word(p("目的 ... 3", own='<w:pStyle w:val="TOC1"/>') + p("目的", own=HEADER) + p("文") + p("尾", own=HEADER),
