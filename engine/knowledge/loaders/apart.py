@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 LOADERS = {
     ".pdf": ("pdf", "load_pdf"),
-    ".docx": ("word", "load_word"),
-    ".pptx": ("slides", "load_slides"),
+    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), ("word", "load_word")),
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"), ("slides", "load_slides")),
     **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), ("workbook", "load_workbook")),
     ".html": ("web_page", "load_html"),
     ".htm": ("web_page", "load_html"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 
 from engine.errors import SourceBomb
 from engine.model.values import SourceKind, SourceNote
@@ -90,6 +92,19 @@ def struck(text: str) -> str:
     """Words that are struck out and must not read as if they held: ``~~5~~``."""
     words = text.strip()
     return text.replace(words, f"~~{words}~~", 1) if words else text
+
+
+def marked(pieces: Iterable[tuple[tuple[str, bool], str]]) -> str:
+    """The words of pieces of text, each after its place (``superscript``, ``subscript``) and whether it is struck."""
+    text, before = "", ""
+    for (place, is_struck), run in groupby((piece for piece in pieces if piece[1]), key=itemgetter(0)):
+        words = "".join(piece for _, piece in run)
+        # A number behind another that is set above or below it must not become one with it.
+        text += " " if before and text[-1:].isdigit() and words[0].isdigit() else ""
+        before = place
+        words = raised(words) if place == "superscript" else lowered(words) if place == "subscript" else words
+        text += struck(words) if is_struck else words
+    return text
 
 
 def _marked(text: str, mark: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.knowledge.loaders.encoding import without_control
+from engine.knowledge.loaders.number_format import shown
 from engine.knowledge.loaders.office import RELATION, Package, Relation
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -15,6 +16,7 @@ _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 DRAWN = {f"{_CHART}chart": "charts", f"{_DIAGRAM}relIds": "diagrams"}
 """Elements that stand for what is drawn from another part."""
+_NUMBERS = (f"{_CHART}numCache", f"{_CHART}numLit")
 _FILE_NAME = re.compile(r"\S+\.(png|jpe?g|gif|bmp|tiff?|[ew]mf|svg|webp)|https?:\S*", re.IGNORECASE)
 
 
@@ -38,7 +40,10 @@ def drawn_text(package: Package, links: Mapping[str, Relation], element: Any) ->
         return ""
     root = None if link is None else package.xml(link.target)
     text = "" if root is None else chart_text(root) if kind == "charts" else diagram_text(root)
-    (package.read if text else package.lost)[kind] += 1
+    if text:
+        package.read[kind] += 1
+    else:
+        package.lost[f"{kind}_not_read"] += 1
     if link is not None:
         package.drawn.add(link.target)
     return text
@@ -102,19 +107,21 @@ def _level(element: Any) -> dict[int, str]:
     for number, point in enumerate(element.iter(f"{_CHART}pt", f"{_CHART}v")):
         if point.tag == f"{_CHART}pt":
             place = point.get("idx") or ""
-            points[int(place) if place.isascii() and place.isdigit() and len(place) < 8 else number] = _value(
-                point.findtext(f"{_CHART}v")
-            )
+            words = without_control(" ".join((point.findtext(f"{_CHART}v") or "").split()))
+            kept = point.getparent()
+            if kept.tag in _NUMBERS:
+                words = _number(words, point.get("formatCode") or kept.findtext(f"{_CHART}formatCode") or "")
+            points[int(place) if place.isascii() and place.isdigit() and len(place) < 8 else number] = words
         elif point.getparent().tag != f"{_CHART}pt":  # a name written into the chart itself
-            points[number] = _value(point.text)
+            points[number] = without_control(point.text or "").strip()
     return points
 
 
-def _value(text: str | None) -> str:
-    words = without_control(" ".join((text or "").split()))
+def _number(words: str, code: str) -> str:
+    """A number as the format of its cell shows it; ``#N/A`` and the like as they are."""
     try:
-        return f"{float(words):.10g}" if re.fullmatch(r"-?\d*\.\d+([eE][-+]?\d+)?|-?\d+[eE][-+]?\d+", words) else words
-    except ValueError:
+        return shown(float(words), code or "General")
+    except (ValueError, OverflowError):
         return words
 
 

@@ -5,21 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Any
 
 from engine.errors import SourceDamaged, SourceTooManyPages
-from engine.knowledge.loaders.contents import (
-    Contents,
-    Section,
-    document_title,
-    heading,
-    lowered,
-    note,
-    numbers,
-    raised,
-    struck,
-)
+from engine.knowledge.loaders.contents import Contents, Section, document_title, heading, marked, note, numbers
 from engine.knowledge.loaders.drawings import DRAWING as A
 from engine.knowledge.loaders.drawings import DRAWN, drawn_text, picture_text
 from engine.knowledge.loaders.encoding import without_control
@@ -145,7 +134,7 @@ class _Deck:
                 with self._package.guarded("blocks_broken"):
                     yield from self._shape(inner)
         elif shape.tag in (f"{_P}pic", f"{_P}contentPart"):
-            self._lost["pictures"] += 1
+            self._lost["pictures_not_read"] += 1
             yield picture_text(about)
         elif shape.tag == f"{_P}graphicFrame":
             yield self._frame(shape)
@@ -166,7 +155,7 @@ class _Deck:
             return self._table(content)
         if content.tag in DRAWN:
             return drawn_text(self._package, self._links, content)
-        self._lost["charts" if "chartex" in (data.get("uri") or "") else "objects"] += 1
+        self._lost["charts_not_read" if "chartex" in (data.get("uri") or "") else "files_not_read"] += 1
         return ""
 
     def _table(self, table: Any) -> str:
@@ -192,7 +181,7 @@ class _Deck:
             if text:
                 depth = 0 if properties is None else min(whole_number(properties.get("lvl")), 8)
                 label = self._label(properties, depth)
-                yield f"{'  ' * (depth - 1)}{label or '- '}{text}" if depth else f"{label}{text}"
+                yield f"{'  ' * (depth if label else depth - 1)}{label or '- ' * bool(depth)}{text}"
 
     def _label(self, properties: Any, depth: int) -> str:
         """The number that PowerPoint shows before a paragraph of a numbered list."""
@@ -209,13 +198,7 @@ class _Deck:
         return _AROUND.get(around.removeprefix("Db"), "{}").format(number_text(self._counts[depth], form)) + " "
 
     def _words(self, paragraph: Any) -> str:
-        pieces = [((piece.find(f"{A}rPr")), text) for piece, text in self._pieces(paragraph) if text]
-        parts = []
-        for (offset, is_struck), run in groupby(pieces, key=lambda piece: _mark(piece[0])):
-            text = "".join(words for _, words in run)
-            text = raised(text) if offset > 0 else lowered(text) if offset < 0 else text
-            parts.append(struck(text) if is_struck else text)
-        return "".join(parts)
+        return marked((_mark(piece.find(f"{A}rPr")), text) for piece, text in self._pieces(paragraph))
 
     def _pieces(self, parent: Any) -> Iterator[tuple[Any, str]]:
         for element in parent:
@@ -249,10 +232,10 @@ def _kind(shape: Any) -> str:
     return "" if place is None else place.get("type") or ("title" if place.get("idx", "0") == "0" else "obj")
 
 
-def _mark(properties: Any) -> tuple[int, bool]:
-    """Whether words are raised (1) or lowered (-1), and whether they are struck out."""
+def _mark(properties: Any) -> tuple[str, bool]:
+    """Whether words are raised or lowered, and whether they are struck out."""
     if properties is None:
-        return 0, False
-    offset = (properties.get("baseline") or "0").rstrip("%")
-    lifted = 0 if not offset.strip("-0") else -1 if offset.startswith("-") else 1
-    return lifted, (properties.get("strike") or "noStrike") != "noStrike"
+        return "", False
+    offset = (properties.get("baseline") or "").rstrip("%")
+    place = "" if not offset.strip("-0") else "subscript" if offset.startswith("-") else "superscript"
+    return place, (properties.get("strike") or "noStrike") != "noStrike"

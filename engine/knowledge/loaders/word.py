@@ -134,7 +134,7 @@ class _Walk:
             for inner in next(iter(element), ()):
                 self._block(inner, sink, lines)
         elif element.tag in (f"{W}altChunk", f"{W}subDoc"):
-            self._lost["documents_inside"] += 1
+            self._lost["files_not_read"] += 1
         elif element.tag in (f"{W}del", f"{W}moveFrom"):
             self._lost["deletions"] += 1
 

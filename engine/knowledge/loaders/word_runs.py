@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from itertools import groupby
 from typing import Any
 
-from engine.knowledge.loaders.contents import lowered, raised, struck
+from engine.knowledge.loaders.contents import marked
 from engine.knowledge.loaders.drawings import DRAWN, picture_text
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.equations import MATH, linear
@@ -67,12 +66,7 @@ class Runs:
         # One that another paragraph ends must not hide what comes behind its beginning.
         self._has_fields = ends.count("begin") == ends.count("end")
         self._walk(paragraph)
-        parts = []
-        for (place, is_struck), pieces in groupby(self._pieces, key=lambda piece: piece[0]):
-            words = "".join(text for _, text in pieces)
-            words = raised(words) if place == "superscript" else lowered(words) if place == "subscript" else words
-            parts.append(struck(words) if is_struck else words)
-        return without_control("".join(parts))
+        return without_control(marked(self._pieces))
 
     def _walk(self, element: Any) -> None:
         for child in element:
@@ -187,10 +181,10 @@ class Runs:
             return
         if element.tag == f"{W}object":  # of which the file keeps a picture, too
             program = next((item.get("ProgID") or "" for item in element.iter(_OLE)), "")
-            self._lost["equations" if program.startswith("Equation") else "objects"] += 1
+            self._lost["equations" if program.startswith("Equation") else "files_not_read"] += 1
         else:
-            self._lost["pictures"] += sum(1 for _ in _own(element, f"{_PIC}pic", f"{_VML}imagedata"))
-        self._lost["charts"] += sum(1 for _ in _own(element, _CHART_EX))
+            self._lost["pictures_not_read"] += sum(1 for _ in _own(element, f"{_PIC}pic", f"{_VML}imagedata"))
+        self._lost["charts_not_read"] += sum(1 for _ in _own(element, _CHART_EX))
         self.boxes += (boxes := list(_own(element, _BOX)))
         if not boxes:
             self._add(" ".join(filter(None, dict.fromkeys(map(picture_text, _own(element, *_DESCRIBED))))))

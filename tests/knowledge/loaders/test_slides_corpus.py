@@ -96,7 +96,7 @@ def charted(slide: Any) -> None:
     columns: Any = CategoryChartData()
     columns.categories = ["一月", "二月"]
     columns.add_series("甲", (3, None))
-    columns.add_series("乙", (0.5, 4))
+    columns.add_series("乙", (0.5, 4), number_format="0%")
     chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *_PLACE, columns).chart
     chart.has_title = True
     chart.chart_title.text_frame.text = "销量"
@@ -109,7 +109,7 @@ def charted(slide: Any) -> None:
     slide.shapes.add_chart(XL_CHART_TYPE.XY_SCATTER, *_PLACE, points)
 
 
-CHARTS = "销量 · 万元\n|  | 甲 | 乙 |\n| 一月 | 3 | 0.5 |\n| 二月 |  | 4 |\n\n|  | 点 |\n| 1 | 2 |\n| 1.5 | 4 |"
+CHARTS = "销量 · 万元\n|  | 甲 | 乙 |\n| 一月 | 3 | 50% |\n| 二月 |  | 400% |\n\n|  | 点 |\n| 1 | 2 |\n| 1.5 | 4 |"
 
 
 def pictured(slide: Any) -> None:
@@ -157,7 +157,7 @@ CASES: dict[str, tuple[bytes, str, dict[str, int]]] = {
         "设 x^2",
         {},
     ),
-    "numbered lists": (boxed(NUMBERED), "1. 一\na) 子\n2. 二\na) 子", {}),
+    "numbered lists": (boxed(NUMBERED), "1. 一\n  a) 子\n2. 二\n  a) 子", {}),
     "symbols of fonts and the number of the slide": (
         boxed("<a:p><a:r><a:rPr><a:sym typeface='Wingdings'/></a:rPr><a:t>\uf0e0</a:t></a:r><a:r><a:t> 是 \uf041</a:t></a:r>"
               "<a:fld id='{0}' type='slidenum'><a:t>7</a:t></a:fld></a:p>"),
@@ -165,7 +165,7 @@ CASES: dict[str, tuple[bytes, str, dict[str, int]]] = {
         {"symbols": 1},
     ),
     "charts": (drawn(charted), CHARTS, {}),
-    "pictures, groups and hidden shapes": (drawn(pictured), "[Picture: 泵的剖面]\n\n组里", {"pictures": 1, "shapes_hidden": 1}),
+    "pictures, groups and hidden shapes": (drawn(pictured), "[Picture: 泵的剖面]\n\n组里", {"pictures_not_read": 1, "shapes_hidden": 1}),
     "SmartArt": (
         with_shapes(FRAME.format('<dgm:relIds r:dm="d1"/>'), {"ppt/diagrams/data1.xml": DIAGRAM},
                     link("diagramData", "d1", "../diagrams/data1.xml")),
@@ -179,7 +179,7 @@ CASES: dict[str, tuple[bytes, str, dict[str, int]]] = {
             link("comments", "k1", "/ppt/comments/c.xml") + link("image", "k2", "../NULL"),
         ),
         "",
-        {"comments": 2, "diagrams": 1, "objects": 1},
+        {"comments": 2, "diagrams_not_read": 1, "files_not_read": 1},
     ),
 }  # fmt: skip
 
@@ -224,7 +224,7 @@ def test_a_broken_slide_and_a_broken_chart_cost_themselves_alone() -> None:
     path = next(name for name in made.names(chart) if "charts/chart" in name and b"barChart" in made.part(chart, name))
     contents = load_slides("a.pptx", made.with_parts(chart, {path: b"no XML"}))
     assert contents.sections == (Section(("Slide 1",), CHARTS.partition("\n\n")[2]),)
-    assert contents.notes == (note("charts", count=1), note("parts_broken", count=1))
+    assert contents.notes == (note("charts_not_read", count=1), note("parts_broken", count=1))
 
 
 def test_words_at_the_foot_of_every_slide_are_read_once() -> None:

@@ -194,14 +194,14 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
     ),
     "raised, lowered, struck, by runs and by style, and readings above words": (
         word(
-            p("10", run("1", SUPER), run("0", SUPER), " H", run("2", '<w:vertAlign w:val="subscript"/>'), "O x",
+            p("10", run("1", SUPER), run("0", SUPER), " H", run("2", '<w:vertAlign w:val="subscript"/>'), "O m", run("3", SUPER), "5 x",
               run("n+1", '<w:rStyle w:val="Up"/>'), " ", run("5", "<w:strike/>"),
               run("6", '<w:strike w:val="0"/><w:dstrike/>'), " 7 ",
               "<w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>とう</w:t></w:r></w:rt>"
               "<w:rubyBase><w:r><w:t>東京</w:t></w:r></w:rubyBase></w:ruby></w:r>"),
             styles=f'<w:style w:styleId="Up"><w:rPr>{SUPER}</w:rPr></w:style>',
         ),
-        [((), "10^10 H_2O x^(n+1) ~~56~~ 7 東京")],
+        [((), "10^10 H_2O m^3 5 x^(n+1) ~~56~~ 7 東京")],
         {},
     ),
     "equations": (
@@ -321,7 +321,7 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
                 "</mc:AlternateContent></w:r>"),
         ),
         [((), "见图[Picture: 泵的剖面]\n\n[Picture: 旧图]\n\n框里")],
-        {"pictures": 3},
+        {"pictures_not_read": 3},
     ),
     "charts, diagrams and objects": (
         word(
@@ -332,7 +332,7 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
             {"chart:c1": CHART, "diagramData:d1": SMART_ART},
         ),
         [((), "前\n\n销量\n|  | 甲 |\n| 一月 | 3.5 |\n| 二月 | #N/A |\n\n- 申请\n- 审批\n  - 经理\n\n后")],
-        {"charts": 1, "documents_inside": 1, "equations": 1, "objects": 1},
+        {"charts_not_read": 1, "equations": 1, "files_not_read": 2},
     ),
     "large initials, ends of paragraphs that are deleted, and bullets that are ticked": (
         word(p("首", own='<w:framePr w:dropCap="drop"/>') + p("字下沉。") + p("前", own="<w:rPr><w:del/></w:rPr>") + p("后")
