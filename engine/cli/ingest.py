@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -239,11 +239,7 @@ def _previewed(
             engine.wait_until_ready()
             return engine.ingestions.preview(items, options.collection, chunks, embedding_model=options.embedding_model)
     known = {str(item.get("name")): str(item.get("embedding_model")) for item in app.collections()}
-    names = {item.name for item in fields(SourceInfo)}
-    present = [
-        SourceInfo(**{name: value for name, value in item.items() if name in names})
-        for item in app.sources(options.collection)
-    ]
+    present = [SourceInfo.of(item) for item in app.sources(options.collection)]
     model = known.get(options.collection, "")
     return preview(
         items,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NoReturn, TypeVar
 
@@ -15,9 +15,10 @@ from engine.knowledge.foreign_session import ForeignSession
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_reader import Searching
 from engine.library.values import Connection, Place
-from engine.model.values import PassageId
+from engine.model.values import Account, PassageId
 from engine.roles import (
     ANYWHERE,
+    NO_ACCOUNTS,
     NO_SUMMARIES,
     CollectionInfo,
     Hit,
@@ -143,7 +144,11 @@ class ForeignStore:
         passages: Sequence[StoredPassage],
         vectors: Vector,
         summaries: Summaries = NO_SUMMARIES,
+        accounts: Mapping[str, Account] = NO_ACCOUNTS,
     ) -> None:
+        _refuse(collection)
+
+    async def record_accounts(self, collection: str, accounts: Mapping[str, Account]) -> None:
         _refuse(collection)
 
     async def summarise(self, collection: str, summaries: Summaries) -> None:

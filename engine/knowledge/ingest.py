@@ -8,7 +8,7 @@ that begins with the journal of one that was cut off ends exactly as that one wo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -111,7 +111,7 @@ def cut(position: int, item: IngestItem, limit_mb: float, chunks: ChunkOptions) 
     except SourceError as error:
         return Entry(position, item.name, "failed", fault=Fault.of(error)), []
     passages = chunk(document, chunks, added_at=_now())
-    known = Entry(position, document.source, "read", document.content_hash, len(passages), notes=document.notes)
+    known = Entry(position, document.source, "read", document.content_hash, len(passages), account=document.account)
     return known, passages
 
 
@@ -194,10 +194,20 @@ async def _write_all(into: Into, journal: Journal, chunks: ChunkOptions, ahead: 
                     await block.add(entry, passages, state, replaces=entry.name in present)
         if journal.ahead:
             await asyncio.to_thread(journal.forget_vectors)
+    await _record_read_again(into, entries, present)
     met = {entry.same_as for entry in entries if entry.state == "duplicate"}
     own = {entry.name for entry in entries if entry.state not in ("duplicate", "failed")}
     for source in sorted(name for name in met - own if _lacks_summaries(present.get(name))):
         await summarise_source(into, source)
+
+
+async def _record_read_again(into: Into, entries: Sequence[Entry], present: Mapping[str, SourceInfo]) -> None:
+    """Record what was read of sources that came again as they are: earlier versions recorded nothing, or less."""
+    again = (entry for entry in entries if entry.state == "duplicate" and entry.same_as == entry.name)
+    read = {entry.name: entry.account for entry in again if entry.account is not None and entry.name in present}
+    changed = {name: account for name, account in read.items() if account != present[name].account}
+    if changed:
+        await wholly(into.store.record_accounts(into.collection, changed))
 
 
 def _lacks_summaries(info: SourceInfo | None) -> bool:

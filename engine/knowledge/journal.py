@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.database.faults import is_damage, primary_code
 from engine.errors import JobDamaged, JobDiskFull, JobFolderUnusable, WorkbenchError
-from engine.model.values import Fault, PassageId, SourceNote
+from engine.model.values import Account, Fault, PassageId, SourceNote
 from engine.records.format import writing
 from engine.roles import StoredPassage, Vector
 
@@ -56,7 +56,7 @@ class Entry:
     same_as: str = ""
     """Of a duplicate: the source, or earlier file, with the same content."""
     fault: Fault | None = None
-    notes: tuple[SourceNote, ...] = ()
+    account: Account | None = None
 
 
 class Journal:
@@ -241,7 +241,7 @@ def _entry_json(entry: Entry) -> str:
             "name": entry.name,
             "same_as": entry.same_as,
             "fault": asdict(entry.fault) if entry.fault else None,
-            "notes": [[note.code, note.params] for note in entry.notes],
+            "account": entry.account.to_dict() if entry.account else None,
         }
     )
 
@@ -249,8 +249,10 @@ def _entry_json(entry: Entry) -> str:
 def _entry(position: int, state: EntryState, content_hash: str, passages: int, stored: str) -> Entry:
     plain = json.loads(stored)
     fault = Fault(**plain["fault"]) if plain["fault"] else None
-    notes = tuple(SourceNote(str(code), dict(params)) for code, params in plain["notes"])
-    return Entry(position, plain["name"], state, content_hash, passages, plain["same_as"], fault, notes)
+    account = Account.of(plain.get("account"))
+    if plain.get("notes"):  # of an earlier version, which did not count what was read
+        account = Account(notes=tuple(SourceNote(str(code), dict(params)) for code, params in plain["notes"]))
+    return Entry(position, plain["name"], state, content_hash, passages, plain["same_as"], fault, account)
 
 
 def _passage_json(item: StoredPassage) -> str:

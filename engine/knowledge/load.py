@@ -31,7 +31,7 @@ from engine.knowledge.loaders.contents import LONGEST_HEADING, Loader, Section, 
 from engine.knowledge.loaders.markdown import load_markdown, load_text
 from engine.knowledge.loaders.records import load_json, load_json_lines
 from engine.knowledge.loaders.separated import load_separated
-from engine.model.values import SourceKind, SourceNote
+from engine.model.values import Account, SourceKind, SourceNote
 
 DEFAULT_LIMIT_MB = 20.0
 _LONGEST_NAME = 1000
@@ -57,6 +57,12 @@ class Document:
     """What was left out and why."""
     read: Mapping[str, int] = field(default_factory=dict)
     """How many parts of each kind were read."""
+    hidden: bool = False
+    """Whether what its author hid was to be read too."""
+
+    @property
+    def account(self) -> Account:
+        return Account(dict(self.read), self.notes, self.hidden)
 
 
 _LOADERS: dict[str, Loader] = {}
@@ -122,6 +128,7 @@ def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB, *, hi
         encoding=contents.encoding,
         notes=contents.notes,
         read=contents.read,
+        hidden=hidden,
     )
 
 

@@ -10,14 +10,14 @@ import hashlib
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from engine.knowledge.milvus_database import Database, data_types
 from engine.knowledge.milvus_filter import equals
 from engine.knowledge.milvus_probe import PROBE_QUERY, PROBE_VECTORS, Scores, learn
-from engine.model.values import SOURCE_KINDS, SourceKind, kind_named
+from engine.model.values import SOURCE_KINDS, Account, SourceKind
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 
 CATALOGUE = "workbench_catalog"
@@ -39,7 +39,6 @@ _RECALL = "recall"
 _REVISION = "revision"
 _OUTPUT = ["collection", "info"]
 _KINDED = ["kind", "info"]
-_SOURCE_FIELDS = [item.name for item in fields(SourceInfo)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,8 @@ class Sum:
     fingerprint: str
     kinds: tuple[SourceKind, ...]
     summaries: int
+    incomplete: int
+    unaccounted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +221,8 @@ def sum_of(rows: Sequence[SourceRow]) -> Sum:
         fingerprint=fingerprint(rows),
         kinds=tuple(kind for kind in SOURCE_KINDS if kind in present),
         summaries=sum(item.info.summaries for item in rows),
+        incomplete=sum(item.info.account is not None and bool(item.info.account.left_out) for item in rows),
+        unaccounted=sum(item.info.account is None for item in rows),
     )
 
 
@@ -229,13 +232,21 @@ def digest(passages: Iterable[StoredPassage]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def pending_row(source: str, passages: Sequence[StoredPassage], known: SourceRow | None) -> SourceRow:
-    """A source's row while it is being written: no digest, and no content hash that could pass for a duplicate."""
+def pending_row(
+    source: str, passages: Sequence[StoredPassage], known: SourceRow | None, account: Account | None = None
+) -> SourceRow:
+    """A source's row while it is being written: no digest, and no content hash that could pass for a duplicate.
+
+    One that only loses passages keeps its account.
+    """
     title = next((item.title for item in passages if item.title), known.info.title if known else "")
     added_at = next((str(item.meta["added_at"]) for item in passages if item.meta.get("added_at")), "")
     added_at = added_at or (known.info.added_at if known else "") or datetime.now(UTC).isoformat(timespec="seconds")
     kind = next((item.kind for item in passages), known.info.kind if known else "vector")
-    return SourceRow(SourceInfo(source, title, known.info.passages if known else 0, "", added_at, kind), digest="")
+    if known is not None and not passages:
+        account = known.info.account
+    present = known.info.passages if known else 0
+    return SourceRow(SourceInfo(source, title, present, "", added_at, kind, account=account), digest="")
 
 
 def counted(entry: SourceRow, summaries: int) -> SourceRow:
@@ -268,7 +279,4 @@ def _plain(row: SourceRow) -> dict[str, Any]:
 
 def _source_row(row: Mapping[str, Any]) -> SourceRow:
     # Rows of earlier versions lack the newer fields, which have defaults.
-    known_fields = {name: row["info"][name] for name in _SOURCE_FIELDS if name in row["info"]}
-    return SourceRow(
-        SourceInfo(**{**known_fields, "kind": kind_named(known_fields.get("kind"))}), str(row["info"]["digest"])
-    )
+    return SourceRow(SourceInfo.of(row["info"]), str(row["info"]["digest"]))

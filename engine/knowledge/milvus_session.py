@@ -38,9 +38,10 @@ from engine.knowledge.milvus_summaries import SummaryRows
 from engine.knowledge.milvus_sums import Sums
 from engine.knowledge.milvus_words import WordIndex
 from engine.library.index_values import IndexKind, IndexState, RecallFigures
-from engine.model.values import PassageId
+from engine.model.values import Account, PassageId
 from engine.roles import (
     ANYWHERE,
+    NO_ACCOUNTS,
     NO_SUMMARIES,
     UNKNOWN_MODEL,
     CollectionInfo,
@@ -174,6 +175,7 @@ class MilvusSession:
         passages: Sequence[StoredPassage],
         vectors: Vector,
         summaries: Summaries = NO_SUMMARIES,
+        accounts: Mapping[str, Account] = NO_ACCOUNTS,
         *,
         put: Callable[[Sequence[Mapping[str, Any]]], None] | None = None,
     ) -> None:
@@ -192,7 +194,10 @@ class MilvusSession:
         known = self._catalogue.some_sources(name, touched)
         # Marked as incomplete first, so that an interrupted write is never taken for a finished source.
         by_source = {source: list(group) for source, group in groupby(sorted(passages, key=source_of), key=source_of)}
-        pending = {source: pending_row(source, by_source.get(source, []), known.get(source)) for source in touched}
+        pending = {
+            source: pending_row(source, by_source.get(source, []), known.get(source), accounts.get(source))
+            for source in touched
+        }
         self._catalogue.put_sources(name, pending.values())
         # Before the passages, so that nothing ever tells of passages that were replaced.
         self._summaries.forget(name, touched & known.keys())
@@ -203,6 +208,12 @@ class MilvusSession:
         counts = Counter(item.source for item in summaries.rows)
         pending = {source: counted(entry, counts[source]) for source, entry in pending.items()}
         self._settle(name, pending, {source: by_source.get(source, []) for source in touched - known.keys()})
+
+    def record_accounts(self, name: str, accounts: Mapping[str, Account]) -> None:
+        self._own(name)
+        known = self._catalogue.some_sources(name, accounts)
+        rows = (replace(row, info=replace(row.info, account=accounts[source])) for source, row in known.items())
+        self._catalogue.put_sources(name, rows)
 
     def summarise(self, name: str, summaries: Summaries) -> None:
         layout = self._own(name).layout

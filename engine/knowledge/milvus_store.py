@@ -17,9 +17,10 @@ from engine.knowledge.milvus_errors import Place, translated_errors
 from engine.knowledge.milvus_reader import Searching
 from engine.knowledge.milvus_session import MilvusSession
 from engine.library.index_values import IndexKind, IndexState, RecallFigures
-from engine.model.values import PassageId
+from engine.model.values import Account, PassageId
 from engine.roles import (
     ANYWHERE,
+    NO_ACCOUNTS,
     NO_SUMMARIES,
     CollectionInfo,
     Hit,
@@ -128,13 +129,20 @@ class MilvusStore:
         passages: Sequence[StoredPassage],
         vectors: Vector,
         summaries: Summaries = NO_SUMMARIES,
+        accounts: Mapping[str, Account] = NO_ACCOUNTS,
     ) -> None:
         """Add or replace passages; ``vectors`` has shape (len(passages), dim).
 
         ``meta["content_hash"]``, ``meta["added_at"]`` and ``meta["kind"]`` of a source's passages are what ``sources``
-        reports. ``summaries`` take the place of all that the sources written to had.
+        reports. ``summaries`` and ``accounts`` take the place of all that the sources written to had.
         """
-        await self._write(collection, lambda session, name: session.insert(name, passages, vectors, summaries))
+        await self._write(
+            collection, lambda session, name: session.insert(name, passages, vectors, summaries, accounts)
+        )
+
+    async def record_accounts(self, collection: str, accounts: Mapping[str, Account]) -> None:
+        """Record what was read of sources that are there; their passages are not written again."""
+        await self._write(collection, lambda session, name: session.record_accounts(name, accounts))
 
     async def bulk_insert(
         self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, folder: ImportFolder

@@ -37,6 +37,7 @@ class IngestReport:
             "skipped": [{"name": name, "same_as": same} for name, same in self.skipped_duplicates],
             "replaced": list(self.replaced),
             "failed": [{"name": name, **fault.said()} for name, fault in self.failed],
+            "notes": [{"name": name, "code": note.code, "params": note.params} for name, note in self.notes],
             "passages": self.passages,
             "seconds": round(self.seconds, 3),
         }
@@ -165,7 +166,7 @@ class Pace:
                 added=(*before.added, entry.name) if entry.state == "added" else before.added,
                 replaced=(*before.replaced, entry.name) if entry.state == "replaced" else before.replaced,
                 passages=before.passages + entry.passages,
-                notes=(*before.notes, *((entry.name, note) for note in entry.notes)),
+                notes=(*before.notes, *_notes(entry)),
             )
         self._tell()
 
@@ -202,7 +203,7 @@ class Pace:
             failed=(*self._failed_before, *((item.name, item.fault) for item in entries if item.fault is not None)),
             passages=sum(item.passages for item in written),
             seconds=time.monotonic() - self._began,
-            notes=tuple((item.name, note) for item in written for note in item.notes),
+            notes=tuple(note for item in written for note in _notes(item)),
         )
 
     def _tell(self) -> None:
@@ -223,6 +224,10 @@ class Pace:
                 files=self._files,
             )
         )
+
+
+def _notes(entry: Entry) -> list[tuple[str, SourceNote]]:
+    return [(entry.name, note) for note in entry.account.notes] if entry.account is not None else []
 
 
 class Rate:

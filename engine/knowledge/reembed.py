@@ -196,7 +196,7 @@ async def _sources(knowledge: ReadsPassages, origin: CollectionInfo) -> list[_So
     if origin.sources and not origin.read_only:
         listed = await knowledge.sources(origin.name)
         return [
-            _Source(Entry(position, info.source, "new", info.content_hash, info.passages))
+            _Source(Entry(position, info.source, "new", info.content_hash, info.passages, account=info.account))
             for position, info in enumerate(listed)
             if info.passages
         ]

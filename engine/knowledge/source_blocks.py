@@ -125,7 +125,9 @@ class SourceBlock:
                     await store.delete_source(collection, item.entry.name)
             passages = [passage for item in ready for passage in item.passages]
             vectors = np.concatenate([item.vectors for item in ready])
-            await store.insert(collection, passages, vectors, _together([item.summaries for item in ready]))
+            summaries = _together([item.summaries for item in ready])
+            accounts = {item.entry.name: item.entry.account for item in ready if item.entry.account is not None}
+            await store.insert(collection, passages, vectors, summaries, accounts)
 
         # Stopping in between would lose a source.
         await wholly(write())

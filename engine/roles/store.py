@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from engine.model.values import SOURCE_KINDS, Fault, PassageId, SourceKind, kind_named
+from engine.model.values import SOURCE_KINDS, Account, Fault, PassageId, SourceKind, kind_named
 from engine.roles.trace import Vector
 
 
@@ -62,6 +62,10 @@ class CollectionInfo:
     """Kinds of its sources, in the order of ``SOURCE_KINDS``."""
     summaries: int = 0
     """Summaries of its sources and their sections, kept beside the passages."""
+    incomplete: int = 0
+    """Sources of which parts were left out."""
+    unaccounted: int = 0
+    """Sources of which it was not recorded what was left out."""
     full_text: bool = False
     """Whether its passages can be searched by words (BM25) too."""
     segmenting: str = ""
@@ -130,6 +134,14 @@ class SourceInfo:
     """Summaries kept of it and its sections; 0 for what was ingested without."""
     chunks: str = ""
     """Key of the options that it was cut with; empty for the defaults."""
+    account: Account | None = None
+    """What was read of it and what was left out; None where that was not recorded, as by earlier versions."""
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> SourceInfo:
+        """Return what ``asdict`` made of one; names that are not known here are passed over, missing ones default."""
+        known = {item.name: plain[item.name] for item in fields(cls) if item.name in plain}
+        return cls(**{**known, "kind": kind_named(known.get("kind")), "account": Account.of(known.get("account"))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +167,7 @@ class Summaries:
 
 
 NO_SUMMARIES = Summaries()
+NO_ACCOUNTS: Mapping[str, Account] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +187,8 @@ class PassageStore(Protocol):
     store's own sign; an unknown collection, a wrong dimension, a lock, an unreachable server are our errors;
     filters built from names cannot be injected; inserting an id again replaces it; deletes are seen by the next search;
     a search within kinds or sections finds what a full one would have found of them; summaries go with the source that
-    they tell of, and no count or fingerprint knows them.
+    they tell of, and no count or fingerprint knows them; so does the account of a source, which a new version of it
+    without one does not keep.
     """
 
     async def collections(self) -> list[CollectionInfo]: ...
@@ -191,7 +205,11 @@ class PassageStore(Protocol):
         passages: Sequence[StoredPassage],
         vectors: Vector,
         summaries: Summaries = NO_SUMMARIES,
+        accounts: Mapping[str, Account] = NO_ACCOUNTS,
     ) -> None: ...
+
+    async def record_accounts(self, collection: str, accounts: Mapping[str, Account]) -> None:
+        """Record what was read of sources that are there, by their names; others are left out."""
 
     async def summarise(self, collection: str, summaries: Summaries) -> None: ...
 

@@ -19,7 +19,7 @@ from engine.errors import FullTextMissing, UnknownCollection
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
-from engine.model.values import SAMPLE_COLLECTION, PassageId
+from engine.model.values import SAMPLE_COLLECTION, Account, PassageId
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector, slug
 from engine.samples.stored import noted
 
@@ -39,6 +39,7 @@ class SampleSource:
     title: str
     content_hash: str
     passages: tuple[StoredPassage, ...]
+    account: Account
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,15 @@ class SampleStore(Protocol):
     async def drop(self, collection: str) -> None: ...
 
     async def insert(
-        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries
+        self,
+        collection: str,
+        passages: Sequence[StoredPassage],
+        vectors: Vector,
+        summaries: Summaries,
+        accounts: Mapping[str, Account],
     ) -> None: ...
+
+    async def record_accounts(self, collection: str, accounts: Mapping[str, Account]) -> None: ...
 
     async def summarise(self, collection: str, summaries: Summaries) -> None: ...
 
@@ -89,7 +97,7 @@ def sample_sources() -> tuple[SampleSource, ...]:
         if entry.name.endswith(".md"):
             document = load_bytes(entry.name, entry.read_bytes())
             passages = tuple(chunk(document, added_at=SAMPLES_CREATED_AT))
-            found.append(SampleSource(entry.name, document.title, document.content_hash, passages))
+            found.append(SampleSource(entry.name, document.title, document.content_hash, passages, document.account))
     return tuple(found)
 
 
@@ -149,13 +157,17 @@ async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
     there = {(info.source, info.content_hash): info.summaries for info in present}
     missing = shipped.items() - there.keys()
     if missing:
-        passages, vectors, summaries = await _with_vectors(embedder, await _named(missing))
-        await store.insert(SAMPLE_COLLECTION, passages, vectors, summaries)
+        sources = await _named(missing)
+        passages, vectors, summaries = await _with_vectors(embedder, sources)
+        await store.insert(SAMPLE_COLLECTION, passages, vectors, summaries, _accounts(sources))
     # Samples of a version that made no summaries: these are added, and the passages stay as they are.
     lacking = {item for item in shipped.items() if there.get(item) == 0}
     if lacking:
         _, _, summaries = await _with_vectors(embedder, await _named(lacking))
         await store.summarise(SAMPLE_COLLECTION, summaries)
+    unaccounted = {(item.source, item.content_hash) for item in present if item.account is None} & shipped.items()
+    if unaccounted:  # samples of a version that recorded nothing
+        await store.record_accounts(SAMPLE_COLLECTION, _accounts(await _named(unaccounted)))
     collection = await store.describe(SAMPLE_COLLECTION)
     if not collection.full_text and collection.passages <= _MOST_COPIED:
         with suppress(FullTextMissing):  # the store has none
@@ -167,6 +179,10 @@ async def _named(wanted: Set[tuple[str, str]]) -> list[SampleSource]:
     """The shipped sources of these names and content hashes, in their order."""
     sources = await asyncio.to_thread(sample_sources)
     return [source for source in sources if (source.name, source.content_hash) in wanted]
+
+
+def _accounts(sources: Sequence[SampleSource]) -> dict[str, Account]:
+    return {source.name: source.account for source in sources}
 
 
 async def _with_vectors(

@@ -115,6 +115,7 @@ def test_what_a_collection_was_built_with_is_remembered_with_counts(case: Case) 
         passages=3,
         sources=2,
         kinds=("vector",),
+        unaccounted=2,
     )
     assert info in case.run(case.store.collections())
     assert info.fingerprint != empty.fingerprint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ import pytest
 
 from engine.errors import EmbeddingMismatch, SourceMissing, SourcePassedOver, SourceUnsupported
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of
+from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_store import MilvusStore
-from engine.roles import NO_SUMMARIES, StoredPassage, Summaries, Vector
+from engine.model.values import Account, SourceNote
+from engine.roles import NO_ACCOUNTS, NO_SUMMARIES, StoredPassage, Summaries, Vector
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -98,6 +100,51 @@ def test_other_content_under_a_known_name_replaces_it_wholly(store: MilvusStore,
     assert run(store.describe("notes")).passages == 2
     back = run(ingest(store, embedder, "notes", [IngestItem("a.md", data=sections(5, "old"))]))
     assert back.replaced == ("a.md",)
+
+
+TORN = b'{"a": "one"}\n{"b": "two"\n{"c": "three"}\n'
+LINE = SourceNote("lines_unreadable", {"count": "1", "lines": "2"})
+
+
+def test_what_was_read_and_left_out_is_kept_with_each_source_and_told(store: MilvusStore, run: Run) -> None:
+    """BE-02"""
+    items = [IngestItem("a.md", data=sections(1)), IngestItem("b.jsonl", data=TORN, hidden=True)]
+    report = run(ingest(store, LengthEmbedder(), "notes", items))
+    assert report.notes == (("b.jsonl", LINE),)
+    assert report.to_dict()["notes"] == [
+        {"name": "b.jsonl", "code": "lines_unreadable", "params": {"count": "1", "lines": "2"}}
+    ]
+    found = {item.source: item.account for item in run(store.sources("notes"))}
+    for item in items:
+        assert item.data is not None
+        assert found[item.name] == load_bytes(item.name, item.data, hidden=item.hidden).account
+    assert found["b.jsonl"] is not None and (found["b.jsonl"].notes, found["b.jsonl"].hidden) == ((LINE,), True)
+
+
+def test_a_source_from_before_gets_its_account_when_its_file_comes_again(store: MilvusStore, run: Run) -> None:
+    items = [
+        IngestItem("a.jsonl", data=TORN),
+        IngestItem("b.md", data=sections(1)),
+        IngestItem("b2.md", data=sections(1)),
+    ]
+    embedder = LengthEmbedder()
+    run(ingest(store, embedder, "notes", items))
+    passages = run(store.passages("notes", "a.jsonl"))
+    run(store.insert("notes", passages, np.eye(len(passages), 4, dtype=np.float32)))
+    batches = len(embedder.batches)
+
+    def accounts() -> dict[str, Account | None]:
+        return {item.source: item.account for item in run(store.sources("notes"))}
+
+    assert accounts()["a.jsonl"] is None
+    report = run(ingest(store, embedder, "notes", items[:1]))
+    assert report.skipped_duplicates == (("a.jsonl", "a.jsonl"),)
+    assert accounts()["a.jsonl"] == load_bytes("a.jsonl", TORN).account
+    # Nothing was embedded for it but summaries, which were lost with the former writing.
+    assert len(embedder.batches) <= batches + 1
+    revised = run(store.describe("notes"))
+    run(ingest(store, embedder, "notes", items))
+    assert run(store.describe("notes")) == revised
 
 
 def test_a_name_given_twice_counts_with_its_later_content(store: MilvusStore, run: Run) -> None:
@@ -204,11 +251,16 @@ class SlowStore(MilvusStore):
         self.go_on = asyncio.Event()
 
     async def insert(
-        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, summaries: Summaries = NO_SUMMARIES
+        self,
+        collection: str,
+        passages: Sequence[StoredPassage],
+        vectors: Vector,
+        summaries: Summaries = NO_SUMMARIES,
+        accounts: Mapping[str, Account] = NO_ACCOUNTS,
     ) -> None:
         self.began.set()
         await self.go_on.wait()
-        await super().insert(collection, passages, vectors, summaries)
+        await super().insert(collection, passages, vectors, summaries, accounts)
 
 
 def test_a_cancel_while_a_source_is_replaced_waits_until_it_is_whole(tmp_path: Path, run: Run) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from engine.knowledge.jobs import Jobs
 from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.manifest import Manifest
 from engine.library.values import ChunkOptions, JobState, JobStatus
-from engine.model.values import Fault
+from engine.model.values import Account, Fault, SourceNote
 from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
 
 BROKEN_NAME = "broken\udcff.md"
@@ -369,6 +370,24 @@ def test_a_job_keeps_how_its_uploads_are_read_and_one_of_an_earlier_version_leav
     plain["items"] = [item[:2] for item in plain["items"]]
     (folder / "manifest.json").write_text(json.dumps(plain))
     assert [item.hidden for item in manifests.read(folder).items] == [False, False]
+
+
+def test_a_journal_keeps_what_was_read_of_a_file_and_one_of_an_earlier_version_its_notes(tmp_path: Path) -> None:
+    note = SourceNote("sheets_hidden", {"count": "1", "sheets": "密"})
+    written = Entry(0, "a.xlsx", "read", "hash", 3, account=Account({"sheets": 2}, (note,), hidden=True))
+    journal = Journal(tmp_path / "journal.db")
+    journal.note(written)
+    assert journal.entries() == [written]
+    journal.close()
+    with sqlite3.connect(tmp_path / "journal.db") as db:
+        told = {"name": "b.xlsx", "same_as": "", "fault": None, "notes": [[note.code, note.params]]}
+        db.execute("INSERT INTO entries VALUES (1, 'read', 'hash', 3, ?)", (json.dumps(told),))
+        told = {"name": "c.md", "same_as": "", "fault": None, "notes": []}
+        db.execute("INSERT INTO entries VALUES (2, 'read', 'hash', 3, ?)", (json.dumps(told),))
+    db.close()
+    again = Journal(tmp_path / "journal.db")
+    assert [entry.account for entry in again.entries()] == [written.account, Account(notes=(note,)), None]
+    again.close()
 
 
 def test_a_journal_gives_vectors_for_a_whole_batch_or_not_at_all(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def before(owner, name, times=0):
 
 class HalfWriting(MilvusStore):
     "Stalls when some passages of a source stand in the collection and others do not."
-    async def insert(self, collection, passages, vectors, summaries):
+    async def insert(self, collection, passages, vectors, summaries, accounts):
         if len(passages) > 200:
             session = self._session
             honest = session.db.client.upsert
@@ -66,7 +66,7 @@ class HalfWriting(MilvusStore):
                 honest(name, rows[:number], **kwargs)
                 stall_here()
             session.db.client.upsert = half
-        await super().insert(collection, passages, vectors, summaries)
+        await super().insert(collection, passages, vectors, summaries, accounts)
 
 embedder = StallingEmbedder(number if place == "embedding" else -1, stalled)
 store = HalfWriting(str(folder / "knowledge.db")) if place == "writing" else None

@@ -25,9 +25,11 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.pace import Progress
 from engine.knowledge.reembed import reembed
 from engine.knowledge.summarise import summaries_of
-from engine.model.values import SAMPLE_COLLECTION, PassageId
-from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
+from engine.model.values import SAMPLE_COLLECTION, Account, PassageId, SourceNote
+from engine.roles import NO_SUMMARIES, UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
 from tests.contracts.stores import Case, axes, passage
+
+PART = Account({"pages": 2}, (SourceNote("pages_without_text", {"count": "1", "pages": "3"}),))
 
 Run = Callable[[Any], Any]
 
@@ -99,7 +101,8 @@ def case(tmp_path: Path) -> Iterator[Case]:
                 passage(source, n + 1, f"{source} text {n}", section=f"S {n}", title="T", meta=meta)
                 for n in range(count)
             ]
-            runner.run(store.insert("docs", rows, axes(count)))
+            accounts = {"a.md": PART} if source == "a.md" else {}
+            runner.run(store.insert("docs", rows, axes(count), NO_SUMMARIES, accounts))
         yield case
         runner.run(store.close())
 
@@ -122,6 +125,7 @@ def test_passages_stay_as_they_are_and_get_other_vectors(case: Case) -> None:
     assert [item for item, _ in _everything(case, "copy")] == [item for item, _ in _everything(case, "docs")]
     told = [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("copy"))]
     assert told == [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("docs"))]
+    assert [item.account for item in case.run(case.store.sources("copy"))] == [PART, None, None]
     passages = case.run(case.store.passages("docs", "b.md"))
     assert new.summaries >= len(summaries_of(passages)) > 0
     assert [item.done for item in seen] == sorted(item.done for item in seen)
