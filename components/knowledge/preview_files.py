@@ -53,11 +53,19 @@ NOTES = {
     "charts_not_read": N_("{count} charts were left out"),
     "pictures_not_read": N_("{count} pictures were left out"),
     "files_not_read": N_("{count} files inside this one were left out"),
-    "parts_unreadable": N_("{count} comments or drawings cannot be read"),
     "workbook_unreadable": N_("its list of sheets cannot be read: sheets go by the names of their files"),
     "texts_unreadable": N_("its texts cannot be read: cells that hold one are empty"),
     "formats_unreadable": N_("its number formats cannot be read: numbers and dates stand as they are stored"),
     "pages_without_text": N_("{count} pages hold no text: {pages}"),
+    "pages_to_recognise": N_("{count} pages are pictures; recognising their text takes about {minutes} min: {pages}"),
+    "pages_recognised": N_(
+        "{count} pages are pictures whose text was recognised, on average {confidence}% sure: {pages}"
+    ),
+    "pages_not_recognised": N_("{count} pages are pictures whose text could not be recognised in time: {pages}"),
+    "pages_garbled": N_("the fonts of {count} pages do not say which characters they draw: {pages}"),
+    "outline_unreadable": N_("its outline cannot be read: sections go by pages"),
+    "end_missing": N_("its end is missing: pages may be missing too"),
+    "form_not_read": N_("its form needs the program that it was made with, and was not read"),
     "pages_unreadable": N_("{count} pages cannot be read and were left out: {pages}"),
 }
 

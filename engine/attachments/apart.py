@@ -60,12 +60,17 @@ def read_apart(
     return found
 
 
-def read(name: str, data: bytes, kind: str) -> str:
+def read(name: str, data: bytes, kind: str, page: int = 0) -> str | tuple[str, float]:
     """``table``: its rows as JSON; ``ocr``: the text in an image; ``jpeg`` and ``thumbnail``: the image as base64.
 
-    Runs apart.
+    ``page``: the text recognised on that page of a PDF, from 1, and how surely. Runs apart.
     """
     match kind:
+        case "page":
+            from engine.attachments.pictures import page_pixels
+            from engine.builtin.ocr_text import recognised
+
+            return recognised(page_pixels(name, data, page))
         case "table":
             from engine.attachments.table_rows import table_of
 
@@ -74,7 +79,7 @@ def read(name: str, data: bytes, kind: str) -> str:
             from engine.attachments.pictures import pixels
             from engine.builtin.ocr_text import recognised
 
-            return recognised(pixels(name, data))
+            return recognised(pixels(name, data))[0]
         case "thumbnail":
             from engine.attachments.pictures import MOST_SIDE_SHOWN, jpeg
 

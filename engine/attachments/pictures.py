@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.attachments.admission import MOST_PIXELS
 from engine.errors import SourceDamaged
+from engine.messages import N_
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_SIDE_READ = 3000
 """Pixels: a page of A4 at 250 dpi, at which the smallest print can be read."""
+_DOTS_AN_INCH = 200
 _MOST_SIDE_SENT = 1568
 """Pixels: vision models make larger images smaller themselves."""
 MOST_SIDE_SHOWN = 640
@@ -27,6 +29,20 @@ def pixels(name: str, data: bytes) -> NDArray[np.uint8]:
 
     image = _upright(name, data, _MOST_SIDE_READ)
     return np.ascontiguousarray(np.asarray(image)[:, :, ::-1])
+
+
+def page_pixels(name: str, data: bytes, number: int) -> NDArray[np.uint8]:
+    """A page of a PDF, from 1, as :func:`pixels` gives an image; raises ``SourceDamaged``."""
+    import numpy as np
+    import pypdfium2
+
+    try:
+        with pypdfium2.PdfDocument(data) as document:
+            page = document[number - 1]
+            scale = min(_DOTS_AN_INCH / 72, _MOST_SIDE_READ / max(page.get_size()))
+            return np.ascontiguousarray(page.render(scale=scale).to_numpy()[:, :, :3])
+    except (pypdfium2.PdfiumError, IndexError, ValueError, ZeroDivisionError) as error:
+        raise SourceDamaged.named(name=name, found=N_("a page or its outline cannot be read")) from error
 
 
 def jpeg(name: str, data: bytes, most_side: int = _MOST_SIDE_SENT) -> bytes:

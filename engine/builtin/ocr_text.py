@@ -127,8 +127,11 @@ def _joined(line: Sequence[_Level]) -> str:
     return text
 
 
-def recognised(pixels: NDArray[np.uint8]) -> str:
-    """The text in reading order; empty where there is none. A page on its side or its head is turned first."""
+def recognised(pixels: NDArray[np.uint8]) -> tuple[str, float]:
+    """The text in reading order and how surely it was recognised, in [0, 1]; empty where there is none.
+
+    A page on its side or its head is turned first.
+    """
     import numpy as np
 
     best = _boxes(pixels)
@@ -139,7 +142,9 @@ def recognised(pixels: NDArray[np.uint8]) -> str:
             best = max(best, turned, key=sureness)
             if best is turned and _sure(turned):
                 break
-    return page_text([box for box in best if box.score >= _LEAST_SCORE])
+    kept = [box for box in best if box.score >= _LEAST_SCORE]
+    signs = sum(len(box.text) for box in kept)
+    return page_text(kept), sum(box.score * len(box.text) for box in kept) / max(signs, 1)
 
 
 def _sure(boxes: list[TextBox]) -> bool:

@@ -19,6 +19,7 @@ from engine.knowledge.items import MOST_FILES, IngestItem, items_of
 from engine.knowledge.journal import Entry, EntryState, Journal
 from engine.knowledge.load import DEFAULT_LIMIT_MB, Document, load, load_bytes, suffixes
 from engine.knowledge.pace import IngestReport, Pace, Progress
+from engine.knowledge.scans import in_thread
 from engine.knowledge.source_blocks import SourceBlock
 from engine.knowledge.source_writing import EMBED_BATCH, Into, make_collection, summarise_source, wholly
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
@@ -99,7 +100,7 @@ async def _read_all(
         entry = known.get(position)
         if entry is None:
             pace.reading(item.name)
-            found, passages = await asyncio.to_thread(cut, position, item, limit_mb, chunks)
+            found, passages = await in_thread(cut, position, item, limit_mb, chunks)
             await wholly(asyncio.to_thread(journal.note, found, passages))
         pace.read(entry or found)
 
@@ -115,14 +116,17 @@ def cut(position: int, item: IngestItem, limit_mb: float, chunks: ChunkOptions) 
     return known, passages
 
 
-def read_document(item: IngestItem, limit_mb: float = DEFAULT_LIMIT_MB) -> Document:
-    """The document of an item; blocks. Raises the ``SourceError`` that fits, no matter what its loader met with."""
+def read_document(item: IngestItem, limit_mb: float = DEFAULT_LIMIT_MB, *, recognise: bool = True) -> Document:
+    """The document of an item; blocks. Raises the ``SourceError`` that fits, no matter what its loader met with.
+
+    ``recognise``: whether the text in pages that are pictures is read, or only said how many they are.
+    """
     try:
         if item.data is not None:
-            return load_bytes(item.name, item.data, limit_mb, hidden=item.hidden)
+            return load_bytes(item.name, item.data, limit_mb, hidden=item.hidden, recognise=recognise)
         if item.path is None:
             raise SourceMissing(name=item.name)
-        return load(item.path, item.name, limit_mb, hidden=item.hidden)
+        return load(item.path, item.name, limit_mb, hidden=item.hidden, recognise=recognise)
     except SourceError:
         raise
     except Exception as error:

@@ -27,10 +27,11 @@ from engine.errors import (
 )
 from engine.knowledge.loaders.apart import LOADERS as APART
 from engine.knowledge.loaders.apart import read_apart
-from engine.knowledge.loaders.contents import LONGEST_HEADING, Loader, Section, whole
+from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, whole
 from engine.knowledge.loaders.markdown import load_markdown, load_text
 from engine.knowledge.loaders.records import load_json, load_json_lines
 from engine.knowledge.loaders.separated import load_separated
+from engine.knowledge.scans import announced, pictures, recognised
 from engine.model.values import Account, SourceKind, SourceNote
 
 DEFAULT_LIMIT_MB = 20.0
@@ -78,10 +79,13 @@ def suffixes() -> tuple[str, ...]:
     return tuple(sorted(_LOADERS))
 
 
-def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB, *, hidden: bool = False) -> Document:
+def load(
+    path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB, *, hidden: bool = False, recognise: bool = True
+) -> Document:
     """Read a file under the name ``source`` (default: its own name); blocks, from any thread.
 
-    ``hidden``: read what its author hid too, which is left out otherwise and counted in ``notes``.
+    ``hidden``: read what its author hid too, which is left out otherwise and counted in ``notes``. ``recognise``: read
+    the text in pages that are pictures, which takes seconds each; else say how many they are.
     Raises the ``SourceError`` that fits, always naming the file.
     """
     name = source or path.name
@@ -99,10 +103,12 @@ def load(path: Path, source: str = "", limit_mb: float = DEFAULT_LIMIT_MB, *, hi
         raise SourceMissing(name=str(path)) from error
     except OSError as error:
         raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
-    return load_bytes(name, data, limit_mb, hidden=hidden)
+    return load_bytes(name, data, limit_mb, hidden=hidden, recognise=recognise)
 
 
-def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB, *, hidden: bool = False) -> Document:
+def load_bytes(
+    name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB, *, hidden: bool = False, recognise: bool = True
+) -> Document:
     """Read a file that is in memory already, e.g. an upload; raises like :func:`load`."""
     _check_name(name)
     loader = _loader(name)
@@ -111,18 +117,19 @@ def load_bytes(name: str, data: bytes, limit_mb: float = DEFAULT_LIMIT_MB, *, hi
     if not data:
         raise SourceEmpty(name=name)
     try:
-        contents = whole(name, len(data), loader(name, data, hidden))
+        given = whole(name, len(data), loader(name, data, hidden))
+        contents = whole(name, len(data), recognised(name, data, given)) if recognise else announced(name, given)
     except (MemoryError, RecursionError) as error:
         raise SourceTooDemanding(name=name) from error
     sections = tuple(section for section in contents.sections if section.text.strip())
-    if not sections:
+    if not sections and (recognise or not pictures(given)):
         raise SourceEmpty(name=name)
     title = contents.title or PurePosixPath(name).stem
     return Document(
         source=name,
         title=title[:LONGEST_HEADING],
         sections=sections,
-        content_hash=_hash(contents.title, sections, contents.kind),
+        content_hash=_hash(contents.title, *_known(data, given, contents), contents.kind),
         kind=contents.kind,
         format=_suffix(name).removeprefix("."),
         encoding=contents.encoding,
@@ -153,8 +160,18 @@ def _loader(name: str) -> Loader:
     return loader
 
 
-def _hash(title: str, sections: tuple[Section, ...], kind: SourceKind) -> str:
-    parts = [title, *("\n".join((*section.path, section.text.strip())) for section in sections)]
+def _known(data: bytes, given: Contents, contents: Contents) -> tuple[tuple[Section, ...], tuple[str, ...]]:
+    """What is the same each time that a file is read, whether or not the text in its pictures is recognised already.
+
+    Where that did not succeed for some pages, the next reading counts as another.
+    """
+    missed = [str(item.params) for item in contents.notes if item.code == "pages_not_recognised"]
+    pictured = [hashlib.sha256(data).hexdigest(), *missed] if pictures(given) else []
+    return tuple(section for section in given.sections if section.text.strip()), tuple(pictured)
+
+
+def _hash(title: str, sections: tuple[Section, ...], pictured: tuple[str, ...], kind: SourceKind) -> str:
+    parts = [title, *("\n".join((*section.path, section.text.strip())) for section in sections), *pictured]
     if kind != "vector":
         # The common kind adds nothing, so that what was ingested before there were kinds is still known.
         parts.append(f"kind: {kind}")

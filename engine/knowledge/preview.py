@@ -66,7 +66,7 @@ def preview(
 
 
 def _looked_at(item: IngestItem, chunks: ChunkOptions, limit_mb: float) -> tuple[PreviewedSource, str]:
-    document = read_document(item, limit_mb)
+    document = read_document(item, limit_mb, recognise=False)
     cut = tuple(chunk(document, chunks))
     source = PreviewedSource(
         name=document.source,

@@ -107,11 +107,14 @@ def _pdf(
     title: str = "",
     picture: bool = False,
     encrypt: bytes = b"",
+    on_page: bytes = b"",
+    in_catalog: bytes = b"",
+    more: Mapping[int, bytes] | None = None,
 ) -> bytes:
     first = 10 + len(outline)
     kids = b" ".join(b"%d 0 R" % (first + 2 * number) for number in range(len(streams)))
     objects = {
-        1: b"<< /Type /Catalog /Pages 2 0 R /Outlines 8 0 R >>",
+        1: b"<< /Type /Catalog /Pages 2 0 R /Outlines 8 0 R %s >>" % in_catalog,
         2: b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(streams)),
         3: b"<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H"
         b" /DescendantFonts [4 0 R] >>",
@@ -129,11 +132,35 @@ def _pdf(
     for number, stream in enumerate(streams):
         page = first + 2 * number
         objects[page] = (
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R"
-            b" /Resources << /Font << /F 3 0 R >> %s >> >>" % (page + 1, drawn)
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R %s"
+            b" /Resources << /Font << /F 3 0 R >> %s >> >>" % (page + 1, on_page, drawn)
         )
         objects[page + 1] = _stream(stream)
-    return _file(objects, encrypt)
+    return _file({**objects, **(more or {})}, encrypt)
+
+
+def drawn_pdf(*streams: bytes, picture: bool = False) -> bytes:
+    """A PDF of pages that are drawn by these instructions, in the font ``/F``, with the picture ``/Im`` if wished."""
+    return _pdf(streams, picture=picture)
+
+
+def hexed(text: str) -> bytes:
+    """A text as instructions of a page draw it: ``<4f60> Tj``."""
+    return b"<%s> Tj" % text.encode("utf-16-be").hex().encode()
+
+
+def annotated_pdf(lines: Sequence[str], annotations: Sequence[bytes], files: bytes = b"") -> bytes:
+    """A page of lines with annotations; those that are ``/Widget`` are fields of its form."""
+    numbers = range(900, 900 + len(annotations))
+    fields = [number for number, item in zip(numbers, annotations, strict=True) if b"/Widget" in item]
+    references = b" ".join(b"%d 0 R" % number for number in numbers)
+    form = b"/AcroForm << /Fields [%s] >>" % b" ".join(b"%d 0 R" % number for number in fields) if fields else b""
+    return _pdf(
+        [_page_stream(lines, 20)],
+        on_page=b"/Annots [%s]" % references,
+        in_catalog=form + files,
+        more={number: b"<< /Type /Annot %s >>" % item for number, item in zip(numbers, annotations, strict=True)},
+    )
 
 
 def _outline(outline: Sequence[OutlineEntry], first: int) -> dict[int, bytes]:

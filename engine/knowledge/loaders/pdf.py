@@ -2,56 +2,68 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.errors import (
     SourceDamaged,
     SourceEmpty,
     SourceEncrypted,
     SourceError,
-    SourceGarbled,
     SourceMislabelled,
-    SourceScanned,
     SourceTooManyPages,
 )
 from engine.knowledge.loaders.contents import Contents, Section, document_title, heading, note, numbers
 from engine.knowledge.loaders.encoding import kind_of, without_control
-from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, read_pages
+from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, path_at, read_pages
+from engine.knowledge.loaders.pdf_lines import drawn_lines
+from engine.knowledge.loaders.pdf_notes import Written, written_on
 from engine.knowledge.loaders.radicals import unified
 from engine.messages import N_
+from engine.model.values import SourceNote
+
+Found = TypeVar("Found")
 
 MOST_PAGES = 2000
 """The longest handbooks have about as many; reading them takes half a minute, embedding them hours."""
 _MOST_ENTRIES = 5000
-_HEAD, _TAIL = 1024, 65_536
+_HEAD = 1024
+_END = b"%%EOF"
+_OBJECT = re.compile(rb"\d+ \d+ obj\b")
+_XFA_FULL = 2
+"""PDFium's FORMTYPE_XFA_FULL: the page says only that another program is needed."""
 _GARBLED_SHARE = 0.3
 _UNKNOWN = re.compile(r"[\ue000-\uf8ff\ufffd\x00-\x08\x0e-\x1f]")
-_LEADERS = re.compile(r"\s*(?:[.·…．]\s?){5,}")
-_SOFT_HYPHEN = re.compile(r"[\x02\ufffe\u00ad](?:\r?\n)?")
+_LEAST_OF_PAGE = 0.5
+"""Of the area of a page that a picture of it covers."""
 
 
-def load_pdf(name: str, data: bytes, _hidden: bool = False) -> Contents:
-    """One section a page and heading: ``(Heading, p. 12)``.
+def load_pdf(name: str, data: bytes, hidden: bool = False) -> Contents:
+    """One section a page and heading: ``(Heading, p. 12)``; an empty one for a page whose text only a reader of images
+    could find.
 
-    Raises ``SourceEncrypted``, ``SourceTooManyPages``, ``SourceScanned`` where no page holds text, ``SourceGarbled``
-    where fonts hide their characters, ``SourceDamaged`` for a file that was cut short.
+    ``hidden``: text that is drawn invisibly on a page without a picture is read too. Raises ``SourceEncrypted``,
+    ``SourceTooManyPages``, ``SourceDamaged`` where no page can be read.
     """
     if b"%PDF-" not in data[:_HEAD]:
         raise SourceMislabelled(name=name, found=kind_of(data))
     import pypdfium2
 
+    end = data.rfind(_END)
+    whole = end >= 0 and not _OBJECT.search(data, end)
     try:
-        document = pypdfium2.PdfDocument(data)
+        # What follows the end, such as zeros of a broken download, would keep PDFium from finding it.
+        document = pypdfium2.PdfDocument(data[: end + len(_END)] + b"\n" if whole else data)
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower() or "security" in str(error).lower():
             raise SourceEncrypted(name=name) from error
-        raise SourceDamaged.named(name=name, found=N_("its list of objects cannot be read")) from error
+        found = N_("its list of objects cannot be read") if whole else N_("its end is missing")
+        raise SourceDamaged.named(name=name, found=found) from error
     try:
-        return _contents(name, data, document)
+        return _Reading(name, document, hidden).contents(whole)
     except (SourceError, MemoryError):
         raise
     except Exception as error:  # an object of a type that the standard does not allow there
@@ -60,90 +72,139 @@ def load_pdf(name: str, data: bytes, _hidden: bool = False) -> Contents:
         document.close()
 
 
-def _contents(name: str, data: bytes, document: Any) -> Contents:
-    count = len(document)
-    if count > MOST_PAGES:
-        raise SourceTooManyPages(name=name, pages=count, limit=MOST_PAGES)
-    if b"%%EOF" not in data[-_TAIL:]:
-        raise SourceDamaged.named(name=name, found=N_("its end is missing"))
-    pages, pictures, lost = [], [], []
-    for number in range(count):
+class _Reading:
+    """Goes through the pages of a document and keeps the account of what was read and what was left out."""
+
+    def __init__(self, name: str, document: Any, hidden: bool) -> None:
+        self._name = name
+        self._document = document
+        self._hidden = hidden
+        self._forms = _guarded(document.init_forms, False)
+        self._written: dict[int, Written] = {}
+        self._lost: list[int] = []
+        self._scanned: list[int] = []
+        self._garbled: list[int] = []
+        self._invisible = 0
+
+    def contents(self, whole: bool) -> Contents:
+        count = len(self._document)
+        if count > MOST_PAGES:
+            raise SourceTooManyPages(name=self._name, pages=count, limit=MOST_PAGES)
+        pages = [page for page in map(self._page, range(count)) if page is not None]
+        outline = _guarded(lambda: _entries(self._document), None)
+        title, entries = _titled(document_title(unified(without_control(_title(self._document)))), outline or [])
+        sections = self._sections(pages, entries)
+        if not sections:
+            raise self._why_empty(count)
+        written = self._written.values()
+        read = Counter(
+            pages=count - len(self._lost) - len(self._scanned),
+            fields=sum(len(item.fields) for item in written),
+            comments=sum(len(item.comments) for item in written),
+        )
+        return Contents(title, tuple(sections), notes=self._notes(count, whole, outline is None), read=dict(+read))
+
+    def _notes(self, count: int, whole: bool, no_outline: bool) -> tuple[SourceNote, ...]:
+        files = self._document.count_attachments() + sum(item.files for item in self._written.values())
+        given = (
+            (
+                len(self._scanned),
+                note("pages_without_text", count=len(self._scanned), pages=numbers(self._scanned), of=count),
+            ),
+            (len(self._lost), note("pages_unreadable", count=len(self._lost), pages=numbers(self._lost), of=count)),
+            (self._garbled, note("pages_garbled", count=len(self._garbled), pages=numbers(self._garbled))),
+            (self._invisible, note("hidden_text", count=self._invisible)),
+            (files, note("files_not_read", count=files)),
+            (no_outline, note("outline_unreadable")),
+            (not whole, note("end_missing")),
+            (self._document.get_formtype() == _XFA_FULL, note("form_not_read")),
+        )
+        return tuple(said for counted, said in given if counted)
+
+    def _sections(self, pages: Sequence[Page], entries: Sequence[Entry]) -> list[Section]:
+        """What each page says, and below it what is written onto it; empty for one that is a picture."""
+        said: dict[int, list[Section]] = {}
+        for path, page, text in read_pages(pages, entries):
+            said.setdefault(page, []).append(Section((*path, f"p. {page}"), without_control(text)))
+        for page, item in self._written.items():
+            filled = [f"- {name}: {value}" if name else f"- {value}" for name, value in item.fields.items()]
+            below = ["\n".join(filled)] * bool(filled) + [f"Comment: {words}" for words in item.comments]
+            here = said.setdefault(page, [])
+            if not here and (below or page in self._scanned):
+                here.append(Section((*path_at(entries, page), f"p. {page}"), ""))
+            if below:
+                here[-1] = Section(here[-1].path, "\n\n".join(filter(None, [here[-1].text, *below])))
+        return [section for page in sorted(said) for section in said[page]]
+
+    def _why_empty(self, count: int) -> SourceError:
+        if self._lost or not count:
+            return SourceDamaged.named(name=self._name, found=N_("none of its pages can be read"))
+        return SourceEmpty(name=self._name)
+
+    def _page(self, number: int) -> Page | None:
+        """A page; None where it is broken, which must not cost the others."""
         try:
-            lines, drawn = _page(document, number)
+            page = self._document[number]
+            try:
+                lines, drawn = self._drawn(page)
+                written = _guarded(lambda: written_on(page, self._document.formenv if self._forms else None), Written())
+            finally:
+                page.close()
         except MemoryError:
             raise
-        except Exception:  # one broken page must not cost the others
-            lost.append(number + 1)
-            continue
-        pages.append(Page(number + 1, lines))
+        except Exception:  # PDFium says what it met with in many ways
+            self._lost.append(number + 1)
+            return None
+        text = "".join(line.text for line in lines)
+        if len(_UNKNOWN.findall(text)) > _GARBLED_SHARE * len(text):
+            lines, drawn = [], True
+            self._garbled.append(number + 1)
         if drawn and not lines:
-            pictures.append(number + 1)
-    text = "".join(line.text for page in pages for line in page.lines)
-    if not text:
-        raise _why_empty(name, count, pictures, lost)
-    if len(_UNKNOWN.findall(text)) > _GARBLED_SHARE * len(text):
-        raise SourceGarbled(name=name)
-    title = document_title(unified(without_control(_title(document))))
-    entries = _entries(document)
-    if entries and all(entry.level > entries[0].level for entry in entries[1:]) and len(entries) > 1:
-        title = title or entries[0].title  # one entry above all others is the document itself
-        entries = entries[1:]
-    sections = tuple(
-        Section((*path, f"p. {page}"), without_control(said)) for path, page, said in read_pages(pages, entries)
-    )
-    notes = []
-    if pictures:
-        notes.append(note("pages_without_text", count=len(pictures), pages=numbers(pictures), of=count))
-    if lost:
-        notes.append(note("pages_unreadable", count=len(lost), pages=numbers(lost), of=count))
-    return Contents(title, sections, notes=tuple(notes))
+            self._scanned.append(number + 1)
+        self._written[number + 1] = written
+        return Page(number + 1, lines)
 
-
-def _why_empty(name: str, count: int, pictures: Sequence[int], lost: Sequence[int]) -> SourceError:
-    if lost or not count:
-        return SourceDamaged.named(name=name, found=N_("none of its pages can be read"))
-    return SourceScanned(name=name, pages=count) if pictures else SourceEmpty(name=name)
-
-
-def _page(document: Any, number: int) -> tuple[list[Line], bool]:
-    """Lines of a page as they are drawn, and whether anything is drawn at all."""
-    page = document[number]
-    try:
-        height = page.get_height()
+    def _drawn(self, page: Any) -> tuple[list[Line], bool]:
+        """Lines of a page as they are drawn, and whether anything is drawn at all."""
         text_page = page.get_textpage()
         try:
-            lines = list(_lines(text_page, height))
+            lines = drawn_lines(text_page, page.get_height())
+            # Over a picture of the page, invisible text is what was recognised in it.
+            if not all(line.visible for line in lines) and not _has_picture(page) and not self._hidden:
+                self._invisible += sum(not line.visible for line in lines)
+                return [line for line in lines if line.visible], False
         finally:
             text_page.close()
         return lines, bool(lines) or next(iter(page.get_objects(max_depth=1)), None) is not None
-    finally:
-        page.close()
 
 
-def _lines(text_page: Any, height: float) -> Iterator[Line]:
+def _guarded(read: Callable[[], Found], instead: Found) -> Found:
+    """What a part of the file gives, or ``instead`` where it is broken."""
+    try:
+        return read()
+    except MemoryError:
+        raise
+    except Exception:  # PDFium says what it met with in many ways
+        return instead
+
+
+def _has_picture(page: Any) -> bool:
+    """Whether a picture covers most of a page, as in a scan."""
     from pypdfium2 import raw
 
-    place = 0
-    box = raw.FS_RECTF()
-    edges = [ctypes.c_double() for _ in range(4)]
-    text = _SOFT_HYPHEN.sub(lambda match: "\x02" * len(match.group()), text_page.get_text_range())
-    for drawn in text.split("\r\n"):
-        words = drawn.strip()
-        if words:
-            first = place + len(drawn) - len(drawn.lstrip())
-            last = place + len(drawn.rstrip()) - 1
-            raw.FPDFText_GetLooseCharBox(text_page, first, ctypes.byref(box))
-            raw.FPDFText_GetCharBox(text_page, last, *map(ctypes.byref, edges))
-            shown = unified(_LEADERS.sub(" … ", words.replace("\x02", "")))
-            if shown:
-                yield Line(
-                    text=shown,
-                    left=box.left,
-                    right=max(edges[1].value, box.right),
-                    top=height - box.top,
-                    bottom=height - box.bottom,
-                )
-        place += len(drawn) + 2
+    area = page.get_width() * page.get_height()
+    for item in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
+        left, bottom, right, top = item.get_bounds()
+        if (right - left) * (top - bottom) > _LEAST_OF_PAGE * area:
+            return True
+    return False
+
+
+def _titled(title: str, entries: list[Entry]) -> tuple[str, list[Entry]]:
+    """The title and the entries below it: one entry above all others is the document itself."""
+    if len(entries) > 1 and all(entry.level > entries[0].level for entry in entries[1:]):
+        return title or entries[0].title, entries[1:]
+    return title, entries
 
 
 def _title(document: Any) -> str:

@@ -22,6 +22,7 @@ class Line:
     right: float
     top: float
     bottom: float
+    visible: bool = True
 
     @property
     def size(self) -> float:
@@ -165,6 +166,11 @@ def _starts(lines: Sequence[Line], entries: Sequence[Entry]) -> list[int]:
     return starts
 
 
+def path_at(outline: Sequence[Entry], page: int) -> tuple[str, ...]:
+    """Headings in force at the end of a page."""
+    return _path(outline, page, len(outline))
+
+
 def _path(outline: Sequence[Entry], page: int, begun: int) -> tuple[str, ...]:
     """Headings in force on a page below the first ``begun`` entries that point into it."""
     path: list[tuple[int, str]] = []
@@ -206,7 +212,9 @@ def _edges(lines: Sequence[Line]) -> tuple[list[float], list[float]]:
         near = [
             other
             for other in lines[max(0, number - 4) : number + 5]
-            if other.left < line.right and line.left < other.right and abs(other.left - line.left) < 3 * line.size
+            # A line may be of no width: only itself is always near.
+            if other is line
+            or (other.left < line.right and line.left < other.right and abs(other.left - line.left) < 3 * line.size)
         ]
         left.append(min(other.left for other in near))
         right.append(max(other.right for other in near))

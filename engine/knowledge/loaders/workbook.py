@@ -120,7 +120,7 @@ class _Reading:
             notes.append(note(code, count=count, **({"cells": ", ".join(named)} if code in _CELLS_NAMED else {})))
         notes += [note(f"{part}_unreadable") for part in ("workbook", "texts", "formats") if part in self._parts.broken]
         others = sum(part not in ("workbook", "texts", "formats", "sheet") for part in self._parts.broken)
-        notes += [note("parts_unreadable", count=others)] if others else []
+        notes += [note("parts_broken", count=others)] if others else []
         return (*notes, note("rows_cut", kept=MOST_ROWS)) if self._cut else tuple(notes)
 
 

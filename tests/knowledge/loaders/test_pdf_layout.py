@@ -90,3 +90,9 @@ def test_headings_of_the_outline_hold_in_reading_order_on_a_page_of_two_columns(
         (("乙",), "乙的正文。乙在右栏继续。"),
         (("丙",), "丙的正文。"),
     ]
+
+
+def test_a_line_of_no_width_stops_nothing() -> None:
+    assert texts(lines(("上文占满整行的一行文字", 60, 500), ("I", 300, 300), ("下文。", 60, 120))) == [
+        "上文占满整行的一行文字 I 下文。"
+    ]

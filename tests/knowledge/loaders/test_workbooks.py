@@ -228,7 +228,7 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
         AS_ROWS,
         (note("charts_not_read", count=1), note("pictures_not_read", count=2)),
     ),
-    "a broken drawing": (drawing("<"), AS_ROWS, (note("parts_unreadable", count=1),)),
+    "a broken drawing": (drawing("<"), AS_ROWS, (note("parts_broken", count=1),)),
     "heads of printed pages": (
         book(ROWS, lambda sheet: setattr(sheet.oddHeader.center, "text", "draft")),
         AS_ROWS,
@@ -341,7 +341,7 @@ def test_threads_of_comments_are_read_instead_of_the_note_that_tells_of_them() -
 
 @pytest.mark.parametrize("suffix", [".xlsm", ".xltx", ".xltm"])
 def test_templates_and_workbooks_with_macros_are_read_too(suffix: str) -> None:
-    from engine.knowledge.loaders.worker import loader_of
+    from engine.knowledge.loaders.apart import loader_of
 
     assert loader_of(suffix)(f"a{suffix}", book(ROWS)).sections == (Section(("S",), AS_ROWS),)
 
