@@ -71,6 +71,9 @@ class _Deck:
         self.sections: list[Section] = []
         self.left_out: dict[str, list[int]] = defaultdict(list)
         """Slides that were left out by the code of the note that says why."""
+        self._behind: dict[str, None] = {}
+        """What layouts and masters write on every slide."""
+        self._masters: set[str] = set()
         self._feet: set[str] = set()
         """What stands at the foot of slides."""
         self._links: dict[str, Relation] = {}
@@ -89,6 +92,7 @@ class _Deck:
             self._read["slides"] += 1
             self._links = self._package.relations(link.target)
             title, text = self._slide(tree, link.target)
+            self._background(link.target)
             if number == 1 and not self._title:
                 self._title = title
             if text or title:
@@ -102,7 +106,9 @@ class _Deck:
             *(note(code, count=len(at), slides=numbers(at)) for code, at in sorted(self.left_out.items()) if at),
             *(note(code, count=count) for code, count in sorted(self._lost.items()) if count),
         ]
-        return Contents(self._title, tuple(self.sections), notes=tuple(notes), read=dict(+self._read))
+        said = "\n".join(line for line in self._behind if any(map(str.isalnum, line)))
+        sections = [*self.sections, Section(("Slide master",), said)] if said and self.sections else self.sections
+        return Contents(self._title, tuple(sections), notes=tuple(notes), read=dict(+self._read))
 
     def _slide(self, tree: Any, path: str) -> tuple[str, str]:
         """The title of a slide and its other text."""
@@ -122,6 +128,18 @@ class _Deck:
         for comments in self._package.related(path, "comments"):
             self._lost["comments"] += sum(1 for _ in comments.iter("{*}cm", "{*}reply"))
         return title, "\n\n".join(filter(None, parts))
+
+    def _background(self, path: str) -> None:
+        """Read what the layout of a slide, then its master, show on it; places to fill in are no words of theirs."""
+        for link in self._package.relations(path).values():
+            if link.kind in ("slideLayout", "slideMaster") and link.target not in self._masters:
+                self._masters.add(link.target)
+                root = self._package.xml(link.target)
+                shapes = () if root is None else root.iter(f"{_P}sp")
+                self._behind |= dict.fromkeys(
+                    line for shape in shapes if not _kind(shape) for line in self._lines(shape)
+                )
+                self._background(link.target)
 
     def _shape(self, shape: Any) -> Iterator[str]:
         about: Any = next(shape.iter(f"{_P}cNvPr"), {})

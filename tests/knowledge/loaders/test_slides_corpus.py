@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from engine.errors import SourceDamaged
+from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders.contents import Section, note
 from engine.knowledge.loaders.slides import load_slides
 from tests.support import office_files as made
@@ -225,6 +226,26 @@ def test_a_broken_slide_and_a_broken_chart_cost_themselves_alone() -> None:
     contents = load_slides("a.pptx", made.with_parts(chart, {path: b"no XML"}))
     assert contents.sections == (Section(("Slide 1",), CHARTS.partition("\n\n")[2]),)
     assert contents.notes == (note("charts_not_read", count=1), note("parts_broken", count=1))
+
+
+def test_what_a_master_writes_on_every_slide_is_read_once() -> None:
+    data = pptx([("甲", "一"), ("乙", "二")])
+    master = "ppt/slideMasters/slideMaster1.xml"
+    mark = (
+        '<p:sp><p:nvSpPr><p:cNvPr id="99" name="n"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>'
+        f"<p:txBody><a:bodyPr/>{a('2025 年 6 月起有效')}</p:txBody></p:sp></p:spTree>"
+    )
+    changed = made.part(data, master).replace(b"</p:spTree>", mark.encode())
+    contents = load_slides("a.pptx", made.with_parts(data, {master: changed}))
+    assert contents.sections[1:] == (Section(("Slide 2 · 乙",), "二"), Section(("Slide master",), "2025 年 6 月起有效"))
+
+
+@pytest.mark.parametrize("suffix", [".pptm", ".ppsx", ".potx"])
+def test_shows_templates_and_presentations_with_macros_are_presentations(suffix: str) -> None:
+    data = pptx([("甲", "一")])
+    types = made.part(data, "[Content_Types].xml").replace(b"presentation.main+xml", b"slideshow.main+xml")
+    document = load_bytes(f"a{suffix}", made.with_parts(data, {"[Content_Types].xml": types}))
+    assert document.sections == (Section(("Slide 1 · 甲",), "一"),)
 
 
 def test_words_at_the_foot_of_every_slide_are_read_once() -> None:

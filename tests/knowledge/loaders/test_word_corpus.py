@@ -175,16 +175,17 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
     "numbers that a style brings, directly and through a link": (
         word(
             p("第一", own='<w:pStyle w:val="Art"/>') + p("第二", own='<w:pStyle w:val="Sub"/>')
-            + p("级", own='<w:pStyle w:val="Deep"/>'),
+            + p("级", own='<w:pStyle w:val="Deep"/>') + p("层", own='<w:pStyle w:val="Third"/>'),
             styles='<w:style w:styleId="Art"><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'
             '<w:style w:styleId="Sub"><w:basedOn w:val="Art"/></w:style>'
-            '<w:style w:styleId="Deep"><w:pPr><w:numPr><w:ilvl w:val="1"/><w:numId w:val="3"/></w:numPr></w:pPr></w:style>',
+            '<w:style w:styleId="Deep"><w:pPr><w:numPr><w:ilvl w:val="1"/><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'
+            '<w:style w:styleId="Third"><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style>',
             numbering='<w:abstractNum w:abstractNumId="1"><w:numStyleLink w:val="List"/></w:abstractNum>'
             '<w:abstractNum w:abstractNumId="2"><w:styleLink w:val="List"/>'
-            + levels(("ideographTraditional", "%1、", '<w:suff w:val="nothing"/>'), ("decimal", "%2)"))
+            + levels(("ideographTraditional", "%1、", '<w:suff w:val="nothing"/>'), ("decimal", "%2)"), ("decimal", "%2.%3", '<w:pStyle w:val="Third"/>'))
             + '</w:abstractNum><w:num w:numId="3"><w:abstractNumId w:val="1"/></w:num>',
         ),
-        [((), "甲、第一\n乙、第二\n  1) 级")],
+        [((), "甲、第一\n乙、第二\n  1) 级\n    1.1 层")],
         {},
     ),
     "bullets": (
@@ -408,6 +409,13 @@ def test_what_was_read_is_counted() -> None:
     assert load_word("a.docx", data).read == {
         "headings": 1, "paragraphs": 4, "equations": 1, "tables": 1, "insertions": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".docm", ".dotx"])
+def test_templates_and_documents_with_macros_are_documents(suffix: str) -> None:
+    types = made.part(word(""), "[Content_Types].xml").replace(b"document.main+xml", b"template.main+xml")
+    document = load_bytes(f"a{suffix}", made.with_parts(word(p("文")), {"[Content_Types].xml": types}))
+    assert document.sections == (Section((), "文"),)
 
 
 def test_the_numbers_of_usual_styles_count_and_articles_are_found_by_their_number() -> None:
