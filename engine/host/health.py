@@ -71,9 +71,7 @@ _SEARCHABLE = (200, 400)
 
 _READ_BY = {
     "pypdfium2": ("pypdfium2", ".pdf"),
-    "docx": ("python-docx", ".docx"),
-    "pptx": ("python-pptx", ".pptx"),
-    "lxml": ("lxml", ".html, .xlsx"),
+    "lxml": ("lxml", ".docx, .html, .pptx, .xlsx"),
 }
 """Package and format by the module that reads it; it is imported in a process of its own, not for a look."""
 
