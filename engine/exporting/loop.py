@@ -680,16 +680,15 @@ async def verdict_on(question: str, passage: Passage) -> tuple[Verdict, ModelFau
     )
     parts = [fenced("question", question), fenced("passage", passage.text), wanted]
 
-    def read(reply: VerdictReply) -> Verdict | None:
-        # A "no" that is more likely wrong than right is no verdict.
-        if not reply.relevant and reply.confidence < 0.5:
-            return None
-        return Verdict(reply.relevant, reply.confidence, reply.reason, grader=GRADER.model)
-
     fault: ModelFault | None = None
     try:
         found = await ask_model(
-            GRADER, (rules, parts, GRADER_AGAIN), (VERDICT_SCHEMA, SHORT_VERDICT_SCHEMA), VerdictReply, read
+            GRADER,
+            (rules, parts, GRADER_AGAIN),
+            (VERDICT_SCHEMA, SHORT_VERDICT_SCHEMA),
+            VerdictReply,
+            lambda reply: reply.verdict(GRADER.model),
+            at_last=lambda reply: reply.verdict(GRADER.model, alone=True),
         )
         if found is not None:
             return found, None

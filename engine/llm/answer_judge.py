@@ -22,10 +22,10 @@ from engine.roles import SILENT, AnswerVerdict, JudgeRequest, Trace
 
 _LONGEST_WHY = 160
 
-_YES = frozenset({"true", "yes", "y", "1", "right", "correct", "supported", "said", "是", "对", "正确", "支持", "有"})
+_YES = frozenset({"right", "correct", "supported", "said", "正确", "支持", "有"})
 _NO = frozenset(
-    {"false", "no", "n", "0", "wrong", "incorrect", "unsupported", "not supported", "not said"}
-    | {"否", "不", "不是", "错", "错误", "不正确", "不支持", "没有", "无"}
+    {"wrong", "incorrect", "unsupported", "not supported", "not said"}
+    | {"错", "错误", "不正确", "不支持", "没有", "无"}
 )
 
 _RULES = """\
@@ -112,6 +112,7 @@ class JudgeReply(ReasonedReply):
     """What a judge said; whether it said something of every sentence is seen against the request."""
 
     decisive = ("right",)
+    bare = "right"
     answer: Annotated[tuple[_Entry, ...], BeforeValidator(_entries)] = called(
         "answer", "answers", "sentences", otherwise=()
     )

@@ -31,8 +31,8 @@ MOST_SUGGESTIONS = 8
 _LONGEST_SUGGESTION = 400
 _LONGEST_QUOTE = 1000
 
-_YES = frozenset({"true", "yes", "y", "1", "pass", "passed", "ok", "是", "通过", "合格"})
-_NO = frozenset({"false", "no", "n", "0", "fail", "failed", "否", "不通过", "未通过", "不合格"})
+_YES = frozenset({"pass", "passed", "ok", "通过", "合格"})
+_NO = frozenset({"fail", "failed", "不通过", "未通过", "不合格"})
 _NOTHING = re.compile(
     r"^(?:none|no(?:thing| (?:suggestions?|issues?|changes?))?|n/?a|无|没有|无建议|-|\[\])?[.。]?$", re.I
 )

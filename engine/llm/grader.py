@@ -43,10 +43,11 @@ class ChatGrader(ChatRole):
     """Grades with a chat model (contract: :class:`engine.roles.Grader`).
 
     A reply that cannot be read gets one more try and then becomes an ``unreadable`` verdict, as does a passage whose
-    call failed; where every call failed, the first failure is raised instead. At most ``grader_concurrency`` calls are
-    under way at a time, for all graders of a host together. Readable replies are kept in ``cache``; a hit is reported
-    as a ``ModelCall`` with ``cached``, and ``ignore_cache`` only stops reading. ``TimeoutError`` where the trace's
-    time runs out: what was judged until then has been reported to the trace.
+    call failed; a yes or no alone gets one too, and is then ``bare``. Where every call failed, the first failure is
+    raised instead. At most ``grader_concurrency`` calls are under way at a time, for all graders of a host together.
+    Readable replies are kept in ``cache``; a hit is reported as a ``ModelCall`` with ``cached``, and ``ignore_cache``
+    only stops reading. ``TimeoutError`` where the trace's time runs out: what was judged until then has been reported
+    to the trace.
     """
 
     role = "grader"
@@ -105,9 +106,8 @@ class ChatGrader(ChatRole):
 
         def verdict(_: Passage, reply: VerdictReply) -> Verdict | None:
             nonlocal reason
-            if _contradicts_itself(reply):
-                reason = _CONTRADICTION
-                return None
+            reason = _CONTRADICTION if reply.contradicts_itself else _UNREADABLE
+            # How sure a yes or no alone is, is worth a second try.
             return self._verdict(reply)
 
         inquiry = Inquiry(
@@ -115,6 +115,7 @@ class ChatGrader(ChatRole):
             lambda _, second: SHORT_VERDICT_SCHEMA if second else VERDICT_SCHEMA,
             VerdictReply,
             verdict,
+            lambda _, reply: self._verdict(reply, alone=True),
         )
         try:
             taken = await self.taken(inquiry, passage, trace, passage_id=passage.id)
@@ -134,7 +135,8 @@ class ChatGrader(ChatRole):
     ) -> _Judged | None:
         cached = known.get(self._key(question, passage)) if known else None
         reply = read_reply(cached.reply, VerdictReply) if cached else None
-        if cached is None or reply is None or _contradicts_itself(reply):
+        verdict = self._verdict(reply, alone=reply.confidence is None) if reply else None
+        if cached is None or reply is None or verdict is None:
             return None
         trace.call(
             ModelCall(
@@ -154,7 +156,7 @@ class ChatGrader(ChatRole):
                 thinking=cached.thinking,
             )
         )
-        return _Judged(self._verdict(reply))
+        return _Judged(verdict)
 
     def _keep(self, question: str, passage: Passage, taken: Taken[Verdict]) -> None:
         if self._cache is not None:
@@ -167,20 +169,10 @@ class ChatGrader(ChatRole):
     def _key(self, question: str, passage: Passage) -> str:
         return verdict_key(question, passage.text, self._chat.model, self._digest, prompt_version(self._fit))
 
-    def _verdict(self, reply: VerdictReply) -> Verdict:
-        fit = self._fit.id if self._fit else ""
-        return Verdict(reply.relevant, reply.confidence, reply.reason, grader=self._chat.name, fit=fit)
+    def _verdict(self, reply: VerdictReply, *, alone: bool = False) -> Verdict | None:
+        return reply.verdict(self._chat.name, self._fit.id if self._fit else "", alone=alone)
 
 
 def prompt_version(fit: GraderFit | None) -> str:
     """The version of the prompt; with examples it is another one."""
     return f"{GRADER_PROMPT_VERSION}+{fit.id}" if fit else GRADER_PROMPT_VERSION
-
-
-def _contradicts_itself(reply: VerdictReply) -> bool:
-    """A "no" that is more likely wrong than right.
-
-    Small models give the relevance where the confidence in their verdict is asked, and P(relevant) = 1 - confidence
-    would turn a firm no into a pass.
-    """
-    return not reply.relevant and reply.confidence < 0.5

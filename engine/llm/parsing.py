@@ -5,37 +5,49 @@ Pure. A reply that holds no readable object, or two that contradict each other, 
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from engine.llm.examples import given_back
+from engine.llm.json_text import LONGEST_REPLY, cut_object, json_objects
+from engine.model.values import Verdict
 
 Strategy = Literal["qualify", "broader", "synonyms", "split", "emphasise"]
 """Codes that the built-in rewriter has too, so that pages render both alike."""
 
-LONGEST_REPLY = 20_000
-"""Characters of a reply that are looked at; a verdict takes some 300."""
-_MOST_OBJECTS = 64
-_MOST_BROKEN = 4
-_MOST_DEPTH = 32
 _LONGEST_REASON = 600
 _LONGEST_QUERY = 400
 _LIMIT_OF_REASONS = 240
 """Characters after which a model that keeps to our schema had to stop in the middle."""
 _MOST_KEYWORDS = 12
 
-_YES = frozenset({"true", "yes", "y", "1", "relevant", "是", "是的", "对", "相关", "有关"})
-_NO = frozenset(
-    {"false", "no", "n", "0", "irrelevant", "not relevant", "unrelated", "否", "不", "不是", "不相关", "无关"}
+_YES = frozenset({"true", "yes", "y", "1", "1.0", "是", "是的", "对"})
+_NO = frozenset({"false", "no", "n", "0", "0.0", "否", "不", "不是"})
+_RELEVANT = frozenset({"relevant", "相关", "有关"})
+_IRRELEVANT = frozenset({"irrelevant", "not relevant", "unrelated", "不相关", "无关"})
+_AROUND_WORD = " \t\r\n.。!！\"'“”‘’`*_"
+_SURE: Mapping[str, float] = MappingProxyType(
+    {
+        **dict.fromkeys(("very high", "certain", "很高", "非常高", "极高"), 0.95),
+        **dict.fromkeys(("high", "高", "较高"), 0.9),
+        **dict.fromkeys(("medium", "moderate", "中", "中等"), 0.6),
+        **dict.fromkeys(("low", "very low", "低", "较低", "很低"), 0.3),
+    }
 )
-_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%|/\s*(\d+(?:\.\d+)?))?", re.I)
+"""Shares for confidence in words; low is that of a verdict that is more likely wrong, as 0.3 itself would be."""
+_NUMBER = re.compile(
+    r"(?:~|≈|about|约)?\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
+    r"\s*(%|percent|/\s*(\d+(?:\.\d+)?)|out of\s*(\d+))?(?:\s*\([^()]*\))?",
+    re.I,
+)
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))|(?<=\b0),(?=\d)")
 
 
 class Part(BaseModel):
@@ -53,6 +65,9 @@ class Reply(Part):
     decisive: ClassVar[tuple[str, ...]]
     """Fields that two objects of one reply must agree on."""
 
+    bare: ClassVar[str] = ""
+    """The field that a reply of one word stands for; empty: such a reply says nothing."""
+
 
 def called(*names: str, otherwise: Any = ...) -> Any:
     """A field by any of some names; required unless there is something ``otherwise``."""
@@ -64,14 +79,21 @@ def read_by(read: Callable[..., Any], **options: Any) -> BeforeValidator:
     return BeforeValidator(partial(read, **options))
 
 
-def yes_or_no(value: Any, *, yes: Container[str], no: Container[str]) -> bool:
-    """A judgement in words; raises ``ValueError`` for any other word."""
+def word_of(value: Any) -> str:
+    """A word or two as they are compared: without case, Markdown, quotation marks and full stop."""
+    return " ".join(unicodedata.normalize("NFKC", str(value)).casefold().strip(_AROUND_WORD).split())
+
+
+def yes_or_no(value: Any, *, yes: frozenset[str] = frozenset(), no: frozenset[str] = frozenset()) -> bool:
+    """A judgement in words, with what a role says for yes and no besides; ``ValueError`` for anything else."""
     if isinstance(value, bool):
         return value
-    folded = unicodedata.normalize("NFKC", str(value)).casefold().strip(" .。!！\"'")
-    if folded not in yes and folded not in no:
-        raise ValueError("neither yes nor no")
-    return folded in yes
+    words = {word_of(part) for part in re.split(r"[,，、;；]", str(value))}
+    if words <= yes | _YES:
+        return True
+    if words <= no | _NO:
+        return False
+    raise ValueError("neither yes nor no")
 
 
 def name_text(value: Any) -> str:
@@ -109,22 +131,24 @@ def reason_text(value: Any, longest: int = _LONGEST_REASON) -> str:
 def read_confidence(value: Any) -> float | None:
     """A confidence as a share in [0, 1], or None where its scale cannot be told.
 
-    ``0.8``, ``"80%"``, ``"8/10"`` and ``80`` are 0.8. Just above 1 is cut to 1. From 2 to 10 the scale is unknown:
-    read as a percentage, a "no" of confidence 9 out of 10 would pass as relevant.
+    ``0.8``, ``"0,8"``, ``"80%"``, ``"8/10"`` and ``80`` are 0.8, ``"high"`` is 0.9. Just above 1 is cut to 1. From 2
+    to 10 the scale is unknown: read as a percentage, a "no" of confidence 9 out of 10 would pass as relevant.
     """
     if isinstance(value, bool):
         return None
-    found = _NUMBER.fullmatch(unicodedata.normalize("NFKC", str(value)).strip())
+    text = unicodedata.normalize("NFKC", str(value)).strip(_AROUND_WORD.replace(".", ""))
+    if (share := _SURE.get(word_of(text))) is not None:
+        return share
+    found = _NUMBER.fullmatch(_DECIMAL_COMMA.sub(".", text, count=1))
     if found is None:
         return None
     number = float(found.group(1))
     if not math.isfinite(number) or number < 0:
         return None
-    if found.group(2) == "%":
+    if whole := found.group(3) or found.group(4):
+        share = number / float(whole) if float(whole) else -1.0
+    elif found.group(2):
         share = number / 100
-    elif found.group(3):
-        whole = float(found.group(3))
-        share = number / whole if whole else -1.0
     elif number < 2:
         return min(1.0, number)
     else:
@@ -132,7 +156,9 @@ def read_confidence(value: Any) -> float | None:
     return share if 0 <= share <= 1 else None
 
 
-def _confidence(value: Any) -> float:
+def _confidence(value: Any) -> float | None:
+    if value is None:
+        return None
     share = read_confidence(value)
     if share is None:
         raise ValueError("not a confidence")
@@ -148,14 +174,54 @@ class ReasonedReply(Reply):
     reason: Annotated[str, read_by(reason_text)] = called(*_REASONS, otherwise="")
 
 
+_JUDGED = ("relevant", "is_relevant", "verdict", "relevance", "grade", "binary_score", "judgement", "judgment", "score")
+_JUDGED_ZH = ("相关", "是否相关", "相关性", "判断")
+
+
+def _relevant(value: Any) -> bool:
+    return yes_or_no(value, yes=_RELEVANT, no=_IRRELEVANT)
+
+
 class VerdictReply(ReasonedReply):
     decisive = ("relevant", "confidence")
+    bare = "relevant"
 
-    relevant: Annotated[bool, read_by(yes_or_no, yes=_YES, no=_NO)] = called(
-        "relevant", "is_relevant", "相关", "是否相关"
+    relevant: Annotated[bool, read_by(_relevant)] = called(*_JUDGED, *_JUDGED_ZH)
+    confidence: Annotated[float | None, read_by(_confidence)] = called(
+        "confidence", "sure", "certainty", "confidence_score", "confidence_level", "置信度", "把握", otherwise=None
     )
-    confidence: Annotated[float, read_by(_confidence)] = called("confidence", "sure", "置信度")
-    """In [0, 1], in this verdict."""
+    """In [0, 1], in this verdict; None for a yes or no alone."""
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether it is a "no" that is more likely wrong than right.
+
+        Small models give the relevance where the confidence in their verdict is asked, and P(relevant) = 1 - confidence
+        would turn a firm no into a pass.
+        """
+        return not self.relevant and self.confidence is not None and self.confidence < 0.5
+
+    def verdict(self, grader: str, fit: str = "", *, alone: bool = False) -> Verdict | None:
+        """The verdict; None where it contradicts itself. ``alone``: of a yes or no alone, else of none of those."""
+        if self.contradicts_itself or (self.confidence is None) is not alone:
+            return None
+        # As of other programs: certain, and known to stand for nothing.
+        confidence = 1.0 if self.confidence is None else self.confidence
+        return Verdict(self.relevant, confidence, self.reason, grader=grader, fit=fit, bare=alone)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _agrees_with_itself(cls, fields: Any) -> Any:
+        if isinstance(fields, Mapping):
+            said = set()
+            for value in (fields[name] for name in (*_JUDGED, *_JUDGED_ZH) if name in fields):
+                try:
+                    said.add(_relevant(value))
+                except ValueError:
+                    continue
+            if len(said) > 1:
+                raise ValueError("a yes and a no")
+        return fields
 
 
 _CITED = re.compile(r"^(?:[\[【][1-9]\d?[\]】]\s*)+|(?:(?<![\w\]])|(?<=[^\x00-\x7f]))(?:\s*[\[【][1-9]\d?[\]】])+\s*$")
@@ -192,15 +258,30 @@ class RewriteReply(ReasonedReply):
 ReplyT = TypeVar("ReplyT", bound=Reply)
 
 
+_CALLED = ("arguments", "parameters", "input", "args")
+"""Where the call of a tool has what it is called with, perhaps as a text of its own."""
+_ELEMENT = re.compile(r"<(?:parameter=)?([\w ]{1,40})>\s*([^<>]*?)\s*</")
+_LINE = re.compile(
+    r"^[ \t>*_•#-]*([^\s:：=*`][^:：=\n*`]{0,40}?)[ \t*_`]*[:：=][ \t*_`]*(\S[^\n]*?)[ \t*_`,，]*$", re.M
+)
+
+
 def read_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
     """The one object of that shape in a reply, or None where there is none or where two disagree.
 
-    Code fences, text around the object, trailing commas, single or curly quotes, bare words, a wrapping object and
-    Python's ``True`` are read; a key given twice with different values is not.
+    Code fences, text around the object, trailing commas, single or curly quotes, bare words, a wrapping object, the
+    call of a tool and Python's ``True`` are read; a key given twice with different values is not. Without any object,
+    lines or elements that name the fields are read, and the one word that the shape allows.
     """
     found = [item for candidate in json_objects(text) for item in _of_shape(candidate, shape, 0)]
-    decisive = [[getattr(item, name) for name in shape.decisive] for item in found]
-    return found[-1] if found and all(item == decisive[0] for item in decisive) else None
+    if not found and not any(sign in text for sign in "{｛"):
+        found = list(_of_shape(_named_in(text[:LONGEST_REPLY], shape), shape, 2))
+    for name in shape.decisive:
+        said = [value for value in (getattr(item, name) for item in found) if value is not None]
+        if any(value != said[0] for value in said):
+            return None
+    # What agrees may be less complete: the one that says most, and of several the last.
+    return max(reversed(found), key=lambda item: len(item.model_fields_set), default=None)
 
 
 def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
@@ -208,10 +289,9 @@ def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
 
     A text that was being written is kept as a reason only; of a list, its complete items where the shape allows it.
     """
-    start = text.find("{")
-    if start < 0:
+    reader = cut_object(text)
+    if reader is None:
         return None
-    reader = _Reader(text[:LONGEST_REPLY], start)
     name, begun = reader.unfinished
     if reader.broken or name in reader.fields:
         return None
@@ -219,34 +299,23 @@ def read_cut_reply(text: str, shape: type[ReplyT]) -> ReplyT | None:
         reader.fields[name] = begun + "…"
     elif name in shape.lists and isinstance(begun, list):
         reader.fields[name] = begun
-    return next(_of_shape(reader.fields, shape, 2), None)
-
-
-def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every outermost JSON object in a text, read as it is meant; unreadable ones are skipped."""
-    text = text[:LONGEST_REPLY]
-    position, broken = text.find("{"), 0
-    for _ in range(_MOST_OBJECTS):
-        # Each broken start costs a walk to the end of the text; a reply of nothing but those is not worth more.
-        if position < 0 or broken == _MOST_BROKEN:
-            return
-        reader = _Reader(text, position)
-        if reader.cut or reader.broken:
-            broken += 1
-        else:
-            yield reader.fields
-        position = text.find("{", position + 1 if reader.cut else reader.end)
+    found = next(_of_shape(reader.fields, shape, 2), None)
+    # A yes or no alone is one where nothing else was to follow.
+    return None if isinstance(found, VerdictReply) and found.confidence is None else found
 
 
 def _of_shape(value: Any, shape: type[ReplyT], depth: int) -> Iterator[ReplyT]:
-    if depth > 2:
+    if depth > 3:
         return
     if isinstance(value, Mapping):
         try:
             yield shape.model_validate(value)
             return
         except ValidationError:
-            children: Any = value.values()
+            if any(not isinstance(value.get(name), Mapping | list | None) for name in _decisive_names(shape)):
+                # It says what decides, and in no way that can be read; what stands inside it decides nothing.
+                return
+            children: Any = [_unpacked(name, child) for name, child in value.items()]
     elif isinstance(value, list):
         children = value
     else:
@@ -255,123 +324,25 @@ def _of_shape(value: Any, shape: type[ReplyT], depth: int) -> Iterator[ReplyT]:
         yield from _of_shape(child, shape, depth + 1)
 
 
-_CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’"}
-_SIGNS = {"，": ",", "：": ":", "｛": "{", "｝": "}"}
-_WORDS = {"true": True, "false": False, "none": None, "null": None}
-_BARE = re.compile(r"[^\s,:{}\[\]\"'“”‘’，：]+")
-_ENDS_STRING = re.compile(r"\s*(?:[,:}\]，：]|$)")
-_ESCAPES = re.compile(r'\\u[0-9a-fA-F]{4}|\\["\\/bfnrt]|["\\]')
-_BEGUN_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
+def _unpacked(name: str, value: Any) -> Any:
+    """What a tool was called with where that is a text of JSON."""
+    return next(json_objects(value), None) if name in _CALLED and isinstance(value, str) else value
 
 
-class _Reader:
-    """One walk over an object as models write it: with any quotes, bare words, trailing commas and Chinese signs."""
-
-    def __init__(self, text: str, start: int) -> None:
-        self.end = start
-        """The place after the object."""
-        self.fields: dict[str, Any] = {}
-        self.unfinished: tuple[str, Any] = "", None
-        """The field in which it breaks off, with the text or the complete items of the list that were begun."""
-        self.cut = False
-        """Whether the text ends before the object does, or goes too deep."""
-        self.broken = False
-        """Whether it cannot be told what the object means."""
-        self._text = text
-        self._depth = 0
-        try:
-            self._members("}", lambda: self._field(self.fields))
-        except IndexError:
-            self.cut = True
-
-    def _sign(self) -> str:
-        while self._text[self.end].isspace():
-            self.end += 1
-        return _SIGNS.get(self._text[self.end], self._text[self.end])
-
-    def _members(self, closing: str, take: Callable[[], None]) -> None:
-        """Read what stands between brackets, with a comma between any two and perhaps one behind the last."""
-        self._depth += 1
-        if self._depth > _MOST_DEPTH:
-            raise IndexError
-        self.end += 1
-        ready = True
-        while (sign := self._sign()) not in ("}", "]"):
-            self.broken = self.broken or (sign == ",") is ready
-            ready = sign == ","
-            if ready:
-                self.end += 1
-            else:
-                take()
-        self.broken = self.broken or sign != closing
-        self.end += 1
-        self._depth -= 1
-
-    def _field(self, fields: dict[str, Any]) -> None:
-        name = unicodedata.normalize("NFKC", str(self._value())).strip().casefold()
-        if self._sign() != ":":
-            self.broken = True
-            return
-        self.end += 1
-        outermost = self._depth == 1
-        if outermost:
-            self.unfinished = name, None
-        value = self._value()
-        if outermost:
-            self.unfinished = "", None
-        # A quotation that escapes its string repeats a key; the last one winning would let a passage decide.
-        self.broken = self.broken or (name in fields and fields[name] != value)
-        fields[name] = value
-
-    def _value(self) -> Any:
-        sign = self._sign()
-        if sign == "{":
-            fields: dict[str, Any] = {}
-            self._members("}", lambda: self._field(fields))
-            return fields
-        if sign == "[":
-            items: list[Any] = []
-            self._begin(items)
-            self._members("]", lambda: items.append(self._value()))
-            return items
-        if sign in _CLOSING:
-            return self._string(_CLOSING[sign])
-        if sign in "}],:":
-            self.broken = True
-            self.end += sign == ":"
-            return None
-        return self._bare()
-
-    def _begin(self, value: Any) -> None:
-        if self._depth == 1 and self.unfinished[0]:
-            self.unfinished = self.unfinished[0], value
-
-    def _string(self, closing: str) -> str:
-        start = self.end + 1
-        for found in re.compile(rf"\\.|{closing}", re.DOTALL).finditer(self._text, start):
-            # A quote inside the string, such as an apostrophe, is not followed by a sign of JSON.
-            if found.group() == closing and _ENDS_STRING.match(self._text, found.end()):
-                self.end = found.end()
-                return _unescaped(self._text[start : found.start()])
-        self._begin(_unescaped(_BEGUN_ESCAPE.sub("", self._text[start:])))
-        raise IndexError
-
-    def _bare(self) -> Any:
-        found = _BARE.match(self._text, self.end)
-        word = found.group() if found else self._text[self.end]
-        self.end += len(word)
-        if word.casefold() in _WORDS:
-            return _WORDS[word.casefold()]
-        if self.end == len(self._text):
-            # A number or a word at the very end may go on.
-            raise IndexError
-        try:
-            return json.loads(word)
-        except ValueError:
-            return word
+def _decisive_names(shape: type[Reply]) -> Iterator[str]:
+    for name in shape.decisive:
+        choices = shape.model_fields[name].validation_alias
+        yield from map(str, choices.choices) if isinstance(choices, AliasChoices) else (name,)
 
 
-def _unescaped(text: str) -> str:
-    """What a string of JSON says; a quote inside it stands for itself, and so does what is escaped without need."""
-    mended = _ESCAPES.sub(lambda found: {'"': '\\"', "\\": ""}.get(found.group(), found.group()), text)
-    return str(json.loads(f'"{mended}"', strict=False))
+def _named_in(text: str, shape: type[Reply]) -> dict[str, Any]:
+    """The fields that a text without JSON names, or its one word; nothing where a field is named in two ways."""
+    fields: dict[str, Any] = {}
+    for name, value in (*_ELEMENT.findall(text), *_LINE.findall(text)):
+        folded = word_of(name)
+        if fields.setdefault(folded, value) != value:
+            return {}
+    word = re.sub(r"^\s*```\w*\s|```\s*$|</?tool_call>", "", text)
+    # A sign alone may as well be the number of a passage.
+    spoken = len(word_of(word)) > 1 or not word_of(word).isascii()
+    return fields or ({shape.bare: word} if shape.bare and spoken else {})

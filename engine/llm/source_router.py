@@ -12,7 +12,7 @@ from engine.builtin.source_router import honouring, normalised
 from engine.builtin.terms import terms
 from engine.builtin.wishes import without_wishes
 from engine.llm import examples
-from engine.llm.parsing import ReasonedReply, called, listed, plain_text, read_by, read_confidence
+from engine.llm.parsing import ReasonedReply, called, listed, plain_text, read_by, read_confidence, yes_or_no
 from engine.llm.prompts import (
     LONGEST_QUERY,
     LONGEST_REASON,
@@ -45,7 +45,6 @@ _NAMES: Mapping[str, SourceKind] = MappingProxyType(
         "历史": "temporal",
     }
 )
-_TRUE = frozenset({"true", "yes", "1", "是"})
 
 _WHOLE = 10
 """Shares are asked for in whole numbers from 1: a grammar keeps a model to these, and small ones gave zero to all."""
@@ -95,7 +94,10 @@ def _shares(value: Any) -> dict[SourceKind, float]:
 
 
 def _wide(value: Any) -> bool:
-    return value if isinstance(value, bool) else str(value).casefold().strip() in _TRUE
+    try:
+        return yes_or_no(value)
+    except ValueError:
+        return False
 
 
 class RoutingReply(ReasonedReply):

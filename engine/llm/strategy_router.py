@@ -67,6 +67,7 @@ _AGAIN = (
 
 class StrategyReply(ReasonedReply):
     decisive = ("route",)
+    bare = "route"
 
     route: Annotated[str, read_by(name_text)] = called("route", "strategy", "路由", "策略")
     code: Annotated[str, read_by(name_text)] = ""

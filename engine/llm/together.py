@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, get_args
 
 from engine.errors import UnreadableReply
 from engine.llm.connection import lane
-from engine.llm.parsing import Reply, called, plain_text, read_by
+from engine.llm.parsing import Reply, called, plain_text, read_by, word_of, yes_or_no
 from engine.llm.prompts import LONGEST_REASON, fenced, free_text, in_language, one_of, prompt, reply_schema, shortened
 from engine.llm.reranker import shown
 from engine.llm.role import ChatRole, Inquiry
@@ -24,11 +23,9 @@ SET_SCHEMA = reply_schema(
     {"answered": one_of(get_args(Sufficiency)), "why": free_text(LONGEST_REASON)},
 )
 SHORT_SET_SCHEMA = shortened(SET_SCHEMA, "why")
-_WORDS: Mapping[str, Sufficiency] = {
-    **dict.fromkeys(("yes", "true", "full", "fully", "complete", "是", "能", "可以"), "yes"),
-    **dict.fromkeys(("part", "partly", "partial", "partially", "in part", "部分"), "part"),
-    **dict.fromkeys(("no", "false", "none", "not", "否", "不能", "不"), "no"),
-}
+_PART = frozenset({"part", "partly", "partial", "partially", "in part", "部分"})
+_YES = frozenset({"full", "fully", "complete", "能", "可以"})
+_NO = frozenset({"none", "not", "不能"})
 
 SET_RULES = """\
 You are the quality inspector of a search system. You are given one question and all passages that were found to help. \
@@ -50,12 +47,9 @@ SET_AGAIN = (
 
 
 def _answered(value: Any) -> Sufficiency:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    folded = unicodedata.normalize("NFKC", str(value)).casefold().strip(" .。!！\"'")
-    if folded not in _WORDS:
-        raise ValueError("none of yes, part and no")
-    return _WORDS[folded]
+    if word_of(value) in _PART:
+        return "part"
+    return "yes" if yes_or_no(value, yes=_YES, no=_NO) else "no"
 
 
 def _why(value: Any) -> str:
@@ -66,6 +60,7 @@ class SetReply(Reply):
     """Yes, in part or no, with a reason."""
 
     decisive = ("answered",)
+    bare = "answered"
 
     answered: Annotated[Sufficiency, read_by(_answered)] = called("answered", "sufficient", "回答")
     why: Annotated[str, read_by(_why)] = called("why", "reason", "理由", otherwise="")

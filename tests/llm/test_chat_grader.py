@@ -161,13 +161,29 @@ def test_a_reply_that_stays_unreadable_is_a_visible_verdict_that_never_passes(
     server: OllamaStandIn, cache: VerdictCache
 ) -> None:
     """SC-03: unreadable is visible, not passed and never cached."""
-    server.script("chat", Reply("Yes."), Reply("Yes!"), Reply("Yes."), Reply("Yes!"))
+    server.script("chat", *[Reply("Yes, in a way."), Reply("Yes and no!")] * 2)
     for _ in range(2):
         trace = RecordingTrace()
         grader = ChatGrader(role_model(), settings_for(server), cache)
         (verdict,) = grade(grader, [passage(1)], trace)
         assert verdict.relevant is None and not verdict.passes(0.0) and verdict.reason
         assert [(call.attempt, call.cached) for call in trace.calls] == [(1, False), (2, False)]
+
+
+@pytest.mark.parametrize(("word", "relevant"), [("Yes.", True), ("不相关", False), ('{"relevant": "Yes"}', True)])
+def test_a_yes_or_no_alone_is_asked_how_sure_it_is_and_then_says_that_it_stands_alone(
+    server: OllamaStandIn, cache: VerdictCache, word: str, relevant: bool
+) -> None:
+    """SC-03: its confidence stands for nothing; from the cache it is the same."""
+    server.script("chat", Reply(word), Reply(verdict_json(relevant, "80%")), Reply(word), Reply(word))
+    grader = ChatGrader(role_model(), settings_for(server), cache)
+    (sure,) = grade(grader, [passage(1)], RecordingTrace())
+    assert (sure.relevant, sure.confidence, sure.bare) == (relevant, 0.8, False)
+    for cached in (False, True):
+        trace = RecordingTrace()
+        (alone,) = grade(grader, [passage(2)], trace)
+        assert (alone.relevant, alone.bare, alone.known_p, alone.passes(0.5)) == (relevant, True, None, relevant)
+        assert trace.calls[-1].cached is cached
 
 
 def test_a_no_with_the_confidence_of_a_yes_is_asked_again_and_never_a_pass(server: OllamaStandIn) -> None:

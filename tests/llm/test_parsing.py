@@ -19,6 +19,7 @@ from engine.llm.parsing import (
     read_confidence,
     read_cut_reply,
     read_reply,
+    word_of,
 )
 
 YES = VerdictReply(relevant=True, confidence=0.8, reason="It doesn't matter.")
@@ -36,7 +37,42 @@ READABLE = [
     '[{"relevant": true, "confidence": 0.8, "reason": "It doesn\'t\\nmatter."}]',
     '{"relevant": true, "confidence": 0.8, "reason": "It doesn\'t\nmatter."}',
     '{"相关": "相关", "置信度": "８０％", "理由": "It doesn\'t matter."}',
+    '｛"relevant": "是，相关", "confidence": "0,8", "reason": "It doesn\'t matter."｝',
+    '{"relevant": true, "confidence": 0,8, "reason": "It doesn\'t matter."}',
+    '{"relevant": true, // it does\n "confidence": "about 80 percent (rather)", "reason": "It doesn\'t matter."}',
+    '{"binary_score": "**Yes**", "certainty": "4 out of 5", "explanation": "It doesn\'t matter."}',
+    # The calls of tools, as models write them into their text or servers send their arguments.
+    '<tool_call>{"name": "verdict", "arguments": '
+    '{"relevant": true, "sure": 0.8, "why": "It doesn\'t matter."}}</tool_call>',
+    '{"type": "function", "function": {"name": "verdict", "arguments": '
+    '"{\\"relevant\\": true, \\"sure\\": 0.8, \\"why\\": \\"It doesn\'t matter.\\"}"}}',
+    '"{\\"relevant\\": true, \\"sure\\": 0.8, \\"why\\": \\"It doesn\'t matter.\\"}"',
+    "<function=verdict><parameter=relevant>\ntrue\n</parameter><parameter=sure>0.8</parameter>"
+    "<parameter=why>It doesn't matter.</parameter></function>",
+    # Lines without JSON.
+    "**Relevant:** yes\n**Confidence:** 0.8\n**Reason:** It doesn't matter.",
+    "- relevant: true\n- sure: 80 %\n- why: It doesn't matter.",
+    "相关：是\n置信度：0.8\n理由：It doesn't matter.",
 ]
+
+BARE = [
+    *(
+        (word, True)
+        for word in ("yes", "Yes.", "**Yes**", "`yes`", "```\nyes\n```", "TRUE", "是", "相关", "Relevant!", "是的。")
+    ),
+    *((word, False) for word in ("no", "No.", "否", "不相关", "Not relevant", "false", "不是")),
+    ('{"relevant": true}', True),
+    ('{"verdict": "irrelevant"}', False),
+    ("Verdict: yes", True),
+    ('{"relevant": "Yes", "confidence": null}', True),
+]
+
+
+@pytest.mark.parametrize(("reply", "relevant"), BARE)
+def test_a_yes_or_no_alone_is_read_as_such(reply: str, relevant: bool) -> None:
+    """SC-03: with no confidence that it has not given."""
+    assert read_reply(reply, VerdictReply) == VerdictReply(relevant=relevant, confidence=None)
+    assert read_cut_reply(reply, VerdictReply) is None
 
 
 @pytest.mark.parametrize("reply", READABLE)
@@ -50,12 +86,25 @@ UNREADABLE = [
     "{}",
     "{" * 5000,
     "{'" * 5000,
-    '{"relevant": true}',
+    "Yes, but only in part.",
+    "yes and no",
+    "yes, no",
+    "not yes",
+    "Relevant: yes\nVerdict: no",
+    "relevant: yes\nrelevant: no",
+    "<relevant>yes</relevant><relevant>no</relevant>",
+    '{"relevant": true, "verdict": "no", "confidence": 0.8}',
+    '{"relevant": "Yes, partially", "confidence": 0.8}',
+    '{"relevant": "maybe", "finding": {"relevant": true, "sure": 1}}',
+    '{"finding": "{\'relevant\': true, \'sure\': 1}", "comment": "none"}',
+    '{"finding": "{\\"relevant\\": true, \\"sure\\": 1}", "why": "cut he',
+    '{"relevant": 0.9, "confidence": 0.8}',
     '{"relevant": true, "confidence": 0.8',
     '{"relevant": "maybe", "confidence": 0.8}',
     '{"relevant": null, "confidence": 0.8}',
     '{"relevant": true, "confidence": true}',
-    '{"relevant": true, "confidence": "high"}',
+    '{"relevant": true, "confidence": "unclear"}',
+    '{"relevant": true, "confidence": "80-95 %"}',
     '{"relevant": true, "confidence": NaN}',
     '{"relevant": {"type": "boolean"}, "confidence": {"type": "number"}}',
     '{"relevant": false, "confidence": 0.9} or {"relevant": true, "confidence": 0.9}',
@@ -75,6 +124,9 @@ def test_what_is_unclear_or_contradicts_itself_is_never_a_verdict(reply: str) ->
         (0, 0.0), (0.25, 0.25), (1, 1.0), (1.2, 1.0), ("0.7", 0.7), ("70 %", 0.7), (70, 0.7), (100, 1.0),
         ("7/10", 0.7), ("150%", None), (2, None), (9, None), (10, None), (101, None), (-0.1, None), ("7/0", None),
         (float("inf"), None), (True, None), ("", None), (None, None), ([0.5], None),
+        ("0,8", 0.8), ("0,75", 0.75), ("80,5 %", 0.805), ("1,000", None), ("80 percent", 0.8), ("4 out of 5", 0.8),
+        ("~0.8", 0.8), ("0.8 (sure)", 0.8), ("High", 0.9), ("medium", 0.6), ("low", 0.3), ("高", 0.9), ("低。", 0.3),
+        ("highly", None), ("0.8 or 0.9", None),
     ],
 )  # fmt: skip
 def test_a_confidence_whose_scale_cannot_be_told_is_not_guessed(given_value: object, share: float | None) -> None:
@@ -98,10 +150,13 @@ def test_no_text_makes_the_reader_fail_or_leave_the_range(text: str) -> None:
     assert all(isinstance(item, dict) for item in json_objects(text))
 
 
-@given(st.text(max_size=300))
+WORDS = {"yes", "no", "true", "false", "是", "是的", "对", "否", "不", "不是", "有关", "无关"}
+
+
+@given(st.text(max_size=300) | st.sampled_from(["1", "0", "y", "n", "N.", "Yes and", "ok", "no idea"]))
 def test_text_that_names_no_verdict_is_never_read_as_one(text: str) -> None:
     """SC-03: never a silent pass."""
-    if "relevant" not in text.casefold() and "相关" not in text:
+    if "relevant" not in text.casefold() and "相关" not in text and word_of(text) not in WORDS:
         assert read_reply(text, VerdictReply) is None
 
 
@@ -141,6 +196,46 @@ def test_a_rewrite_is_read_with_its_keywords_and_a_strategy_that_exists() -> Non
 def test_numbers_of_passages_are_no_part_of_a_query(said: str, query: str) -> None:
     reply = read_reply(json.dumps({"query": said, "reason": "r"}), RewriteReply)
     assert reply is not None and reply.query == query
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"limit of \frac{1}{n} and \theta", r"limit of \frac{1}{n} and \theta"),
+        (
+            r"\nu, \beta, \rho, \text{kg}, \right), \times 2 \neq 3",
+            r"\nu, \beta, \rho, \text{kg}, \right), \times 2 \neq 3",
+        ),
+        (
+            r"x \ne 0, a\ne 1, \(\alpha\), \[x\], \{y\}, \upsilon",
+            r"x \ne 0, a\ne 1, \(\alpha\), \[x\], \{y\}, \upsilon",
+        ),
+        (r"escaped \\frac{1}{n} \\nu", r"escaped \frac{1}{n} \nu"),
+        (r"the regex \bword\b and \d+", r"the regex \bword\b and \d+"),
+        (r"C:\temp\new\report.txt", r"C:\temp\new\report.txt"),
+        (r"two\nlines and\ta tab\r\nno more", "two lines and a tab no more"),
+        (r"Option A:\nuse it\nnever", "Option A: use it never"),
+        (r"it\'s 5\_000 \$ \u00e9t\u00e9 a\/b", "it's 5_000 $ été a/b"),
+    ],
+)
+def test_latex_and_paths_in_json_are_what_is_meant(written: str, meant: str) -> None:
+    reply = read_reply(f'{{"query": "{written}", "reason": "r"}}', RewriteReply)
+    assert reply is not None and reply.query == meant
+
+
+@given(
+    st.sampled_from(["alpha", "frac", "nabla", "theta", "beta", "rho", "forall", "tau", "Delta", "uparrow", "notin"])
+)
+def test_a_command_reads_alike_escaped_and_not(command: str) -> None:
+    for written in (f"\\{command}", f"\\\\{command}"):
+        reply = read_reply(f'{{"query": "what is {written} here", "reason": "r"}}', RewriteReply)
+        assert reply is not None and reply.query == f"what is \\{command} here"
+
+
+def test_a_rewrite_is_read_from_lines_and_never_from_a_sentence() -> None:
+    reply = read_reply("Query: lighthouse year\nKeywords: lighthouse, year\nReason: Too wide.", RewriteReply)
+    assert reply == RewriteReply(query="lighthouse year", keywords=("lighthouse", "year"), reason="Too wide.")
+    assert read_reply("lighthouse year", RewriteReply) is None
 
 
 @pytest.mark.parametrize("query", ["", "  ", "??", "[1]", "a" * 401, None, 3, ["a"]])
