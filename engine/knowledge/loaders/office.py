@@ -88,8 +88,10 @@ class Package:
             named = [link.target for link in self.relations("").values() if link.kind == "officeDocument"]
             self.main = next((target for target in named if _key(target) in self._entries), _MAIN[suffix])
             self._read(self.main)
-        except (*_ZIP_FAULTS, KeyError) as error:
+        except _ZIP_FAULTS as error:
             raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
+        except KeyError as error:
+            raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken")) from error
 
     def xml(self, path: str) -> Any:
         """The root of a part, as far as it can be read; None, counted, for one that cannot be."""
@@ -192,8 +194,6 @@ def _check_kind(name: str, suffix: str, parts: list[str]) -> None:
     held = [kind for folder, kind in _KINDS.items() if any(_key(part).startswith(folder) for part in parts)]
     if _KINDS[wanted] not in held:
         raise SourceMislabelled(name=name, found=held[0] if held else N_("a ZIP archive"))
-    if "[Content_Types].xml" not in parts:
-        raise SourceDamaged.named(name=name, found=N_("its list of parts is missing"))
 
 
 def _check_xml(name: str, data: bytes) -> None:

@@ -148,6 +148,7 @@ class _Deck:
             return
         kind = _kind(shape)
         if shape.tag == f"{_P}grpSp":
+            yield picture_text(about)
             for inner in _shapes(shape):
                 with self._package.guarded("blocks_broken"):
                     yield from self._shape(inner)
@@ -155,7 +156,7 @@ class _Deck:
             self._lost["pictures_not_read"] += 1
             yield picture_text(about)
         elif shape.tag == f"{_P}graphicFrame":
-            yield self._frame(shape)
+            yield self._frame(shape) or picture_text(about)
         elif kind not in _LEFT_OUT:
             text = "\n".join(self._lines(shape))
             # What stands at the foot of every slide is read once.

@@ -148,14 +148,15 @@ class _Walk:
             text = ""
         self._carried = text if _goes_on(element) else ""
         text = "" if self._carried else text
-        place = None if _goes_on(element) else self._styles.place(element)
-        # Word counts a paragraph without words too.
+        # Word counts a paragraph without words too, if it is there to be seen.
+        is_gone = _goes_on(element) or (not text and self._runs.is_hidden(element))
+        place = None if is_gone else self._styles.place(element)
         label = self._styles.numbering.label(*place) if place and place[0] != "0" else ""
         if text and level is not None:
             _end_list(lines, sink)
             sink.heading(level, label.removeprefix(BULLET) + text)
-        elif text and label:
-            lines.append((min(place[1] if place else 0, _DEEPEST_INDENT), label + text))
+        elif label and (text or (label != BULLET and isinstance(sink, _Texts))):  # cells may hold numbers alone
+            lines.append((min(place[1] if place else 0, _DEEPEST_INDENT), (label + text).strip()))
         elif text:
             _end_list(lines, sink)
             sink.text(text)

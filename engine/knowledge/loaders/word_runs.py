@@ -68,6 +68,11 @@ class Runs:
         self._walk(paragraph)
         return without_control(marked(self._pieces))
 
+    def is_hidden(self, paragraph: Any) -> bool:
+        """Whether the end of a paragraph is hidden."""
+        end = paragraph.find(f"{W}pPr/{W}rPr")
+        return not self._hidden and self._styles.is_on("vanish", end, style_of(paragraph))
+
     def _walk(self, element: Any) -> None:
         for child in element:
             name = child.tag.removeprefix(W) if isinstance(child.tag, str) else "comment"
@@ -116,7 +121,8 @@ class Runs:
         if box is None:
             self._walk(element)
         else:
-            self._tick(box.find(f"{_W14}checked[@{_W14}val='1']") is not None)
+            state = box.find(f"{_W14}checked")
+            self._tick(state is not None and state.get(f"{_W14}val", "1") in ("1", "true", "on"))
 
     def _tick(self, ticked: bool) -> None:
         self._read["check boxes"] += 1

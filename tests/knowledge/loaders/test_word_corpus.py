@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -186,6 +187,17 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
             + '</w:abstractNum><w:num w:numId="3"><w:abstractNumId w:val="1"/></w:num>',
         ),
         [((), "甲、第一\n乙、第二\n  1) 级\n    1.1 层")],
+        {},
+    ),
+    "numbers alone in cells, and paragraphs that nobody sees": (
+        word(
+            table(cell("序号") + cell("项目") + cell("价"), cell(numbered("", 0)) + cell("甲") + cell("3"),
+                  cell(numbered("", 0)) + cell("乙") + cell("4"))
+            + p(own='<w:rPr><w:vanish/></w:rPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>')
+            + numbered("后", 0) + numbered("", 0),
+            numbering=numbering(levels(("decimal", "%1"))),
+        ),
+        [((), "- 序号: 1; 项目: 甲; 价: 3\n- 序号: 2; 项目: 乙; 价: 4\n\n3 后")],
         {},
     ),
     "bullets": (
@@ -391,6 +403,20 @@ def test_a_text_that_breaks_off_is_read_as_far_as_it_goes() -> None:
     assert (contents.sections, contents.notes) == ((Section((), "一"),), (note("parts_broken", count=1),))
     with pytest.raises(SourceDamaged, match="main part"):
         load_word("a.docx", made.with_parts(word(""), {"word/document.xml": whole[: whole.index("一".encode())]}))
+
+
+def test_a_file_without_its_list_of_parts_is_read_and_one_without_its_main_part_is_damaged() -> None:
+    def without(name: str) -> bytes:
+        data, out = word(p("文")), io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            for path in made.names(data):
+                if path != name:
+                    archive.writestr(path, made.part(data, path))
+        return out.getvalue()
+
+    assert load_word("a.docx", without("[Content_Types].xml")).sections == (Section((), "文"),)
+    with pytest.raises(SourceDamaged, match="main part"):
+        load_word("a.docx", without("word/document.xml"))
 
 
 def test_hidden_text_goes_in_where_it_is_asked_for() -> None:
