@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
 from engine.attachments.admission import KINDS_SHOWN
 from engine.errors import (
@@ -22,6 +22,7 @@ from engine.errors import (
     SourceTooDemanding,
     SourceUnreadable,
 )
+from engine.knowledge.loaders.tables import cell_texts
 from engine.model.subprocesses import Subprocesses
 
 TIME_LIMIT_S = 60.0
@@ -60,10 +61,11 @@ def read_apart(
     return found
 
 
-def read(name: str, data: bytes, kind: str, page: int = 0) -> str | tuple[str, float]:
+def read(name: str, data: bytes, kind: str, page: int = 0) -> Any:
     """``table``: its rows as JSON; ``ocr``: the text in an image; ``jpeg`` and ``thumbnail``: the image as base64.
 
-    ``page``: the text recognised on that page of a PDF, from 1, and how surely. Runs apart.
+    ``page``: the text recognised on that page of a PDF, from 1, and how surely. ``rows``: texts of the first sheet of a
+    workbook, hidden ones too, and whether there are others. Runs apart.
     """
     match kind:
         case "page":
@@ -75,6 +77,11 @@ def read(name: str, data: bytes, kind: str, page: int = 0) -> str | tuple[str, f
             from engine.attachments.table_rows import table_of
 
             return json.dumps(asdict(table_of(name, data)))
+        case "rows":
+            from engine.knowledge.loaders.workbook import MOST_ROWS, first_sheet
+
+            rows, others = first_sheet(name, data, MOST_ROWS, hidden=True)
+            return [cell_texts(row) for row in rows], others
         case "ocr":
             from engine.attachments.pictures import pixels
             from engine.builtin.ocr_text import recognised

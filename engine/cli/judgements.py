@@ -15,7 +15,8 @@ from rich.markup import escape
 
 from engine.cli.jobs import at_work
 from engine.desk.formats import Format
-from engine.errors import JudgementsUnusable
+from engine.errors import JudgementsUnusable, SourceError
+from engine.knowledge.sheets import listed
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -87,10 +88,11 @@ def _export(options: argparse.Namespace) -> int:
 
 def _import(options: argparse.Namespace) -> int:
     try:
-        content = options.file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise JudgementsUnusable.nothing(name=str(options.file), cause=why) from None
+        content, others = listed(options.file.name, options.file.read_bytes())
+    except OSError as error:
+        raise JudgementsUnusable.nothing(name=str(options.file), cause=error.strerror) from None
+    except SourceError as error:
+        raise JudgementsUnusable.nothing(name=str(options.file), cause=error.fact) from None
     body = {"content": content, "name": options.file.name, "judge": options.judge}
     body |= {"relevant_from": options.relevant_from, **({"format": options.format} if options.format else {})}
 
@@ -98,6 +100,8 @@ def _import(options: argparse.Namespace) -> int:
         found = place.take_judgements(options.set, body)
         console = Console(stderr=True, soft_wrap=True)
         console.print(f"{found['passages']} passages and {found['answers']} answers judged")
+        if others:
+            console.print("Only the first sheet with something in it was read.")
         for line in found["left_out"]:
             console.print(f"left out: {escape(line)}")
         if found["left_out_n"] > len(found["left_out"]):

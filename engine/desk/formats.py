@@ -24,6 +24,7 @@ MOST_LINES = 200_000
 _DRAWN: tuple[Drawing, ...] = get_args(Drawing)
 _RIGHT = ("yes", "in_part", "no")
 SHOWN = 20
+_DELIMITERS = ",;\t，"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -103,7 +104,7 @@ def _form_of(text: str) -> Format:
     first = next((line.strip() for line in _lines(text) if line.strip()), "")
     if first.startswith("{"):
         return "jsonl"
-    return "quepid" if "query" in first.lower() and ("," in first or "\t" in first) else "qrels"
+    return "quepid" if "query" in first.lower() and any(sign in first for sign in _DELIMITERS) else "qrels"
 
 
 def _label_row(item: Label) -> dict[str, Any]:
@@ -157,7 +158,8 @@ def _qrels(text: str, cases: Sequence[Case], reading: _Reading) -> Iterable[Row]
 
 
 def _quepid(text: str, name: str, cases: Sequence[Case], reading: _Reading) -> Iterable[Row]:
-    delimiter = "\t" if "\t" in _lines(text)[0] else ","
+    header = next((line for line in _lines(text) if line.strip()), "")
+    delimiter = max(_DELIMITERS, key=header.count)
     allow_long_cells()
     table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:

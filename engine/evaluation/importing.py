@@ -1,4 +1,4 @@
-"""Data sets of others as query sets: SQuAD JSON, BEIR, CSV, JSONL; the form is found out from the content."""
+"""Data sets of others as query sets: SQuAD JSON, BEIR, CSV, Excel, JSONL; the form is found out from the content."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Any
 from engine.errors import DataSetTooLarge, DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.formats.beir import FolderFiles, parse_beir, zipped
-from engine.evaluation.formats.common import MOST_BYTES, Import, ImportNote, file_of, json_of, plain_text, text_of
+from engine.evaluation.formats.common import MOST_BYTES, Import, ImportNote, file_of, json_of, list_of, plain_text
 from engine.evaluation.formats.squad import is_squad, parse_squad
 from engine.evaluation.formats.table import parse_csv, parse_jsonl, parse_list
 from engine.knowledge.ingest import IngestItem
+from engine.knowledge.sheets import is_workbook
 
 _ZIP = b"PK\x03\x04"
 _LONGEST_COLLECTION = 60
@@ -96,11 +97,11 @@ def _read(data: Path | bytes, made: Import) -> None:
     content = data if isinstance(data, bytes) else file_of(data, data.name, MOST_BYTES)
     if len(content) > MOST_BYTES:
         raise DataSetTooLarge(name=made.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
-    if content.startswith(_ZIP):
+    if content.startswith(_ZIP) and not is_workbook(content):
         with zipped(io.BytesIO(content), made.name) as files:
             parse_beir(files, made)
     else:
-        _read_text(text_of(made.name, content), made)
+        _read_text(list_of(made, content), made)
 
 
 def _read_text(text: str, made: Import) -> None:

@@ -11,7 +11,9 @@ from engine.errors import JudgementsUnusable
 from engine.evaluation.cases import Case
 from engine.evaluation.values import AnswerJudgement, Label
 from engine.knowledge.loaders.separated import LONGEST_CELL
+from engine.knowledge.sheets import listed
 from engine.model.values import PassageId
+from tests.support import office_files as made
 
 CASES = (Case("a 1", "How hot?"), Case("b%", "水温, 多少？"))
 LABELS = (
@@ -51,6 +53,25 @@ def test_qrels_have_four_fields_and_the_csv_has_quepids_columns() -> None:
         "b%25 0 %E8%8C%B6%2520.md#1 1",
     ]
     assert written("quepid", CASES, LABELS).splitlines()[:2] == ["query,docid,rating", "How hot?,tea leaves.md#1,1"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"query,docid,rating\nHow hot?,tea.md#2,1\n",
+        b"query;docid;rating\nHow hot?;tea.md#2;1\n",
+        b"Query\tDoc_ID\tRating\nHow hot?\ttea.md#2\t1\n",
+        "query;docid;rating;备注\nHow hot?;tea.md#2;1;很好\n".encode("gb18030"),
+        made.xlsx({"空": [], "S": [["query", "docid", "rating"], ["How hot?", "tea.md#2", 1]]}),
+    ],
+)
+def test_ratings_are_read_from_every_kind_of_table(content: bytes) -> None:
+    text, _ = listed("ratings", content)
+    found = read(text, "ratings", None, CASES)
+    assert [(item.question, item.passage_id, item.relevant) for item in found.labels] == [
+        ("How hot?", "tea.md#2", True)
+    ]
+    assert found.left_out == ()
 
 
 def test_graded_ratings_count_from_the_one_that_is_given() -> None:

@@ -19,6 +19,7 @@ from engine.evaluation.cases import Case, Expectation, case_from_dict
 from engine.evaluation.formats import beir, common
 from engine.evaluation.importing import ImportPlan, collection_name, read_query_set
 from engine.knowledge.milvus_schema import check_new_name
+from tests.support import office_files as made
 
 SQUAD = {
     "version": "v2.0",
@@ -254,6 +255,19 @@ def test_a_line_number_counts_the_lines_inside_of_cells() -> None:
 )
 def test_encoding_header_and_separator_are_found_out(content: bytes) -> None:
     assert labels(read(content)) == {"水温多少？": [("text", "八十度")]}
+
+
+def test_a_workbook_is_read_as_its_first_sheet_would_be_as_csv() -> None:
+    rows = [["编号", "问题", "期望"], [7, "水温多少？", "八十度"], ["8", "", "x"]]
+    content = made.xlsx({"空": [], "问题": rows, "草稿": [["x", "y"]]})
+    plan = read_query_set(content, "set.xlsx")
+    assert labels(plan) == {"水温多少？": [("text", "八十度")]}
+    assert [(item.kind, item.line) for item in plan.notes] == [("sheets", None), ("row", 3)]
+
+
+def test_an_archive_that_is_neither_a_workbook_nor_a_data_set_says_what_it_lacks() -> None:
+    with pytest.raises(DataSetUnusable, match=r"holds no corpus\.jsonl"):
+        read_query_set(made.docx([("Normal", "x")]), "set.zip")
 
 
 def test_lines_of_json_are_taken_one_by_one(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from engine.errors import DataSetTooLarge, DataSetUnusable, SourceError
 from engine.evaluation.cases import Case, Expectation
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.loaders.encoding import decode
+from engine.knowledge.sheets import listed
 
 MOST_BYTES = 256_000_000
 """Of one data set, unpacked."""
@@ -36,10 +37,12 @@ NoteKind = Literal[
     "empty_document",
     "same_document",
     "answer_column",
+    "sheets",
     "more",
 ]
 """``row``: a line was left out. ``no_document``: a label names a document that is not there. ``no_relevant``: questions
-without a relevant document were left out. ``more``: further notes of any kind."""
+without a relevant document were left out. ``sheets``: of a workbook only the first one was read. ``more``: further
+notes of any kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +168,17 @@ def text_of(name: str, data: bytes) -> str:
         return decode(name, data)
     except SourceError as error:
         raise DataSetUnusable(name=name, cause=error.fact) from None
+
+
+def list_of(made: Import, data: bytes) -> str:
+    """The data set's own file as text, the first sheet of a workbook as CSV; raises ``DataSetUnusable``."""
+    try:
+        text, others = listed(made.name, data)
+    except SourceError as error:
+        raise DataSetUnusable(name=made.name, cause=error.fact) from None
+    if others:
+        made.note("sheets", "Only the first sheet with something in it was read.")
+    return text
 
 
 def json_of(name: str, text: str) -> Any:

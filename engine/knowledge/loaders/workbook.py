@@ -41,17 +41,17 @@ def load_workbook(name: str, data: bytes, hidden: bool = False) -> Contents:
     )
 
 
-def first_sheet(name: str, data: bytes, most_rows: int) -> tuple[list[Sequence[Cell]], bool]:
+def first_sheet(name: str, data: bytes, most_rows: int, hidden: bool = False) -> tuple[list[Sequence[Cell]], bool]:
     """Rows of the first visible sheet with something in it, and whether others have something too.
 
-    At most ``most_rows`` rows; raises as :func:`load_workbook`.
+    At most ``most_rows`` rows, with those that are ``hidden`` if so wished; raises as :func:`load_workbook`.
     """
     parts = _opened(name, data)
     visible = [sheet for sheet in parts.sheets if not sheet.hidden]
     for place, sheet in enumerate(visible, start=1):
-        rows = list(_Rows(parts, sheet, most_rows, False))
+        rows = list(_Rows(parts, sheet, most_rows, hidden))
         if rows:
-            return rows, any(next(iter(_Rows(parts, other, 1, False)), None) for other in visible[place:])
+            return rows, any(next(iter(_Rows(parts, other, 1, hidden)), None) for other in visible[place:])
     return [], False
 
 

@@ -38,6 +38,7 @@ _NOTE = {
     "empty_document": N_("a document without text is left out"),
     "same_document": N_("documents with the same text are one"),
     "answer_column": N_("the column answer names the right passage; gold_answer says what the answer has to say"),
+    "sheets": N_("only the first sheet with something in it was read"),
     "more": N_("{n} further notes"),
 }
 
@@ -47,7 +48,7 @@ _WATCH_S = 0.5
 _ATTENTION = 6
 """Notes of an import that are shown at once."""
 _LONGEST = 60
-_KINDS = ("json", "jsonl", "csv", "tsv", "zip", "txt")
+_KINDS = ("json", "jsonl", "csv", "tsv", "xlsx", "zip", "txt")
 
 
 @dataclass(slots=True)

@@ -24,10 +24,10 @@ from engine.desk.pairs import Item, Kind, Said
 from engine.desk.queue import Next
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet
-from engine.knowledge.loaders.encoding import decode
+from engine.knowledge.sheets import listed
 from engine.messages import N_, NC_
 from engine.people import acting
-from engine.running.judging import LONGEST_EXPLANATION, LONGEST_GUIDELINES, LONGEST_NAME, Desk
+from engine.running.judging import LONGEST_EXPLANATION, LONGEST_GUIDELINES, LONGEST_NAME, Desk, Taken
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Gathering
@@ -207,11 +207,12 @@ def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
         ]
         if taken.left_out_n:
             said.append(words("{n} lines left out, the first: {line}", n=taken.left_out_n, line=taken.left_out[0]))
+        if st.session_state.get("tune_desk_sheets"):
+            said.append(words("Only the first sheet with something in it was read."))
         quiet(words.joined(said), words, key="tune_desk_taken_note")
     uploads = st.session_state.setdefault("tune_desk_uploads", 0)
-    file = st.file_uploader(
-        words("Import judgements"), type=["jsonl", "csv", "tsv", "txt", "qrels"], key=f"tune_desk_file_{uploads}"
-    )
+    kinds = ["jsonl", "csv", "tsv", "xlsx", "txt", "qrels"]
+    file = st.file_uploader(words("Import judgements"), type=kinds, key=f"tune_desk_file_{uploads}")
     if file is None:
         return
     least = 1
@@ -223,13 +224,13 @@ def _files(engine: Engine, query_set: QuerySet, words: Words) -> None:
 
 def _take(engine: Engine, set_name: str, file: UploadedFile, least: int) -> None:
     judge = acting().author or str(st.session_state.get(_JUDGE) or "")
-    if attempt(
-        _FAULT,
-        lambda: engine.judging.imported(
-            set_name, decode(file.name, file.getvalue()), file.name, judge=judge, relevant_from=least
-        ),
-        into="tune_desk_taken",
-    ):
+
+    def taken() -> Taken:
+        text, others = listed(file.name, file.getvalue())
+        st.session_state["tune_desk_sheets"] = others
+        return engine.judging.imported(set_name, text, file.name, judge=judge, relevant_from=least)
+
+    if attempt(_FAULT, taken, into="tune_desk_taken"):
         st.session_state["tune_desk_uploads"] += 1
     st.rerun()
 
