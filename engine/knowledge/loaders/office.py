@@ -29,7 +29,7 @@ RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships
 _OLD = b"\xd0\xcf\x11\xe0"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _FOLDERS = {".docx": "word/", ".pptx": "ppt/", ".xlsx": "xl/"}
-_MAIN = {".docx": "word/document.xml", ".pptx": "ppt/presentation.xml"}
+_MAIN = {".docx": "word/document.xml", ".pptx": "ppt/presentation.xml", ".xlsx": "xl/workbook.xml"}
 _KINDS = {"word/": N_("a Word document"), "ppt/": N_("a PowerPoint presentation"), "xl/": N_("an Excel workbook")}
 _ENCODINGS = frozenset({"utf-8", "utf-16", "us-ascii", "ascii", "iso-8859-1", "windows-1252"})
 _ENCODING = re.compile(rb"^[\xef\xbb\xbf\s]*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([^\"']{1,40})[\"']")
@@ -38,24 +38,8 @@ _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _XML_NO_MEMORY = 2
 """libxml2's XML_ERR_NO_MEMORY."""
 _ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
-
-
-def checked_package(name: str, data: bytes, suffix: str) -> io.BytesIO:
-    """The file, safe to hand to a parser, every part of it.
-
-    Raises ``SourceEncrypted``, ``SourceMislabelled``, ``SourceDamaged``, or ``SourceBomb`` for what would unpack to too
-    much or declares entities. Sizes are those that the archive states; what holds more than it states is damaged.
-    """
-    try:
-        with _archive(name, data, suffix) as archive:
-            for entry in archive.infolist():
-                if entry.filename.lower().endswith((".xml", ".rels", ".vml")):
-                    _check_xml(name, archive.read(entry))
-    except _ZIP_FAULTS as error:
-        raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
-    except RuntimeError as error:  # how zipfile tells of a part with a password
-        raise SourceEncrypted(name=name) from error
-    return io.BytesIO(data)
+PART_FAULTS = (*_ZIP_FAULTS, KeyError, SyntaxError, SourceDamaged)
+"""What reading a part raises where it is missing or broken; the XML parser's errors are errors of syntax."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +53,14 @@ class Relation:
 
 
 class Package:
-    """Parts of a Word or PowerPoint file, each checked and parsed when it is asked for.
-
-    A part that is missing or broken costs itself alone: it is counted in ``lost`` and read as far as it goes.
-    """
+    """Parts of an Office file, each checked and parsed when it is asked for: a broken one costs itself alone."""
 
     def __init__(self, name: str, data: bytes, suffix: str) -> None:
-        """Raises like :func:`checked_package`, for the main part alone ``SourceDamaged``."""
+        """Raises ``SourceEncrypted``, ``SourceMislabelled``, ``SourceDamaged``, or ``SourceBomb``.
+
+        A bomb would unpack to too much, by the sizes that the archive states, or declares entities in a part that is
+        read; a part that holds more than it states is broken.
+        """
         self._name = name
         self.lost, self.read = Counter[str](), Counter[str]()
         """How much of each kind was left out, by the code of its note, and how much was read."""
@@ -87,33 +72,45 @@ class Package:
             self._entries = {_key(entry.filename): entry for entry in self._archive.infolist()}
             named = [link.target for link in self.relations("").values() if link.kind == "officeDocument"]
             self.main = next((target for target in named if _key(target) in self._entries), _MAIN[suffix])
-            self._read(self.main)
+            if suffix != ".xlsx":  # whose sheets can be found without it
+                self.part(self.main)
         except _ZIP_FAULTS as error:
             raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
         except KeyError as error:
             raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken")) from error
 
-    def xml(self, path: str) -> Any:
-        """The root of a part, as far as it can be read; None, counted, for one that cannot be."""
+    def paths(self) -> list[str]:
+        return list(self._entries)
+
+    def part(self, path: str) -> bytes:
+        """The bytes of a part; raises one of ``PART_FAULTS``, ``SourceEncrypted`` or ``SourceBomb``."""
+        try:
+            data = self._archive.read(self._entries[_key(path)])
+        except RuntimeError as error:  # how zipfile tells of a part with a password
+            raise SourceEncrypted(name=self._name) from error
+        _check_xml(self._name, data)
+        return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
+
+    def tree(self, path: str, recover: bool = False) -> Any:
+        """The root of a part; ``recover``: as far as it goes. Raises like :func:`part`."""
         from lxml import etree
 
+        # Beyond 250 levels the parser gives up, before anything that walks through the tree does.
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=recover)
         try:
-            data = self._read(path)
-            root = None
-            for recover in (False, True):
-                # Beyond 250 levels the parser gives up, before anything that walks through the tree does.
-                parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=recover)
-                try:
-                    root = etree.fromstring(data, parser)
-                    break
-                except etree.XMLSyntaxError as error:
-                    if error.code == _XML_NO_MEMORY:  # as of a mistake in the file
-                        raise MemoryError from error
-                    self.lost["parts_broken"] += not recover
-        except (*_ZIP_FAULTS, KeyError, SourceDamaged):
-            self.lost["parts_broken"] += 1
-            return None
-        return root
+            return etree.fromstring(self.part(path), parser)
+        except etree.XMLSyntaxError as error:
+            check_memory(error)
+            raise
+
+    def xml(self, path: str) -> Any:
+        """The root of a part, as far as it can be read; None, counted, for one that cannot be."""
+        for recover in (False, True):
+            try:
+                return self.tree(path, recover)
+            except PART_FAULTS:
+                self.lost["parts_broken"] += not recover
+        return None
 
     def relations(self, path: str) -> dict[str, Relation]:
         """The links of a part by their id; what one points at may be missing."""
@@ -153,13 +150,11 @@ class Package:
         except Exception:  # a file may hold anything; whatever it breaks, the rest of it is read
             self.lost[code] += 1
 
-    def _read(self, path: str) -> bytes:
-        try:
-            data = self._archive.read(self._entries[_key(path)])
-        except RuntimeError as error:  # how zipfile tells of a part with a password
-            raise SourceEncrypted(name=self._name) from error
-        _check_xml(self._name, data)
-        return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
+
+def check_memory(error: SyntaxError) -> None:
+    """Raise ``MemoryError`` where that is what the XML parser tells of as of a mistake in the file."""
+    if getattr(error, "code", None) == _XML_NO_MEMORY:
+        raise MemoryError from error
 
 
 def _key(path: str) -> str:

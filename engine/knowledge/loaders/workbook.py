@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from itertools import chain
 from engine.errors import SourceDamaged
 from engine.knowledge.loaders.contents import Allowance, Contents, Section, document_title, heading, note
 from engine.knowledge.loaders.encoding import without_control
-from engine.knowledge.loaders.office import checked_package
+from engine.knowledge.loaders.office import Package
 from engine.knowledge.loaders.tables import Cell, Span, table_lines
 from engine.knowledge.loaders.workbook_parts import MOST_NAMED, Parts, Range, Row, Sheet
 from engine.messages import N_
@@ -31,7 +30,7 @@ def load_workbook(name: str, data: bytes, hidden: bool = False) -> Contents:
     ``hidden``: those that are hidden too. Raises ``SourceDamaged`` where no sheet can be read, ``SourceBomb`` for a
     text without end.
     """
-    parts = _opened(name, data)
+    parts = Parts(Package(name, data, ".xlsx"))
     reading = _Reading(parts, Allowance(name, len(data)), hidden)
     sections = tuple(filter(None, map(reading.section, parts.sheets)))
     if not sections and len(reading.left_out["sheets_unreadable"]) == len(parts.sheets):
@@ -46,20 +45,13 @@ def first_sheet(name: str, data: bytes, most_rows: int, hidden: bool = False) ->
 
     At most ``most_rows`` rows, with those that are ``hidden`` if so wished; raises as :func:`load_workbook`.
     """
-    parts = _opened(name, data)
+    parts = Parts(Package(name, data, ".xlsx"))
     visible = [sheet for sheet in parts.sheets if not sheet.hidden]
     for place, sheet in enumerate(visible, start=1):
         rows = list(_Rows(parts, sheet, most_rows, hidden))
         if rows:
             return rows, any(next(iter(_Rows(parts, other, 1, hidden)), None) for other in visible[place:])
     return [], False
-
-
-def _opened(name: str, data: bytes) -> Parts:
-    try:
-        return Parts(checked_package(name, data, ".xlsx"))
-    except zipfile.BadZipFile as error:
-        raise SourceDamaged.named(name=name, found=N_("its sheets are missing or broken")) from error
 
 
 class _Reading:

@@ -9,7 +9,6 @@ import datetime
 import io
 import posixpath
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.knowledge.loaders.contents import lowered, raised, struck
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.number_format import BUILT_IN, general, shown, shown_text
+from engine.knowledge.loaders.office import PART_FAULTS, Package, check_memory
 from engine.knowledge.loaders.tables import Cell
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ MOST_NAMED = 12
 """Cells that a note names."""
 LAST_COLUMN = 16_384
 """Of a sheet in Excel."""
-_NO_MEMORY = 2
-"""libxml2's XML_ERR_NO_MEMORY."""
 _REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FIRST_DAY = datetime.datetime(1899, 12, 30)
@@ -86,27 +84,23 @@ class _Style:
 class Parts:
     """A workbook whose parts are read one by one; ``broken`` names those that cannot be."""
 
-    def __init__(self, package: io.BytesIO) -> None:
-        self._archive = zipfile.ZipFile(package)
-        self._names = {name.lower(): name for name in self._archive.namelist()}
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._tree = package.tree
+        self.title = package.title
         self.broken: list[str] = []
-        main = self._related("").get("officeDocument", ["xl/workbook.xml"])[0]
-        related = self._related(main)
-        book = self._guarded("workbook", lambda: self._tree(main), None)
+        related = self._related(package.main)
+        book = self._guarded("workbook", lambda: self._tree(package.main), None)
         self.since_1904 = book is not None and any(_is(item, "date1904") for item in book.iter("{*}workbookPr"))
-        self.sheets = self._sheets(book, main)
+        self.sheets = self._sheets(book)
         self._texts = self._guarded("texts", lambda: self._strings(related), list[str]())
         self._styles = self._guarded("formats", lambda: self._formats(related), list[_Style]())
-
-    def title(self) -> str:
-        core = self._guarded("", lambda: self._tree("docProps/core.xml"), None)
-        return "" if core is None else core.findtext("{*}title") or ""
 
     def rows(self, sheet: Sheet, hidden: bool) -> Iterator[Row]:
         """Rows with anything in them, in the order of the file; ``hidden``: values that a format hides are shown."""
         from lxml import etree
 
-        data = self._guarded("sheet", lambda: self._read(sheet.path), b"")
+        data = self._guarded("sheet", lambda: self._package.part(sheet.path), b"")
         tail = data[data.rfind(b"sheetData>") :]
         sheet.merged = list(filter(None, (_range(match.decode("latin-1")) for match in _MERGED.findall(tail))))
         sheet.filtered = b"filterColumn" in tail
@@ -130,7 +124,7 @@ class Parts:
                 while element.getprevious() is not None:
                     del element.getparent()[0]
         except etree.XMLSyntaxError as error:
-            _check_memory(error)
+            check_memory(error)
             sheet.broken = True
 
     def comments(self, sheet: Sheet) -> list[tuple[str, str]]:
@@ -160,15 +154,15 @@ class Parts:
             texts += filter(None, ("\n".join(filter(None, map(_clean, lines))) for lines in bodies))
         return texts, counts
 
-    def _sheets(self, book: Element | None, main: str) -> list[Sheet]:
+    def _sheets(self, book: Element | None) -> list[Sheet]:
         if book is None:
-            paths = sorted(name for name in self._names.values() if re.search(r"worksheets/[^/]+\.xml$", name))
+            paths = sorted(name for name in self._package.paths() if re.search(r"worksheets/[^/]+\.xml$", name))
             return [Sheet(posixpath.basename(path).removesuffix(".xml"), path, False) for path in paths]
-        targets = {key: path for key, _, path in self._relations(main)}
+        links = self._package.relations(self._package.main)
         sheets = []
         for number, item in enumerate(book.iter("{*}sheet"), 1):
             key = next((str(value) for name, value in item.attrib.items() if str(name).endswith("}id")), "")
-            path = targets.get(key, f"xl/worksheets/sheet{number}.xml")
+            path = links[key].target if key in links else f"xl/worksheets/sheet{number}.xml"
             sheets.append(Sheet(_clean(item.get("name")), path, item.get("state", "visible") != "visible"))
         return sheets
 
@@ -247,54 +241,25 @@ class Parts:
     def _related(self, path: str) -> Mapping[str, list[str]]:
         """Paths of the parts that a part names, by the last word of their kind."""
         found: dict[str, list[str]] = {}
-        for _, kind, target in self._relations(path):
-            found.setdefault(kind, []).append(target)
-        return found
-
-    def _relations(self, path: str) -> list[tuple[str, str, str]]:
-        folder, name = posixpath.split(path)
-        rels = posixpath.join(folder, "_rels", f"{name}.rels")
-        tree = self._guarded("", lambda: self._tree(rels), None)
-        found = []
-        for item in () if tree is None else tree.iter("{*}Relationship"):
-            target = posixpath.join("/", folder, (item.get("Target") or "").replace("\\", "/"))
-            if item.get("TargetMode") != "External":
-                kind = posixpath.basename(item.get("Type") or "")
-                found.append((item.get("Id") or "", kind, posixpath.normpath(target).lstrip("/")))
+        for link in self._package.relations(path).values():
+            if not link.external:
+                found.setdefault(link.kind, []).append(link.target)
         return found
 
     def _all(self, path: str, tag: str) -> list[Element]:
         tree = self._guarded(tag, lambda: self._tree(path), None)
         return [] if tree is None else list(tree.iter(f"{{*}}{tag}"))
 
-    def _tree(self, path: str) -> Element:
-        from lxml import etree
-
-        return etree.fromstring(self._read(path), etree.XMLParser(resolve_entities=False, no_network=True))
-
-    def _read(self, path: str) -> bytes:
-        return self._archive.read(self._names[path.lower()])
-
     def _guarded(self, what: str, read: Callable[[], Found], instead: Found) -> Found:
         """What ``read`` gives, or ``instead`` where the part is missing or broken."""
-        from lxml import etree
-
         try:
             return read()
-        except KeyError:
-            if what in ("texts", "formats"):  # many programs write neither
+        except PART_FAULTS as error:
+            if isinstance(error, KeyError) and what in ("texts", "formats"):  # many programs write neither
                 return instead
-        except (etree.XMLSyntaxError, ValueError, zipfile.BadZipFile) as error:
-            _check_memory(error)
         if what:
             self.broken.append(what)
         return instead
-
-
-def _check_memory(error: Exception) -> None:
-    """The XML parser tells of full memory as of a mistake in the file."""
-    if getattr(error, "code", None) == _NO_MEMORY:
-        raise MemoryError from error
 
 
 def _is(element: Element, name: str) -> bool:

@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted, SourceMislabelled
 from engine.knowledge.loaders import office
-from engine.knowledge.loaders.office import checked_package
+from engine.knowledge.loaders.office import Package
 from engine.knowledge.loaders.word import load_word
 from tests.support import office_files as made
 
@@ -21,20 +21,20 @@ def test_a_zip_bomb_is_refused_by_what_it_states_before_anything_is_unpacked() -
     bomb = made.zip_bomb(WORD, megabytes=60)
     assert len(bomb) < 150_000
     with pytest.raises(SourceBomb, match=r"would unpack to 61 MB; the limit is 32 MB"):
-        checked_package("a.docx", bomb, ".docx")
+        Package("a.docx", bomb, ".docx")
 
 
 def test_a_part_that_states_less_than_it_holds_is_damaged() -> None:
     data = made.with_parts(WORD, {"word/document.xml": b"<a>" + b" " * 100_000 + b"</a>"})
     data = data.replace(struct.pack("<I", 100_007), struct.pack("<I", 50))
     with pytest.raises(SourceDamaged):
-        checked_package("a.docx", data, ".docx")
+        Package("a.docx", data, ".docx")
 
 
 def test_too_many_parts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(office, "MOST_PARTS", 5)
     with pytest.raises(SourceBomb, match="parts; the limit is 5"):
-        checked_package("a.docx", WORD, ".docx")
+        Package("a.docx", WORD, ".docx")
 
 
 @pytest.mark.parametrize("part", ["word/document.xml", "word/styles.xml", "docProps/core.xml", "_rels/.rels"])
@@ -73,21 +73,21 @@ def test_names_that_point_outside_are_parts_like_others_and_write_nothing() -> N
 
 def test_passwords_old_formats_and_other_files_are_told_apart() -> None:
     with pytest.raises(SourceEncrypted):
-        checked_package("a.docx", made.encrypted_office(), ".docx")
+        Package("a.docx", made.encrypted_office(), ".docx")
     with pytest.raises(SourceMislabelled, match="an old Office document"):
-        checked_package("a.docx", made.old_office(), ".docx")
+        Package("a.docx", made.old_office(), ".docx")
     with pytest.raises(SourceMislabelled, match="a Word document"):
-        checked_package("a.xlsx", WORD, ".xlsx")
+        Package("a.xlsx", WORD, ".xlsx")
     with pytest.raises(SourceMislabelled, match="a PDF document"):
-        checked_package("a.docx", b"%PDF-1.4", ".docx")
+        Package("a.docx", b"%PDF-1.4", ".docx")
     plain = io.BytesIO()
     with zipfile.ZipFile(plain, "w") as archive:
         archive.writestr("notes.txt", "x")
     with pytest.raises(SourceMislabelled, match="a ZIP archive"):
-        checked_package("a.docx", plain.getvalue(), ".docx")
+        Package("a.docx", plain.getvalue(), ".docx")
 
 
 @pytest.mark.parametrize("length", [30, 1000, len(WORD) // 2, len(WORD) - 10])
 def test_a_file_that_was_cut_short_is_damaged(length: int) -> None:
     with pytest.raises(SourceDamaged, match="cut short"):
-        checked_package("a.docx", WORD[:length], ".docx")
+        Package("a.docx", WORD[:length], ".docx")
