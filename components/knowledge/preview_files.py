@@ -25,6 +25,7 @@ _STATES = {
 NOTES = {
     "encoding": N_("read as {encoding}, which is a guess"),
     "lines_unreadable": N_("{count} lines are no JSON and were left out: {lines}"),
+    "rows_ragged": N_("{count} rows have more or fewer cells than the header: {rows}"),
     "rows_cut": N_("only the first {kept} rows are used"),
     "slides_without_text": N_("{count} slides hold no text: {slides}"),
     "blocks_broken": N_("{count} paragraphs, tables or shapes cannot be read and were left out"),

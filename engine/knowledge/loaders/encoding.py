@@ -132,7 +132,10 @@ def _decoded(data: bytes) -> Decoded | None:
     if text is not None and "\x00" not in text:
         return Decoded(text, "utf-8")
     if b"\x00" in data:
-        return _utf_16_without_mark(data)
+        # Some programs write a zero here and there, and broken downloads end with many.
+        plain = data.rstrip(b"\x00") if data.endswith(bytes(4)) else data
+        stray = plain.count(b"\x00") <= _MOST_CONTROL * len(plain)
+        return _utf_16_without_mark(data) or (_decoded(plain.replace(b"\x00", b"")) if stray else None)
     return _gb18030(data) or _by_statistics(data)
 
 

@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Literal
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Section, note
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, note, numbers
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.markdown import encoding_notes
-from engine.knowledge.loaders.tables import table_lines
+from engine.knowledge.loaders.tables import header_rows, table_lines
 from engine.messages import N_
 
 MOST_ROWS = 50_000
@@ -31,8 +31,21 @@ def load_separated(name: str, data: bytes, _hidden: bool = False) -> Contents:
     notes = encoding_notes(decoded)
     if len(rows) > MOST_ROWS:
         notes += (note("rows_cut", kept=MOST_ROWS),)
+    ragged = _ragged(rows[:MOST_ROWS])
+    if ragged:
+        notes += (note("rows_ragged", count=len(ragged), rows=numbers(ragged)),)
     body = "\n".join(Allowance(name, len(data)).lines(table_lines(rows[:MOST_ROWS])))
-    return Contents("", (Section((), body),), notes=notes, encoding=decoded.encoding)
+    read = {"rows": sum(any(row) for row in rows[:MOST_ROWS])}
+    return Contents("", (Section((), body),), notes=notes, encoding=decoded.encoding, read=read)
+
+
+def _ragged(rows: list[list[str]]) -> list[int]:
+    """Rows, from 1, with other cells than the header has columns: values of theirs may stand under the wrong one."""
+    filled = [(number, row) for number, row in enumerate(rows, 1) if any(row)]
+    places = header_rows([row for _, row in filled[:10]])
+    width = len(filled[places.start][1]) if places else 0
+    below = filled[places.stop :] if places else []
+    return [number for number, row in below if len(row) < width or any(row[width:])]
 
 
 def separated_rows(name: str, data: bytes) -> tuple[Decoded, list[list[str]]]:

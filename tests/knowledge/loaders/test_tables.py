@@ -161,3 +161,22 @@ def test_every_text_of_a_table_stands_in_a_rectangle_of_its_own(shape: list[list
             down_to, right_to = max(y for y, _ in places), max(x for _, x in places)
             assert len(places) == (down_to - down + 1) * (right_to - column + 1)
             assert down_to == min(down + cell.rows, len(made)) - 1
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "notes"),
+    [
+        (
+            b"item,dose\na,5,spare\nb\nc,7\nd,8,\n",
+            "- item: a; dose: 5; spare\n- item: b\n- item: c; dose: 7\n- item: d; dose: 8",
+            (note("rows_ragged", count=2, rows="2-3"),),
+        ),
+        (b"List of 2024\nitem,dose\na,5\n", "List of 2024\n- item: a; dose: 5", ()),
+        (b"1,2\n3\n", "| 1 | 2 |\n| 3 |", ()),
+        (b"item,dose\na,\x005" + b"\nc,9" * 40, "- item: a; dose: 5" + "\n- item: c; dose: 9" * 40, ()),
+        ("名称;剂量\n甲;5\n".encode("gbk") + bytes(5000), "- 名称: 甲; 剂量: 5", ()),
+    ],
+)
+def test_rows_of_other_lengths_are_counted_and_stray_zeros_are_no_harm(data: bytes, text: str, notes: object) -> None:
+    contents = load_separated("a.csv", data)
+    assert (contents.sections[0].text, contents.notes) == (text, notes)
