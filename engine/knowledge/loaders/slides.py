@@ -153,7 +153,8 @@ class _Deck:
                 with self._package.guarded("blocks_broken"):
                     yield from self._shape(inner)
         elif shape.tag in (f"{_P}pic", f"{_P}contentPart"):
-            self._lost["pictures_not_read"] += 1
+            moving = shape.find(f".//{A}videoFile") is not None or shape.find(f".//{A}audioFile") is not None
+            self._lost["files_not_read" if moving else "pictures_not_read"] += 1
             yield picture_text(about)
         elif shape.tag == f"{_P}graphicFrame":
             yield self._frame(shape) or picture_text(about)

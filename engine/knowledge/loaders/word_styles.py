@@ -11,6 +11,7 @@ from engine.knowledge.loaders.numbering import Numbering, is_on, value_of, whole
 CONTENTS = -1
 """The level of a line in a table of contents, which says nothing of its own."""
 _DEEPEST_STYLE = 12
+_LISTS = ("list bullet", "list number")
 _BODY_TEXT = 9
 """The outline level that means no heading."""
 
@@ -47,7 +48,7 @@ class Styles:
                 key = above.get(f"{W}styleId") or ""
                 level = level or value_of(inherited, "ilvl") or str(self.numbering.level_of(number, key))
         if own is None and not number:
-            listed = any(value_of(above, "name").lower().startswith("list ") for above in self._of(style))
+            listed = any(value_of(above, "name").lower().startswith(_LISTS) for above in self._of(style))
             return ("", 0) if listed else None
         return (number, whole_number(level))
 

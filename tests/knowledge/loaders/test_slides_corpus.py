@@ -167,6 +167,12 @@ CASES: dict[str, tuple[bytes, str, dict[str, int]]] = {
     ),
     "charts": (drawn(charted), CHARTS, {}),
     "pictures, groups and hidden shapes": (drawn(pictured), "[Picture: 泵的剖面]\n\n组里", {"pictures_not_read": 1, "shapes_hidden": 1}),
+    "films": (
+        with_shapes('<p:pic><p:nvPicPr><p:cNvPr id="8" name="n" descr="演示"/><p:cNvPicPr/><p:nvPr><a:videoFile/></p:nvPr>'
+                    "</p:nvPicPr></p:pic>"),
+        "[Picture: 演示]",
+        {"files_not_read": 1},
+    ),
     "SmartArt": (
         with_shapes(FRAME.format('<dgm:relIds r:dm="d1"/>'), {"ppt/diagrams/data1.xml": DIAGRAM},
                     link("diagramData", "d1", "../diagrams/data1.xml")),

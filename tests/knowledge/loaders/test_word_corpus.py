@@ -200,6 +200,15 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
         [((), "- 序号: 1; 项目: 甲; 价: 3\n- 序号: 2; 项目: 乙; 价: 4\n\n3 后")],
         {},
     ),
+    "styles of lists without a numbering": (
+        word(
+            p("点", own='<w:pStyle w:val="B"/>') + p("段", own='<w:pStyle w:val="P"/>'),
+            styles='<w:style w:styleId="B"><w:name w:val="List Bullet"/></w:style>'
+            '<w:style w:styleId="P"><w:name w:val="List Paragraph"/></w:style>',
+        ),
+        [((), "- 点\n\n段")],
+        {},
+    ),
     "bullets": (
         word(numbered("外", 0) + numbered("里", 1), numbering=numbering(levels(("bullet", "\uf0b7"), ("bullet", "o")))),
         [((), "- 外\n  - 里")],
