@@ -52,7 +52,7 @@ function line(root, view, row, place) {
   name.onclick = () => view.press(row.source);
   return el("tr", { role: "row", "data-place": place, class: row.source === opened ? "open" : "" }, [
     cell("select", "", fixed ? [] : [box]),
-    cell("source", "", [name, row.title ? el("div", { class: "muted small" }, [row.title]) : ""]),
+    cell("source", "", [name, row.title ? el("div", { class: "muted small" }, [row.title]) : "", row.missing ? el("div", { class: "small warn-ink" }, [row.missing]) : ""]),
     cell("kind", "", [row.kind]),
     cell("passages num", words.passages, [row.passages]),
     cell("added", "", [moment(row.added, lang)]),

@@ -12,7 +12,8 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.common.phrases import section_text
 from components.knowledge.draw import draw_knowledge
-from components.knowledge.source_list import lines_text
+from components.knowledge.preview_files import NOTED
+from components.knowledge.source_list import account_nodes, lines_text
 from engine.library.values import ChunkOptions, PreviewedSource
 from engine.roles import StoredPassage
 
@@ -56,7 +57,9 @@ def chunk_cards(source: PreviewedSource, chunks: ChunkOptions, words: Words, *, 
     # Of a few passages the bars would look like a stray mark.
     row = [_sizes(source.tokens, chunks)] if len(source.tokens) >= _ENOUGH_FOR_BARS else []
     title = node("div", "head", heading, *row)
-    draw_knowledge([title, node("div", "muted small", " · ".join(head))], words, key=f"{key}_head")
+    # Of a few notes the row of the file tells them all.
+    account = account_nodes(source.account, words) if len(source.account.notes) > NOTED else []
+    draw_knowledge([title, node("div", "muted small", " · ".join(head)), *account], words, key=f"{key}_head")
     shown = page_of(list(zip(passages, source.tokens, shared, strict=True)), _A_PAGE, key=f"{key}_page")
     cards = [_card(passage, tokens, begun, chunks, words) for passage, tokens, begun in shown]
     draw_knowledge([node("div", "chunks", *cards)], words, key=f"{key}_cards")

@@ -13,6 +13,7 @@ from components.common.phrases import fault_text
 from components.common.spreadsheet import table_csv
 from components.knowledge.draw import draw_knowledge
 from components.labels.knowledge import JOB_KINDS, JOB_STATES
+from engine.library.accounts import note_text
 from engine.library.values import JobState, JobStatus
 from engine.messages import N_, NC_
 from engine.model.values import Fault
@@ -222,6 +223,14 @@ def _report(job: JobStatus, words: Words) -> list[Node]:
     parts = []
     if job.failed:
         lines = [_failed(name, fault, words) for name, fault in job.failed]
+        parts.append(node("ul", "report", *lines[:_SHOWN], *_more(len(lines), words)))
+    noted: dict[str, list[str]] = {}
+    for name, note in job.notes:
+        noted.setdefault(name, []).append(note_text(note, words))
+    if noted:
+        lines = [
+            _line("warn", "!", words("{name} went in:", name=name), " · ".join(said)) for name, said in noted.items()
+        ]
         parts.append(node("ul", "report", *lines[:_SHOWN], *_more(len(lines), words)))
     gone_in = [
         *(_line("pass", "✓", words("{name}", name=name)) for name in job.added),

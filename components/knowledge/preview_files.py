@@ -12,7 +12,8 @@ from components.common.markup import Node, button, chip, figure, node
 from components.common.phrases import fault_text
 from components.knowledge.draw import draw_knowledge
 from components.labels.runs import SOURCE_KIND_NAMES
-from engine.library.values import Preview, PreviewedSource, SourceNote
+from engine.library.accounts import note_text, read_text
+from engine.library.values import Preview, PreviewedSource
 from engine.messages import N_
 from engine.model.values import Fault
 
@@ -20,59 +21,14 @@ _STATES = {
     "new": N_("new"),
     "replaces": N_("replaces the earlier one"),
     "same": N_("same as {same}, skipped"),
-}
-
-NOTES = {
-    "encoding": N_("read as {encoding}, which is a guess"),
-    "lines_unreadable": N_("{count} lines are no JSON and were left out: {lines}"),
-    "rows_ragged": N_("{count} rows have more or fewer cells than the header: {rows}"),
-    "rows_cut": N_("only the first {kept} rows are used"),
-    "slides_without_text": N_("{count} slides hold no text: {slides}"),
-    "blocks_broken": N_("{count} paragraphs, tables or shapes cannot be read and were left out"),
-    "comments": N_("{count} comments were left out"),
-    "contents_lines": N_("{count} lines of a table of contents were left out; they repeat the headings"),
-    "deletions": N_("{count} tracked deletions were left out"),
-    "diagrams_not_read": N_("{count} diagrams were left out"),
-    "equations": N_("{count} equations cannot be read as text and were left out"),
-    "headers_unused": N_("{count} headers or footers that no page shows were left out"),
-    "hidden_text": N_("{count} stretches of hidden text were left out"),
-    "parts_broken": N_("{count} parts inside the file are missing or broken; whatever could be read of them went in"),
-    "shapes_hidden": N_("{count} hidden shapes were left out"),
-    "slides_hidden": N_("{count} hidden slides were left out: {slides}"),
-    "slides_unreadable": N_("{count} slides cannot be read and were left out: {slides}"),
-    "symbols": N_("{count} symbols of unknown fonts were left out"),
-    "sheets_empty": N_("{count} sheets are empty: {sheets}"),
-    "sheets_hidden": N_("{count} hidden sheets were left out: {sheets}"),
-    "sheets_unreadable": N_("{count} sheets cannot be read, or not to their end: {sheets}"),
-    "rows_hidden": N_("{count} hidden rows were left out"),
-    "rows_filtered": N_("{count} rows that a filter hides were left out"),
-    "columns_hidden": N_("{count} hidden columns were left out"),
-    "values_not_shown": N_("{count} values that their number format hides were left out"),
-    "cells_unreadable": N_("{count} cells cannot be read"),
-    "formulas_without_value": N_("{count} formulas were saved without their value and stand as formulas: {cells}"),
-    "page_heads_not_read": N_("{count} heads and feet of printed pages were left out"),
-    "charts_not_read": N_("{count} charts were left out"),
-    "pictures_not_read": N_("{count} pictures were left out"),
-    "files_not_read": N_("{count} files inside this one were left out"),
-    "workbook_unreadable": N_("its list of sheets cannot be read: sheets go by the names of their files"),
-    "texts_unreadable": N_("its texts cannot be read: cells that hold one are empty"),
-    "formats_unreadable": N_("its number formats cannot be read: numbers and dates stand as they are stored"),
-    "pages_without_text": N_("{count} pages hold no text: {pages}"),
-    "pages_to_recognise": N_("{count} pages are pictures; recognising their text takes about {minutes} min: {pages}"),
-    "pages_recognised": N_(
-        "{count} pages are pictures whose text was recognised, on average {confidence}% sure: {pages}"
-    ),
-    "pages_not_recognised": N_("{count} pages are pictures whose text could not be recognised in time: {pages}"),
-    "pages_garbled": N_("the fonts of {count} pages do not say which characters they draw: {pages}"),
-    "outline_unreadable": N_("its outline cannot be read: sections go by pages"),
-    "end_missing": N_("its end is missing: pages may be missing too"),
-    "form_not_read": N_("its form needs the program that it was made with, and was not read"),
-    "pages_unreadable": N_("{count} pages cannot be read and were left out: {pages}"),
+    "recorded": N_("there already; its reading is recorded"),
 }
 
 FileState = Literal["new", "replaces", "same", "failed"]
 FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed")
 
+NOTED = 3
+"""Notes of one file that its row has room for; all stand where the file is open."""
 _OPEN = "open:"
 _LOOKS: dict[FileState, tuple[str, str]] = {
     "new": ("pass", "✓"),
@@ -122,6 +78,9 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
         figure(words("Tokens"), count_text(tokens), words("estimated · {mean} a passage", mean=mean)),
         figure(words("Time"), time, words(note)),
     ]
+    partly = sum(bool(item.account.left_out) for item in used)
+    if partly:
+        figures.append(figure(words("Read in part"), count_text(partly), words("with what was left out"), look="warn"))
     if preview.failed:
         number = count_text(len(preview.failed))
         figures.append(figure(words("Cannot be used"), number, words("with reason and remedy below"), look="warn"))
@@ -164,12 +123,16 @@ def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
         title=words("Show how it is cut"),
         aria_pressed="true" if opened else "false",
     )
-    notes = [node("div", "small warn-ink", f"! {note_text(note, words)}") for note in source.notes]
-    state = chip(look, f"{sign} {words(_STATES[item.state], same=source.same_as)}")
+    noted = [f"! {note_text(note, words)}" for note in source.account.notes]
+    if len(noted) > NOTED:
+        noted[NOTED:] = [words("… and {n} more", n=len(noted) - NOTED)]
+    told = [node("div", "muted small", read_text(source.account, words))] if source.account.read else []
+    told += [node("div", "small warn-ink", text) for text in noted]
+    state = chip(look, f"{sign} {words(_STATES['recorded' if source.recorded else item.state], same=source.same_as)}")
     return node(
         "div",
         f"line{' on' if opened else ''}{' same' if source.same_as else ''}",
-        node("div", "name", title, node("div", "muted small num", _facts(source, words)), *notes),
+        node("div", "name", title, node("div", "muted small num", _facts(source, words)), *told),
         node("div", "state", state),
     )
 
@@ -197,10 +160,3 @@ def _failed_row(item: PreviewedFile, words: Words) -> Node:
     named = node("div", "name", node("span", "title", item.name), why)
     state = chip(look, f"{sign} {words('cannot be used')}", item.fault.code if item.fault else "")
     return node("div", "line failed", named, node("div", "state", state))
-
-
-def note_text(note: SourceNote, words: Words) -> str:
-    """A note of a loader in words; one of a later version is shown by its code and what it says."""
-    if note.code in NOTES:
-        return words(NOTES[note.code], **note.params)
-    return " · ".join((note.code, *note.params.values()))

@@ -14,7 +14,9 @@ from components.common.markup import Node, chip, node, nothing, script
 from components.common.phrases import section_text
 from components.knowledge.draw import draw_knowledge
 from components.labels.runs import SOURCE_KIND_NAMES
+from engine.library.accounts import account_lines, note_text
 from engine.messages import NC_
+from engine.model.values import Account
 from engine.roles import SourceInfo, StoredPassage
 
 _A_PAGE = 20
@@ -82,12 +84,23 @@ def source_list(
     )
 
 
-def source_heading(source: SourceInfo, words: Words) -> None:
-    """Title and name of the source that is open."""
+def source_heading(source: SourceInfo, words: Words, *, fixed: bool = False) -> None:
+    """Title and name of the source that is open, and the account of its reading; a ``fixed`` one cannot be replaced."""
     named = (node("span", "muted small", source.source),) if source.title and source.title != source.source else ()
     kind = chip("plain", words(SOURCE_KIND_NAMES[source.kind]))
     head = node("div", "head", node("strong", "", source.title or source.source), kind, *named)
-    draw_knowledge((head,), words, key="kb_opened")
+    account = account_nodes(source.account, words)
+    if source.account is None and not fixed:
+        account.append(node("div", "muted small", words("Add the file again to have it recorded.")))
+    draw_knowledge((head, *account), words, key="kb_opened")
+
+
+def account_nodes(account: Account | None, words: Words) -> list[Node]:
+    """What was read of a source and what was left out, a line each."""
+    return [
+        node("div", "small warn-ink", f"! {line.text}") if line.missing else node("div", "muted small", line.text)
+        for line in account_lines(account, words)
+    ]
 
 
 def passage_list(passages: Sequence[StoredPassage], words: Words, *, key: str) -> None:
@@ -104,7 +117,17 @@ def _row(item: SourceInfo, words: Words) -> dict[str, str]:
         "kind": words(SOURCE_KIND_NAMES[item.kind]),
         "passages": count_text(item.passages),
         "added": item.added_at,
+        "missing": _missing(item.account, words),
     }
+
+
+def _missing(account: Account | None, words: Words) -> str:
+    """What of a source is missing, on one line; of several notes the first and how many more there are."""
+    if account is None or not account.left_out:
+        return ""
+    first, *others = account.left_out
+    more = f" · {words('… and {n} more', n=len(others))}" if others else ""
+    return f"! {note_text(first, words)}{more}"
 
 
 def _passage(item: StoredPassage, words: Words) -> Node:

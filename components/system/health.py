@@ -93,11 +93,18 @@ _PLAIN = ("path", "address", "package", "variable", "model")
 _SIZES = {"dim": N_("{n} dimensions"), "concurrency": N_("chat models grade {n} passages at once, as set")}
 _COUNTED = {
     "collections": NN_("1 collection", "{n} collections"),
+    "sources": NN_("1 source", "{n} sources"),
+    "read_in_part": NN_("1 source read in part", "{n} sources read in part"),
+    "not_recorded": NN_(
+        "1 source without a record of what was left out", "{n} sources without a record of what was left out"
+    ),
     "passages": NN_("1 passage", "{n} passages"),
     "graphs": NN_("1 graph", "{n} graphs"),
     "runs": NN_("1 run", "{n} runs"),
     "models": NN_("1 model", "{n} models"),
 }
+_ONLY_SOME = ("read_in_part", "not_recorded")
+"""Counts that are said where there are any."""
 _USES = {"chat": N_("{n} chat"), "embedding": N_("{n} embed")}
 MODELS = "models"
 """The action of the button that leads to the models."""
@@ -172,7 +179,7 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
     found += [
         words.count(*text, int(detail[name]), n=count_text(int(detail[name])))
         for name, text in _COUNTED.items()
-        if name in detail
+        if name in detail and (detail[name] != "0" or name not in _ONLY_SOME)
     ]
     found += [words(text, n=detail[name]) for name, text in _USES.items() if name in detail]
     return [text for text in (*found, *_measures(item, words)) if text]

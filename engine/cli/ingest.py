@@ -15,6 +15,7 @@ from rich.progress import Progress
 
 from engine.cli.graph import GraphsHere, build_graph, follow
 from engine.cli.jobs import app_with_the_store, bar_on, job_over
+from engine.cli.sources import print_account
 from engine.errors import AppRefused, SourceTooLarge, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
@@ -22,8 +23,10 @@ from engine.knowledge.load import suffixes
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.preview import preview
 from engine.knowledge.rates import rate_of, usual_rate
+from engine.library.accounts import English, note_text
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.model.config import RoleModel
+from engine.model.values import SourceNote
 from engine.roles import SourceInfo
 from engine.running.running_app import RunningApp
 from engine.settings import Settings
@@ -187,7 +190,7 @@ def ingest_there(
                     report = _followed(app, report, item.name, bar)
             except WorkbenchError as error:
                 report = {"failed": [{"name": item.name, "fact": error.fact, "remedy": error.remedy}]}
-            for key in ("added", "replaced", "skipped", "failed", "passages"):
+            for key in ("added", "replaced", "skipped", "failed", "notes", "passages"):
                 if key in report:
                     total[key] = total[key] + report[key] if key in total else report[key]
     return total
@@ -255,20 +258,18 @@ def _print_preview(found: Preview) -> None:
     console = Console(soft_wrap=True)
     for source in found.sources:
         fate = f"[yellow]=[/] the same as {escape(source.same_as)}" if source.same_as else ""
+        fate += ", what was read of it is recorded" if source.recorded else ""
         fate = fate or ("[cyan]↻[/] replaces its former version" if source.replaces else "[green]+[/] new")
         facts = [source.format, source.encoding, f"{len(source.passages)} passages", f"{sum(source.tokens)} tokens"]
-        notes = [note.code.replace("_", " ") + _params(note.params) for note in source.notes]
-        told = " · ".join(escape(part) for part in (*facts, *notes) if part)
+        told = " · ".join(escape(part) for part in facts if part)
         console.print(f"{escape(source.name)}: {fate} · {told}")
+        if source.recorded or not source.same_as:
+            print_account(source.account, console)
     for name, fault in found.failed:
         console.print(f"[red]✗[/] {escape(name)}: {escape(fault.fact)} {escape(fault.remedy)}")
     where = "here" if found.measured else "on a common machine"
     time = f", about {found.seconds:.0f} s {where}" if found.seconds is not None else ""
     console.print(f"To embed: {found.passages} passages{time}. Files that cannot be used: {len(found.failed)}.")
-
-
-def _params(params: Mapping[str, str]) -> str:
-    return f" ({', '.join(params.values())})" if params else ""
 
 
 def print_report(report: Mapping[str, Any], console: Console) -> int:
@@ -279,6 +280,9 @@ def print_report(report: Mapping[str, Any], console: Console) -> int:
         console.print(f"[yellow]=[/] {escape(item['name'])}: already in the collection as {escape(item['same_as'])}")
     for name in report.get("replaced", []):
         console.print(f"[cyan]↻[/] {escape(str(name))}: replaced")
+    for note in report.get("notes", []):
+        text = note_text(SourceNote(note["code"], dict(note["params"])), English())
+        console.print(f"[yellow]![/] {escape(note['name'])}: {escape(text)}")
     added = len(report.get("added", []))
     console.print(
         f"{added} added, {len(report.get('replaced', []))} replaced, {len(report.get('skipped', []))} skipped, "

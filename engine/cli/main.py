@@ -35,6 +35,7 @@ from engine.cli.load import add_load
 from engine.cli.move_data import add_move_data
 from engine.cli.record_printing import print_record
 from engine.cli.serve import add_options
+from engine.cli.sources import add_sources
 from engine.errors import AppRefused, ModelError, WorkbenchError
 from engine.messages import CONTEXT_END
 from engine.model.config import (
@@ -118,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     add_judgements(commands)
     add_import_traces(commands)
     add_fits(commands)
+    add_sources(commands)
     add_history(commands)
     add_export_traces(commands)
     add_doctor(commands)

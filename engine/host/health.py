@@ -2,8 +2,8 @@
 
 Keys of ``PartHealth.detail`` by part, where the fact is known:
 
-- ``knowledge``: kind (embedded, server), address, database, version, opened_in_s, collections, passages;
-  state (opening)
+- ``knowledge``: kind (embedded, server), address, database, version, opened_in_s, collections, sources, passages;
+  read_in_part (sources with something left out), not_recorded (sources of which that is not known); state (opening)
 - ``connection``: address, passages, model; a ``warning`` was not looked at yet
 - ``graphs``: kind (graph_file, neo4j), path or address, version, bytes, graphs
 - ``records``: path, bytes, runs
@@ -149,7 +149,13 @@ async def _knowledge(resources: Resources, looking: asyncio.Task[list[Collection
         own = [info for info in await asyncio.shield(looking) if not info.address]
     except WorkbenchError as failure:
         return [PartHealth("knowledge", "down", facts, Fault.of(failure))]
-    facts |= {"collections": str(len(own)), "passages": str(sum(info.passages for info in own))}
+    facts |= {
+        "collections": str(len(own)),
+        "sources": str(sum(info.sources for info in own)),
+        "read_in_part": str(sum(info.incomplete for info in own)),
+        "not_recorded": str(sum(info.unaccounted for info in own)),
+        "passages": str(sum(info.passages for info in own)),
+    }
     if knowledge.opened_in_s is not None:
         facts["opened_in_s"] = f"{knowledge.opened_in_s:.2f}"
     return [PartHealth("knowledge", "ok", facts)]

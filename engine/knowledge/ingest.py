@@ -207,11 +207,16 @@ async def _write_all(into: Into, journal: Journal, chunks: ChunkOptions, ahead: 
 
 async def _record_read_again(into: Into, entries: Sequence[Entry], present: Mapping[str, SourceInfo]) -> None:
     """Record what was read of sources that came again as they are: earlier versions recorded nothing, or less."""
-    again = (entry for entry in entries if entry.state == "duplicate" and entry.same_as == entry.name)
-    read = {entry.name: entry.account for entry in again if entry.account is not None and entry.name in present}
-    changed = {name: account for name, account in read.items() if account != present[name].account}
+    changed = {entry.name: entry.account for entry in entries if entry.account and to_record(entry, present)}
     if changed:
         await wholly(into.store.record_accounts(into.collection, changed))
+
+
+def to_record(entry: Entry, present: Mapping[str, SourceInfo]) -> bool:
+    """Whether a source that is there as it is has another account, or none."""
+    there = present.get(entry.name)
+    again = entry.state == "duplicate" and entry.same_as == entry.name
+    return again and there is not None and entry.account is not None and entry.account != there.account
 
 
 def _lacks_summaries(info: SourceInfo | None) -> bool:

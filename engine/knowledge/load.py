@@ -134,7 +134,7 @@ def load_bytes(
         format=_suffix(name).removeprefix("."),
         encoding=contents.encoding,
         notes=contents.notes,
-        read=contents.read,
+        read=contents.read or {"sections": len(sections)},
         hidden=hidden,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.errors import SourceError
 from engine.knowledge.chunk import chunk, tokens
-from engine.knowledge.ingest import plan, read_document
+from engine.knowledge.ingest import plan, read_document, to_record
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import Entry
 from engine.knowledge.load import DEFAULT_LIMIT_MB
@@ -47,15 +47,20 @@ def preview(
             bad.append((item.name, Fault.of(error)))
             continue
         sources[position] = found
-        entries.append(Entry(position, item.name, "read", content_hash, len(found.passages)))
+        # Until the text of pictures is recognised, an account is not the one that will be kept.
+        pending = any(note.code == "pages_to_recognise" for note in found.account.notes)
+        account = None if pending else found.account
+        entries.append(Entry(position, item.name, "read", content_hash, len(found.passages), account=account))
+    there = {info.source: info for info in present}
     shown: list[PreviewedSource] = []
     to_embed = 0.0
     passages = 0
-    for entry in plan(entries, present, chunks):
+    for entry in plan(entries, there.values(), chunks):
         if entry.state == "superseded":
             continue
         source = sources[entry.position]
-        shown.append(replace(source, same_as=entry.same_as, replaces=entry.state == "replaces"))
+        recorded = to_record(entry, there)
+        shown.append(replace(source, same_as=entry.same_as, replaces=entry.state == "replaces", recorded=recorded))
         if entry.state != "duplicate":
             passages += len(source.passages)
             to_embed += sum(source.tokens)
@@ -77,7 +82,7 @@ def _looked_at(item: IngestItem, chunks: ChunkOptions, limit_mb: float) -> tuple
         encoding=document.encoding,
         passages=cut,
         tokens=tuple(round(tokens(passage.text)) for passage in cut),
-        notes=document.notes,
+        account=document.account,
     )
     return source, document.content_hash
 

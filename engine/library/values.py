@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from engine.errors import InvalidConfig
-from engine.model.values import Fault, PassageId, SourceKind
+from engine.model.values import Account, Fault, PassageId, SourceKind
 from engine.model.values import SourceNote as SourceNote  # noqa: PLC0414  read from here by pages and components
 from engine.roles import CollectionInfo, StoredPassage
 
@@ -83,11 +83,14 @@ class PreviewedSource:
     passages: tuple[StoredPassage, ...]
     tokens: tuple[int, ...]
     """Estimated tokens of each passage."""
-    notes: tuple[SourceNote, ...] = ()
+    account: Account = field(default_factory=Account)
+    """What was read of it and what was left out."""
     same_as: str = ""
     """Source of the collection, or earlier file of the batch, with the same content; this one will be skipped."""
     replaces: bool = False
     """A source of this name with other content is there and will be replaced."""
+    recorded: bool = False
+    """It is there as it is, and only what was read of it will be recorded."""
 
 
 @dataclass(frozen=True, slots=True)

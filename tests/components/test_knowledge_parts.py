@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +17,7 @@ from components.knowledge.chunk_sliders import usable
 from components.knowledge.collection_cards import matching
 from components.knowledge.found_passages import found_csv
 from components.knowledge.job_list import failed_csv
-from components.knowledge.preview_files import NOTES, files_of, note_text
+from components.knowledge.preview_files import files_of
 from components.knowledge.source_list import lines_text
 from engine.library.values import (
     ChunkOptions,
@@ -27,7 +25,6 @@ from engine.library.values import (
     Preview,
     PreviewedSource,
     ProposedModel,
-    SourceNote,
 )
 from engine.model.values import Fault, PassageId
 from engine.roles import CollectionInfo, StoredPassage
@@ -130,11 +127,6 @@ def test_files_that_cannot_be_used_come_first_and_every_file_has_one_state() -> 
     ]
 
 
-def test_a_note_of_a_loader_is_worded_and_an_unknown_one_is_shown_as_it_is() -> None:
-    assert note_text(SourceNote("rows_cut", {"kept": "100"}), EN) == "only the first 100 rows are used"
-    assert note_text(SourceNote("of_tomorrow", {"n": "3"}), ZH) == "of_tomorrow · 3"
-
-
 def test_cells_of_exports_cannot_start_a_formula() -> None:
     rows = list(csv.reader(io.StringIO(failed_csv([("=cmd.md", Fault("WB3", "+x", "-1"))], EN).decode("utf-8-sig"))))
     assert rows[1] == ["'=cmd.md", "WB3", "'+x", "-1"]
@@ -146,10 +138,3 @@ def test_cells_of_exports_cannot_start_a_formula() -> None:
 def test_the_words_of_a_query_that_carry_a_subject_are_marked() -> None:
     assert query_terms("What do cats eat?") == ("cats", "eat")
     assert "血糖" in query_terms("血糖高吗")
-
-
-def test_every_note_that_a_loader_makes_has_words() -> None:
-    loaders = Path(__file__).parents[2] / "engine" / "knowledge" / "loaders"
-    made = {code for file in loaders.glob("*.py") for code in re.findall(r'note\(\s*"([a-z_]+)"', file.read_text())}
-    assert made
-    assert made <= NOTES.keys()

@@ -45,10 +45,22 @@ def test_hidden_content_is_read_where_an_item_asks_for_it_and_then_counts_as_oth
         (plain,) = preview([item], []).sources
         (whole,) = preview([replace(item, hidden=True)], []).sources
         assert [passage.text for passage in plain.passages] == ["- name: tea; price: 5"]
-        assert [note.code for note in plain.notes] == ["sheets_hidden"]
+        assert [note.code for note in plain.account.notes] == ["sheets_hidden"]
         assert [passage.text for passage in whole.passages] == ["- name: tea; price: 5", "| green | 2 |"]
-        assert whole.notes == ()
+        assert whole.account.notes == ()
         assert plain.passages[0].meta["content_hash"] != whole.passages[0].meta["content_hash"]
+
+
+def test_a_source_that_is_there_without_its_account_is_shown_to_get_it() -> None:
+    """BE-02"""
+    item = IngestItem("milk.md", data=MILK)
+    (unknown,) = preview([item], [source("milk.md", MILK)]).sources
+    assert (unknown.same_as, unknown.recorded) == ("milk.md", True)
+    account = load_bytes("milk.md", MILK).account
+    (known,) = preview([item], [replace(source("milk.md", MILK), account=account)]).sources
+    assert (known.same_as, known.recorded) == ("milk.md", False)
+    (other,) = preview([item], [source("other.md", MILK)]).sources
+    assert (other.same_as, other.recorded) == ("other.md", False)
 
 
 def test_each_readable_file_is_shown_with_its_passages_and_what_would_become_of_it() -> None:

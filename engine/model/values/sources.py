@@ -16,7 +16,7 @@ class SourceNote:
     params: dict[str, str] = field(default_factory=dict)
 
 
-GUESSES = frozenset({"encoding"})
+WHOLE = frozenset({"encoding", "pages_recognised", "pages_to_recognise", "rows_ragged", "sheets_empty"})
 """Codes of notes that say how something was read, and not that it was left out."""
 
 
@@ -33,7 +33,7 @@ class Account:
     @property
     def left_out(self) -> tuple[SourceNote, ...]:
         """Return the notes of what is missing."""
-        return tuple(note for note in self.notes if note.code not in GUESSES)
+        return tuple(note for note in self.notes if note.code not in WHOLE)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

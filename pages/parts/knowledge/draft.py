@@ -105,9 +105,9 @@ class Draft:
 
     @property
     def nothing_goes_in(self) -> bool:
-        """Whether the preview found no file that is new or changed and can be read."""
+        """Whether the preview found no file that is new or changed and can be read, and nothing to record of others."""
         preview = self.preview
-        return preview is not None and all(item.same_as for item in preview.sources)
+        return preview is not None and all(item.same_as and not item.recorded for item in preview.sources)
 
     @property
     def fault(self) -> Fault | None:

@@ -20,6 +20,7 @@ from components.knowledge.preview_files import (
 )
 from engine.engine import Engine
 from engine.knowledge.load import suffixes
+from engine.library.accounts import HIDDEN
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.messages import N_
 from pages.parts.common.remembered import remembered
@@ -79,8 +80,19 @@ def _shown(engine: Engine, preview: Preview, draft: Draft, chunks: ChunkOptions,
         st.info(words("No file that can be read was found under this path. Known kinds: {suffixes}.", suffixes=listed))
         return
     preview_totals(preview, words, key="kb_totals")
-    if not preview.passages:
+    if not draft.wanted.hidden and any(note.code in HIDDEN for item in preview.sources for note in item.account.notes):
+        st.caption(words("Hidden parts of documents stay out. Tick *Read hidden content* above to take them in."))
+    recorded = sum(item.recorded for item in preview.sources)
+    if not preview.passages and not recorded:
         st.info(words("Nothing of this would go in: all is there already or cannot be used."))
+    elif recorded:
+        st.info(
+            words.count(
+                "1 source is there already: *Import* records what was read of it.",
+                "{n} sources are there already: *Import* records what was read of them.",
+                recorded,
+            )
+        )
     readable = {item.name: item for item in preview.sources}
     opened = str(st.session_state.get(_OPENED, ""))
     if opened not in readable:

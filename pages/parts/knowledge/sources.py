@@ -23,7 +23,15 @@ _OPENED = "kb_source"
 
 def sources_panel(engine: Engine, info: CollectionInfo, words: Words) -> None:
     """Draw the list; a source that is pressed opens beside it."""
-    asked = (engine.instance, info.name, info.fingerprint, info.sources, info.passages)
+    asked = (
+        engine.instance,
+        info.name,
+        info.fingerprint,
+        info.sources,
+        info.passages,
+        info.incomplete,
+        info.unaccounted,
+    )
     sources = remembered("kb_sources", asked, lambda: engine.sources(info.name))
     if not sources:
         _none(info, words)
@@ -93,7 +101,18 @@ def _narrowed(sources: Sequence[SourceInfo], bar: st.delta_generator.DeltaGenera
         shown = matching_sources(sources, narrowing(words("Filter sources"), key="kb_filter"))
     some = len(shown) < len(sources)
     part = words("{n} of {all} sources", n=len(shown), all=len(sources))
-    bar.caption(part if some else words.count("1 source", "{n} sources", len(shown)), width="content")
+    counts = [part if some else words.count("1 source", "{n} sources", len(shown))]
+    accounts = [item.account for item in shown]
+    partly = sum(account is not None and bool(account.left_out) for account in accounts)
+    if partly:
+        counts.append(words.count("1 read in part", "{n} read in part", partly))
+    if unknown := accounts.count(None):
+        counts.append(
+            words.count(
+                "of 1 it is not recorded what was left out", "of {n} it is not recorded what was left out", unknown
+            )
+        )
+    bar.caption(" · ".join(counts), width="content")
     return shown
 
 
@@ -109,7 +128,7 @@ def _passages(engine: Engine, info: CollectionInfo, source: SourceInfo, words: W
     if st.session_state.get(_OPENED) is None:
         # Deleted a moment ago: the drawer closes with the page redrawn.
         st.rerun()
-    source_heading(source, words)
+    source_heading(source, words, fixed=info.read_only)
     if not info.read_only and may("admin"):
         if st.session_state.get("kb_deleting") == source.source:
             _confirm(engine, info.name, [source], words)
