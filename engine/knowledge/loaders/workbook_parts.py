@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.knowledge.loaders.contents import lowered, raised, struck
+from engine.knowledge.loaders.contents import marked
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.number_format import BUILT_IN, general, shown, shown_text
 from engine.knowledge.loaders.office import PART_FAULTS, Package, check_memory
@@ -74,11 +74,14 @@ class Sheet:
     """It ends where its part cannot be read further."""
 
 
+_UNMARKED = ("", False)
+
+
 @dataclass(frozen=True, slots=True)
 class _Style:
     code: str = "General"
-    mark: Callable[[str], str] | None = None
-    """Struck out, raised or lowered as a whole."""
+    mark: tuple[str, bool] = _UNMARKED
+    """Where all of it stands, and whether it is struck out."""
 
 
 class Parts:
@@ -178,7 +181,7 @@ class Parts:
         styles = []
         for item in tree.iterfind("{*}cellXfs/{*}xf"):
             font = _whole(item.get("fontId"))
-            mark = fonts[font] if font < len(fonts) else None
+            mark = fonts[font] if font < len(fonts) else _UNMARKED
             styles.append(_Style(codes.get(_whole(item.get("numFmtId")), "General"), mark))
         return styles
 
@@ -210,7 +213,7 @@ class Parts:
             else:
                 text = self._value(value, kind, style.code, sheet, hidden)
             if text:
-                cells[column] = style.mark(text) if style.mark else text
+                cells[column] = marked([(style.mark, text)])
         return cells
 
     def _value(self, value: str, kind: str, code: str, sheet: Sheet, hidden: bool) -> str:
@@ -306,25 +309,20 @@ def _plain(item: Element) -> str:
 
 def _rich(item: Element) -> str:
     """The words of a text, marked where they are raised, lowered or struck; without the reading above them."""
-    said = []
+    pieces = []
     for part in item:
         tag = str(part.tag)
         if tag.endswith("}t"):
-            said.append(part.text or "")
+            pieces.append((_UNMARKED, part.text or ""))
         elif tag.endswith("}r"):
-            words = part.findtext("{*}t") or ""
             look = part.find("{*}rPr")
-            mark = None if look is None else _mark(look)
-            said.append(mark(words) if mark else words)
-    return _clean("".join(said))
+            pieces.append((_UNMARKED if look is None else _mark(look), part.findtext("{*}t") or ""))
+    return _clean(marked(pieces))
 
 
-def _mark(font: Element) -> Callable[[str], str] | None:
-    strike = font.find("{*}strike")
-    if strike is not None and strike.get("val", "1") in _TRUE:
-        return struck
-    level = font.find("{*}vertAlign")
-    return {"superscript": raised, "subscript": lowered}.get("" if level is None else level.get("val") or "")
+def _mark(font: Element) -> tuple[str, bool]:
+    strike, level = font.find("{*}strike"), font.find("{*}vertAlign")
+    return "" if level is None else level.get("val") or "", strike is not None and strike.get("val", "1") in _TRUE
 
 
 _PLAIN = _Style()

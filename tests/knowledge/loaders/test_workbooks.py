@@ -198,9 +198,10 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
                 ["Item", "Value"],
                 ["WBC", rich("4.5 ×10", look("9", vertAlign="superscript"), "/L")],
                 [rich("CO", look("2", vertAlign="subscript")), rich(look("5", strike=True), " 7 mg")],
+                ["area", rich("m", look("1", vertAlign="superscript"), look("0", vertAlign="superscript", b=True))],
             ]
         ),
-        "- Item: WBC; Value: 4.5 ×10^9/L\n- Item: CO_2; Value: ~~5~~ 7 mg",
+        "- Item: WBC; Value: 4.5 ×10^9/L\n- Item: CO_2; Value: ~~5~~ 7 mg\n- Item: area; Value: m^10",
         (),
     ),
     "a cell struck out as a whole": (
