@@ -18,8 +18,6 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 _MONTHS = tuple("January February March April May June July August September October November December".split())
 _DAYS_ZH, _DAYS_JA = "一二三四五六日", "月火水木金土日"
 _MONTHS_ZH = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
-_ERAS = (((2019, 5, 1), "令和"), ((1989, 1, 8), "平成"), ((1926, 12, 25), "昭和"), ((1912, 7, 30), "大正"))
-_ERA_LETTERS = {"令和": "R", "平成": "H", "昭和": "S", "大正": "T"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +86,10 @@ def _shown(text: str, moment: _Moment, language: int, twelve: bool) -> str:
     match letter:
         case "y":
             return f"{moment.year % 100:02}" if width < 3 else f"{moment.year}"
-        case "e":
-            return f"{_era(moment)[1] if language == JAPANESE else moment.year:0{min(width, 2)}}"
+        case "e":  # of an era, which is left out with its name
+            return f"{moment.year}"
         case "g":
-            era = _era(moment)[0] if language == JAPANESE else ""
-            return era if width > 2 else era[:1] if width == 2 else _ERA_LETTERS.get(era, "")
+            return ""
         case "m" if width > 2:
             return _month(moment.month, width, language)
         case "m":
@@ -140,11 +137,3 @@ def _weekday(day: int, width: int, language: int) -> str:
     if language == JAPANESE:
         return f"{_DAYS_JA[day]}{'曜日' if width > 3 else ''}"
     return _DAYS[day] if width > 3 else _DAYS[day][:3]
-
-
-def _era(moment: _Moment) -> tuple[str, int]:
-    """Japanese era and the year in it; years of our own count before those known here."""
-    for start, name in _ERAS:
-        if (moment.year, moment.month, moment.day) >= start:
-            return name, moment.year - start[0] + 1
-    return "", moment.year

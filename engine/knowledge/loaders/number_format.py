@@ -38,6 +38,9 @@ _BELOW = ((operator.lt, operator.le), (operator.gt, operator.ge))
 _LONGEST_CODE = 255
 """Of a format in Excel."""
 _EXACT = Context(prec=1000, rounding=ROUND_HALF_UP)
+_FRACTION = re.compile(r"(?:(#+) )?#+/(#+|[1-9][#0-9]*)")
+_COMMAS, _SCALING = re.compile(r"(?<=#),+"), re.compile(r"(?<=#),+(?![#,])")
+"""In a format whose placeholders are written ``#``: commas that are not shown, and those of them that scale."""
 _UNFILLED = {"0": "0", "?": " ", "#": ""}
 _SYSTEM_DATE = re.compile(r"\[\$-(F800|x-sysdate)", re.IGNORECASE)
 
@@ -186,17 +189,14 @@ def _around(tokens: Sequence[Token]) -> Callable[[float], str]:
 
 
 def _numeric(tokens: list[Token]) -> Callable[[float], str]:
-    slash = _slash(tokens)
-    if slash:
-        return _fraction(tokens, slash)
-    scale, grouped = 2 * tokens.count(("other", "%")), False
-    kept: list[Token] = []
-    for place, token in enumerate(tokens):
-        if token == ("other", ",") and (kept or [("", "")])[-1][0] == "digit":
-            after = next((item for item in tokens[place:] if item != ("other", ",")), ("", ""))
-            grouped, scale = grouped or after[0] == "digit", scale - 3 * (after[0] != "digit")
-        else:
-            kept.append(token)
+    signs = "".join("#" if kind == "digit" else text if kind == "other" else "x "[text == " "] for kind, text in tokens)
+    fraction = _FRACTION.search(signs)
+    if fraction:
+        return _fraction(tokens, fraction)
+    scale = 2 * signs.count("%") - 3 * sum(len(match[0]) for match in _SCALING.finditer(signs))
+    grouped = "#,#" in signs
+    commas = {place for match in _COMMAS.finditer(signs) for place in range(*match.span())}
+    kept = [token for place, token in enumerate(tokens) if place not in commas]
     powers = [place for place, (kind, _) in enumerate(kept) if kind == "exponent"]
     mantissa, power = (kept[: powers[0]], kept[powers[0] :]) if powers else (kept, [])
     point = next((place for place, token in enumerate(mantissa) if token == ("other", ".")), len(mantissa))
@@ -251,37 +251,14 @@ def _filled(slots: Sequence[Token], digits: str, grouped: bool) -> str:
 
 def _behind(slots: Sequence[Token], digits: str) -> str:
     """Put the digits of a decimal fraction into placeholders, zeros at its end where they are asked for."""
-    kept = len(digits.rstrip("0"))
-    made, place = "", 0
-    for kind, text in slots:
-        if kind == "digit":
-            made += digits[place] if place < kept else _UNFILLED[text]
-            place += 1
-        else:
-            made += text
-    return made
+    kept = iter(digits.rstrip("0"))
+    return "".join(next(kept, _UNFILLED[text]) if kind == "digit" else text for kind, text in slots)
 
 
-def _slash(tokens: Sequence[Token]) -> int:
-    """Where a fraction has its line: between a placeholder and another or a number; 0 where there is none."""
-    for place in range(1, len(tokens) - 1):
-        if tokens[place] == ("other", "/") and tokens[place - 1][0] == "digit":
-            kind, text = tokens[place + 1]
-            return place if kind == "digit" or text.isdigit() else 0
-    return 0
-
-
-def _fraction(tokens: Sequence[Token], slash: int) -> Callable[[float], str]:
-    first = slash
-    while first and tokens[first - 1][0] == "digit":
-        first -= 1
-    last = slash + 1
-    while last < len(tokens) and (tokens[last][0] == "digit" or tokens[last][1].isdigit()):
-        last += 1
-    below = "".join(text for _, text in tokens[slash + 1 : last])
-    mixed = [place for place, (kind, _) in enumerate(tokens[:first]) if kind == "digit"]
-    start = mixed[0] if mixed else first
-    before, after = ("".join(text for _, text in part) for part in (tokens[:start], tokens[last:]))
+def _fraction(tokens: Sequence[Token], place: re.Match[str]) -> Callable[[float], str]:
+    mixed = place[1] is not None
+    parts = (tokens[: place.start()], tokens[slice(*place.span(2))], tokens[place.end() :])
+    before, below, after = ("".join(text for _, text in part) for part in parts)
 
     def show(value: float) -> str:
         size = Fraction(f"{value:.15g}")
@@ -292,8 +269,7 @@ def _fraction(tokens: Sequence[Token], slash: int) -> Callable[[float], str]:
         top, bottom = (floor(rest * over + Fraction(1, 2)), over) if over else (near.numerator, near.denominator)
         if mixed and top == bottom:
             whole, top = whole + 1, 0
-        shown_whole = str(whole) if mixed and (whole or not top) else ""
-        shown_part = f" {top}/{bottom}" if top or not mixed else ""
-        return f"{before}{shown_whole}{shown_part.lstrip() if not shown_whole else shown_part}{after}"
+        said = [str(whole)] * (mixed and bool(whole or not top)) + [f"{top}/{bottom}"] * bool(top or not mixed)
+        return f"{before}{' '.join(said)}{after}"
 
     return show
