@@ -10,15 +10,21 @@ from typing import Any
 from engine.knowledge.loaders.contents import lowered, raised
 
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_SET_OFF = re.compile(r"[_^]\w+$")
 _OFF = frozenset({"0", "false", "off"})
 _LETTERS = re.compile("[\U0001d400-\U0001d7ff]+")
 """Letters that are slanted or bold by their number; a search looks for the plain ones."""
-_ONE_WORD = re.compile(r"\w+|.|\(\w*\)", re.DOTALL)
+_ONE_WORD = re.compile(r"\w[\w\u0300-\u036f]*|.|[([{|][^()\[\]{}|]*[)\]}|]", re.DOTALL)
 
 
 def linear(element: Any) -> str:
     """The words and signs below an element of an equation, on one line."""
-    return "".join(_part(child) for child in element)
+    text = ""
+    for part in map(_part, element):
+        # What follows a letter that is set below another must not become one with it.
+        text += " " if part[:1].isalnum() and _SET_OFF.search(text[-40:]) else ""
+        text += part
+    return text
 
 
 def _part(element: Any) -> str:
@@ -27,6 +33,9 @@ def _part(element: Any) -> str:
         return _LETTERS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), element.text or "")
     if name.endswith("Pr") or name in ("del", "moveFrom"):
         return ""
+    if name in _WRITTEN:
+        arguments, written = _WRITTEN[name]
+        return written(*(_of(element, argument) for argument in arguments))
     return _RULES.get(name, linear)(element)
 
 
@@ -48,19 +57,6 @@ def _one(text: str) -> str:
 def _fraction(element: Any) -> str:
     top, bottom = _of(element, "num"), _of(element, "den")
     return f"{top}; {bottom}" if _setting(element, "type") == "noBar" else f"({top})/({bottom})"
-
-
-def _script(element: Any) -> str:
-    return _one(_of(element, "e")) + lowered(_of(element, "sub")) + raised(_of(element, "sup"))
-
-
-def _before(element: Any) -> str:
-    return lowered(_of(element, "sub")) + raised(_of(element, "sup")) + _of(element, "e")
-
-
-def _root(element: Any) -> str:
-    degree = _of(element, "deg")
-    return f"√{f'[{degree}]' if degree else ''}({_of(element, 'e')})"
 
 
 def _sum(element: Any) -> str:
@@ -87,11 +83,6 @@ def _lines(element: Any) -> str:
     return "; ".join(linear(line).replace("&", "").strip() for line in element.findall(f"{MATH}e"))
 
 
-def _function(element: Any) -> str:
-    name, of = _of(element, "fName"), _of(element, "e")
-    return name + ("" if of.startswith(("(", "[", "{", "|")) else " ") + of
-
-
 def _accent(element: Any) -> str:
     return _of(element, "e") + (_setting(element, "chr", "\u0302") or "\u0302")
 
@@ -105,21 +96,26 @@ def _phantom(element: Any) -> str:
     return "" if _setting(element, "show", "1") in _OFF else linear(element)
 
 
+_WRITTEN: dict[str, tuple[tuple[str, ...], Callable[..., str]]] = {
+    **dict.fromkeys(
+        ("sSup", "sSub", "sSubSup"),
+        (("e", "sub", "sup"), lambda base, below, above: _one(base) + lowered(below) + raised(above)),
+    ),
+    "sPre": (("sub", "sup", "e"), lambda below, above, base: lowered(below) + raised(above) + base),
+    "limLow": (("e", "lim"), lambda base, below: base + lowered(below)),
+    "limUpp": (("e", "lim"), lambda base, above: base + raised(above)),
+    "rad": (("deg", "e"), lambda degree, inside: f"√{degree and f'[{degree}]'}({inside})"),
+    "func": (("fName", "e"), lambda name, of: f"{name}{of}" if of.startswith(("(", "[", "{", "|")) else f"{name} {of}"),
+}
+"""Of each element the arguments, and how they are written."""
 _RULES: dict[str, Callable[[Any], str]] = {
     "f": _fraction,
-    "sSup": _script,
-    "sSub": _script,
-    "sSubSup": _script,
-    "sPre": _before,
-    "rad": _root,
     "nary": _sum,
     "d": _delimited,
     "m": _matrix,
     "eqArr": _lines,
-    "func": _function,
-    "limLow": lambda element: _of(element, "e") + lowered(_of(element, "lim")),
-    "limUpp": lambda element: _of(element, "e") + raised(_of(element, "lim")),
     "acc": _accent,
     "bar": _bar,
     "phant": _phantom,
 }
+"""Elements that are written by their settings, too."""

@@ -236,9 +236,13 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
                      f"<m:e>{m('2')}</m:e></m:mr><m:mr><m:e>{m('3')}</m:e><m:e>{m('4')}</m:e></m:mr></m:m></m:e></m:d>"))
             + p(math(f"<m:func><m:fName><m:limLow><m:e>{m('lim')}</m:e><m:lim>{m('x→0')}</m:lim></m:limLow></m:fName>"
                      f"<m:e>{m('f')}</m:e></m:func><m:acc><m:e>{m('y')}</m:e></m:acc>"
-                     f"<m:sSubSup><m:e>{m('z')}</m:e><m:sub>{m('i')}</m:sub><m:sup>{m('2')}</m:sup></m:sSubSup>")),
+                     f"<m:sSubSup><m:e>{m('z')}</m:e><m:sub>{m('i')}</m:sub><m:sup>{m('2')}</m:sup></m:sSubSup>"))
+            + p(math(f"<m:sSup><m:e><m:d><m:e>{m('a+b')}</m:e></m:d></m:e><m:sup>{m('2')}</m:sup></m:sSup>{m('c=')}"
+                     f"<m:sSup><m:e>{m('a+b')}</m:e><m:sup>{m('2')}</m:sup></m:sSup>"
+                     f'<m:d><m:dPr><m:begChr m:val="{{"/><m:endChr m:val=""/></m:dPr><m:e><m:eqArr><m:e>{m("x, &amp;x>0")}</m:e>'
+                     f"<m:e>{m('0')}</m:e></m:eqArr></m:e></m:d>")),
         ),
-        [((), "设 (a)/(b+1)，\n\n∑_(i=1)^n x^(n+1)\n\n√[3](x)=[1, 2; 3, 4]\n\nlim_(x→0) fy\u0302z_i^2")],
+        [((), "设 (a)/(b+1)，\n\n∑_(i=1)^n x^(n+1)\n\n√[3](x)=[1, 2; 3, 4]\n\nlim_(x→0) fy\u0302z_i^2\n\n(a+b)^2 c=(a+b)^2{x, x>0; 0")],
         {},
     ),
     "spans, several header rows, and cells that a row leaves out": (
