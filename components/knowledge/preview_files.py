@@ -11,8 +11,8 @@ from components.common.i18n import Words
 from components.common.markup import Node, button, chip, figure, node
 from components.common.phrases import fault_text
 from components.knowledge.draw import draw_knowledge
+from components.knowledge.source_list import account_nodes
 from components.labels.runs import SOURCE_KIND_NAMES
-from engine.library.accounts import note_text, read_text
 from engine.library.values import Preview, PreviewedSource
 from engine.messages import N_
 from engine.model.values import Fault
@@ -123,11 +123,9 @@ def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
         title=words("Show how it is cut"),
         aria_pressed="true" if opened else "false",
     )
-    noted = [f"! {note_text(note, words)}" for note in source.account.notes]
-    if len(noted) > NOTED:
-        noted[NOTED:] = [words("… and {n} more", n=len(noted) - NOTED)]
-    told = [node("div", "muted small", read_text(source.account, words))] if source.account.read else []
-    told += [node("div", "small warn-ink", text) for text in noted]
+    told = account_nodes(source.account, words)
+    if len(source.account.notes) > NOTED:
+        told[NOTED + 1 :] = [node("div", "muted small", words("… and {n} more", n=len(told) - NOTED - 1))]
     state = chip(look, f"{sign} {words(_STATES['recorded' if source.recorded else item.state], same=source.same_as)}")
     return node(
         "div",

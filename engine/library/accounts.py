@@ -16,14 +16,17 @@ from engine.model.values import Account, SourceNote
 NOTES: Mapping[str, str | tuple[str, str]] = {
     "encoding": N_("read as {encoding}, which is a guess"),
     "lines_unreadable": NN_(
-        "{count} line is no JSON and was left out: {lines}", "{count} lines are no JSON and were left out: {lines}"
+        "{count} line is no JSON and was left out (line {lines})",
+        "{count} lines are no JSON and were left out (lines {lines})",
     ),
     "rows_ragged": NN_(
-        "{count} row has more or fewer cells than the header: {rows}",
-        "{count} rows have more or fewer cells than the header: {rows}",
+        "{count} row has more or fewer cells than the header (row {rows})",
+        "{count} rows have more or fewer cells than the header (rows {rows})",
     ),
     "rows_cut": N_("only the first {kept} rows are used"),
-    "slides_without_text": NN_("{count} slide holds no text: {slides}", "{count} slides hold no text: {slides}"),
+    "slides_without_text": NN_(
+        "{count} slide holds no text (slide {slides})", "{count} slides hold no text (slides {slides})"
+    ),
     "blocks_broken": NN_(
         "{count} paragraph, table or shape cannot be read and was left out",
         "{count} paragraphs, tables or shapes cannot be read and were left out",
@@ -50,11 +53,11 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
     ),
     "shapes_hidden": NN_("{count} hidden shape was left out", "{count} hidden shapes were left out"),
     "slides_hidden": NN_(
-        "{count} hidden slide was left out: {slides}", "{count} hidden slides were left out: {slides}"
+        "{count} hidden slide was left out (slide {slides})", "{count} hidden slides were left out (slides {slides})"
     ),
     "slides_unreadable": NN_(
-        "{count} slide cannot be read and was left out: {slides}",
-        "{count} slides cannot be read and were left out: {slides}",
+        "{count} slide cannot be read and was left out (slide {slides})",
+        "{count} slides cannot be read and were left out (slides {slides})",
     ),
     "symbols": NN_("{count} symbol of an unknown font was left out", "{count} symbols of unknown fonts were left out"),
     "sheets_empty": NN_("{count} sheet is empty: {sheets}", "{count} sheets are empty: {sheets}"),
@@ -89,29 +92,31 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
     "workbook_unreadable": N_("its list of sheets cannot be read: sheets go by the names of their files"),
     "texts_unreadable": N_("its texts cannot be read: cells that hold one are empty"),
     "formats_unreadable": N_("its number formats cannot be read: numbers and dates stand as they are stored"),
-    "pages_without_text": NN_("{count} page holds no text: {pages}", "{count} pages hold no text: {pages}"),
+    "pages_without_text": NN_(
+        "{count} page holds no text (page {pages})", "{count} pages hold no text (pages {pages})"
+    ),
     "pages_to_recognise": NN_(
-        "{count} page is a picture; recognising its text takes about {minutes} min: {pages}",
-        "{count} pages are pictures; recognising their text takes about {minutes} min: {pages}",
+        "{count} page is a picture; recognising its text takes about {minutes} min (page {pages})",
+        "{count} pages are pictures; recognising their text takes about {minutes} min (pages {pages})",
     ),
     "pages_recognised": NN_(
-        "{count} page is a picture whose text was recognised, on average {confidence}% sure: {pages}",
-        "{count} pages are pictures whose text was recognised, on average {confidence}% sure: {pages}",
+        "{count} page is a picture whose text was recognised, on average {confidence}% sure (page {pages})",
+        "{count} pages are pictures whose text was recognised, on average {confidence}% sure (pages {pages})",
     ),
     "pages_not_recognised": NN_(
-        "{count} page is a picture whose text could not be recognised in time: {pages}",
-        "{count} pages are pictures whose text could not be recognised in time: {pages}",
+        "{count} page is a picture whose text could not be recognised in time (page {pages})",
+        "{count} pages are pictures whose text could not be recognised in time (pages {pages})",
     ),
     "pages_garbled": NN_(
-        "the fonts of {count} page do not say which characters they draw: {pages}",
-        "the fonts of {count} pages do not say which characters they draw: {pages}",
+        "the fonts of {count} page do not say which characters they draw (page {pages})",
+        "the fonts of {count} pages do not say which characters they draw (pages {pages})",
     ),
     "outline_unreadable": N_("its outline cannot be read: sections go by pages"),
     "end_missing": N_("its end is missing: pages may be missing too"),
     "form_not_read": N_("its form needs the program that it was made with, and was not read"),
     "pages_unreadable": NN_(
-        "{count} page cannot be read and was left out: {pages}",
-        "{count} pages cannot be read and were left out: {pages}",
+        "{count} page cannot be read and was left out (page {pages})",
+        "{count} pages cannot be read and were left out (pages {pages})",
     ),
 }
 """A sentence for every code; where there is a ``count`` in two forms, for one and for more."""
@@ -151,6 +156,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
 }
 """Names of what loaders count in ``Contents.read``."""
 
+_NOTHING_AMISS = frozenset({"sheets_empty"})
 HIDDEN = frozenset(
     {"columns_hidden", "hidden_text", "rows_filtered", "rows_hidden", "shapes_hidden", "sheets_hidden", "slides_hidden"}
 )
@@ -203,7 +209,7 @@ class Line:
 
     text: str
     missing: bool = False
-    """Whether it says that something is missing or uncertain."""
+    """Whether it says that something is missing, or how sure the reading is."""
 
 
 def account_lines(account: Account | None, words: Speaks) -> tuple[Line, ...]:
@@ -211,7 +217,7 @@ def account_lines(account: Account | None, words: Speaks) -> tuple[Line, ...]:
     if account is None:
         return (Line(words(N_("What was read of it, and what was left out, was not recorded."))),)
     lines = [Line(text) for text in (read_text(account, words),) if text]
-    lines += [Line(note_text(note, words), missing=True) for note in account.notes]
+    lines += [Line(note_text(note, words), missing=note.code not in _NOTHING_AMISS) for note in account.notes]
     if not account.left_out:
         lines.append(Line(words(N_("Nothing is known to be left out."))))
     if account.hidden:

@@ -109,7 +109,7 @@ def _narrowed(sources: Sequence[SourceInfo], bar: st.delta_generator.DeltaGenera
     if unknown := accounts.count(None):
         counts.append(
             words.count(
-                "of 1 it is not recorded what was left out", "of {n} it is not recorded what was left out", unknown
+                "1 without a record of what was left out", "{n} without a record of what was left out", unknown
             )
         )
     bar.caption(" · ".join(counts), width="content")
