@@ -106,7 +106,7 @@ WANTED = {
 _BUILT_IN = "builtin"
 _PAGE = re.compile(r"^p\. (\d+)$")
 _SLIDE = re.compile(r"^Slide (\d+)(?= · |$)")
-_SAID = frozenset({"found", "cause", "advice"})
+_SAID = frozenset({"found", "cause", "advice", "kinds"})
 """Parameters of faults that are pieces of sentences: ours have a translation, those of a system have none."""
 
 

@@ -13,6 +13,7 @@ from components.common.phrases import fault_text
 from components.knowledge.draw import draw_knowledge
 from components.knowledge.source_list import account_nodes
 from components.labels.runs import SOURCE_KIND_NAMES
+from engine.errors import SourcePassedOver
 from engine.library.values import Preview, PreviewedSource
 from engine.messages import N_
 from engine.model.values import Fault
@@ -64,7 +65,8 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
     used = [item for item in preview.sources if not item.same_as]
     tokens = sum(sum(item.tokens) for item in used)
     mean = tokens // preview.passages if preview.passages else 0
-    files = len(preview.sources) + len(preview.failed)
+    unusable = [fault for _, fault in preview.failed if not _is_count(fault)]
+    files = len(preview.sources) + len(unusable)
     time, note = words("unknown"), N_("this model was not timed here yet")
     if not used:
         time, note = "–", N_("nothing goes in")
@@ -81,8 +83,8 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
     partly = sum(bool(item.account.left_out) for item in used)
     if partly:
         figures.append(figure(words("Read in part"), count_text(partly), words("with what was left out"), look="warn"))
-    if preview.failed:
-        number = count_text(len(preview.failed))
+    if unusable:
+        number = count_text(len(unusable))
         figures.append(figure(words("Cannot be used"), number, words("with reason and remedy below"), look="warn"))
     draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
 
@@ -152,9 +154,16 @@ def _facts(source: PreviewedSource, words: Words) -> str:
 
 def _failed_row(item: PreviewedFile, words: Words) -> Node:
     """A file that cannot be used: what is wrong with it and what helps, where the others have their figures."""
-    look, sign = _LOOKS["failed"]
+    look, sign, said = (*_LOOKS["failed"], N_("cannot be used"))
     fact, remedy = fault_text(item.fault, words) if item.fault is not None else ("", "")
+    if item.fault is not None and _is_count(item.fault):
+        look, sign, said = "grey", "–", N_("left out")
     why = node("div", "why small", node("strong", "", fact), " ", remedy)
     named = node("div", "name", node("span", "title", item.name), why)
-    state = chip(look, f"{sign} {words('cannot be used')}", item.fault.code if item.fault else "")
+    state = chip(look, f"{sign} {words(said)}", item.fault.code if item.fault else "")
     return node("div", "line failed", named, node("div", "state", state))
+
+
+def _is_count(fault: Fault) -> bool:
+    """Whether it counts what a folder or an archive holds besides files to ingest."""
+    return fault.code == SourcePassedOver.code and "count" in fault.params

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from engine.attachments.admission import KINDS_SHOWN
+from engine.attachments.image_header import image_header
 from engine.errors import (
     AttachmentDamaged,
     AttachmentEmpty,
@@ -64,15 +65,15 @@ def read_apart(
 def read(name: str, data: bytes, kind: str, page: int = 0) -> Any:
     """``table``: its rows as JSON; ``ocr``: the text in an image; ``jpeg`` and ``thumbnail``: the image as base64.
 
-    ``page``: the text recognised on that page of a PDF, from 1, and how surely. ``rows``: texts of the first sheet of a
-    workbook, hidden ones too, and whether there are others. Runs apart.
+    ``page``: the text recognised on that page of a PDF, from 1, or in an image, and how surely. ``rows``: texts of
+    the first sheet of a workbook, hidden ones too, and whether there are others. Runs apart.
     """
     match kind:
         case "page":
-            from engine.attachments.pictures import page_pixels
+            from engine.attachments.pictures import page_pixels, pixels
             from engine.builtin.ocr_text import recognised
 
-            return recognised(page_pixels(name, data, page))
+            return recognised(page_pixels(name, data, page) if image_header(data) is None else pixels(name, data))
         case "table":
             from engine.attachments.table_rows import table_of
 

@@ -16,10 +16,10 @@ from rich.progress import Progress
 from engine.cli.graph import GraphsHere, build_graph, follow
 from engine.cli.jobs import app_with_the_store, bar_on, job_over
 from engine.cli.sources import print_account
-from engine.errors import AppRefused, SourceTooLarge, WorkbenchError
+from engine.errors import AppRefused, SourcePassedOver, SourceTooLarge, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
-from engine.knowledge.load import suffixes
+from engine.knowledge.loaders.kinds import KINDS
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.preview import preview
 from engine.knowledge.rates import rate_of, usual_rate
@@ -43,11 +43,10 @@ _GO_ON = "Resume it on the Knowledge page, under Add."
 
 def add_ingest(commands: Any) -> None:
     """The command and its flags."""
-    kinds = ", ".join(suffix.lstrip(".") for suffix in suffixes())
     said = (
-        f"Put files, or all files below a folder, into a collection: {kinds}. What the collection has already is "
-        "skipped; a changed file replaces its former version; a file that cannot be used is named, and the others go "
-        "in. After an interrupt the same command continues where it was."
+        f"Put files, or all files below a folder or in an archive, into a collection: {KINDS}. What the collection has "
+        "already is skipped; a changed file replaces its former version; a file that cannot be used is named, and the "
+        "others go in. After an interrupt the same command continues where it was."
     )
     put = commands.add_parser("ingest", help="put files into a collection", description=said)
     put.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="file or folder")
@@ -85,15 +84,17 @@ def _ingest(options: argparse.Namespace) -> int:
     items = [replace(item, hidden=options.hidden) for item in found]
     console = Console(stderr=True, soft_wrap=True)
     for path, error in missing:
-        console.print(f"[red]✗[/] {escape(str(path))}: {escape(error.fact)}")
+        sign = "[yellow]–[/]" if _is_count(error) else "[red]✗[/]"
+        console.print(f"{sign} {escape(str(path))}: {escape(error.fact)}")
+    unusable = [error for _, error in missing if not _is_count(error)]
     if not items:
-        console.print(f"Nothing to ingest: no file of a known kind was found ({', '.join(suffixes())}).")
+        console.print(f"Nothing to ingest: no file that can be read was found. What can be read: {KINDS}.")
         return _FAILED
     settings = Settings.load()
     app = app_with_the_store(settings)
     if options.preview:
         _print_preview(_previewed(options, items, chunks, app, settings))
-        return _FAILED if missing else 0
+        return _FAILED if unusable else 0
     if app is not None:
         report = ingest_there(app, items, options.collection, _body(options, chunks), console)
         read = build_graph(app, options.collection, options.graph, console) if options.graph else 0
@@ -113,7 +114,12 @@ def _ingest(options: argparse.Namespace) -> int:
             console.print(f"[red]{escape(status.fault.fact)}[/] {escape(status.fault.remedy)}")
             console.print("The same command then continues where it was.")
             return print_report(report, console) or _FAILED
-    return print_report(report, console) or (_FAILED if missing else read)
+    return print_report(report, console) or (_FAILED if unusable else read)
+
+
+def _is_count(error: WorkbenchError) -> bool:
+    """Whether it counts what a folder or an archive holds besides files to ingest."""
+    return isinstance(error, SourcePassedOver) and "count" in error.params
 
 
 def _chunks(options: argparse.Namespace) -> ChunkOptions:

@@ -36,6 +36,26 @@ class SourcePassedOver(SourceError):
         N_("{name!r} is no file with a content of its own, but a pipe, a socket or a device."),
         N_("Save its content as a file, or leave it."),
     )
+    hidden = Message(
+        N_("{count} hidden files and folders in {name!r} were left out: {files}."),
+        N_("To ingest one of them, name it by its own path."),
+    )
+    made = Message(
+        N_("{count} files and folders in {name!r} that programs made were left out: {files}."),
+        N_("To ingest one of them, name it by its own path."),
+    )
+    secret = Message(
+        N_("{count} files in {name!r} that may hold keys or passwords were left out: {files}."),
+        N_("To ingest one of them, name it by its own path."),
+    )
+    picture = Message(
+        N_("{count} pictures in {name!r} were left out: {files}."),
+        N_("To have the text in one of them read, name it by its own path."),
+    )
+    no_text = Message(
+        N_("{count} files in {name!r} hold no text and were left out: {files}."),
+        N_("Save what they say as one of these: {kinds}."),
+    )
 
 
 class SourceEmpty(SourceError):
@@ -51,11 +71,19 @@ class SourceTooLarge(SourceError):
 
 
 class SourceUnsupported(SourceError):
-    """No loader is registered for the suffix."""
+    """No loader reads such files."""
 
     code = "WB305"
     fact = N_("{name!r} is of a kind that cannot be ingested.")
-    remedy = N_("Convert it to one of: {suffixes}.")
+    remedy = N_("Save it as one of these: {kinds}.")
+    save_as = Message(
+        N_("{name!r} is of a kind that cannot be ingested."),
+        N_("Save it as {suffix} in the program that made it, and ingest that."),
+    )
+    archive = Message(
+        N_("{name!r} is an archive inside another file, and is not opened."),
+        N_("Unpack it, and ingest what is in it."),
+    )
 
 
 class SourceMislabelled(SourceError):

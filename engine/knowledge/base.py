@@ -27,6 +27,7 @@ from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.keeping import without_passages
 from engine.knowledge.graph.opening import KeptGraphs, graph_file, graph_store
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
+from engine.knowledge.items import with_members
 from engine.knowledge.journal import Journal
 from engine.knowledge.kept_collections import KeptCollections
 from engine.knowledge.milvus_connection import embedded
@@ -335,16 +336,17 @@ class KnowledgeBase:
         # Beside the ingestion, so that the first question does not pay for the anchors out of its budget.
         self._calibrating(embedder)
         store = await self._store()
+        opened, unusable = await asyncio.to_thread(with_members, items)
         report = await ingest(
             store,
             embedder,
             collection,
-            items,
+            opened,
             progress,
             limit_mb=self._settings.max_upload_mb,
             chunks=chunks,
             journal=journal,
-            failed=failed,
+            failed=[*failed, *((name, Fault.of(error)) for name, error in unusable)],
             description=description,
             block=store.block,
             ahead=Ahead(self._settings, collection),

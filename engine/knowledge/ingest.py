@@ -122,8 +122,8 @@ def read_document(item: IngestItem, limit_mb: float = DEFAULT_LIMIT_MB, *, recog
     ``recognise``: whether the text in pages that are pictures is read, or only said how many they are.
     """
     try:
-        if item.data is not None:
-            return load_bytes(item.name, item.data, limit_mb, hidden=item.hidden, recognise=recognise)
+        if item.data is not None or item.member:
+            return load_bytes(item.name, item.read(), limit_mb, hidden=item.hidden, recognise=recognise)
         if item.path is None:
             raise SourceMissing(name=item.name)
         return load(item.path, item.name, limit_mb, hidden=item.hidden, recognise=recognise)

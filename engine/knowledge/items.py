@@ -1,10 +1,10 @@
-"""Files to ingest: named directly, or all those below a folder."""
+"""Files to ingest: named directly, all those below a folder, or all those in an archive."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import (
@@ -12,21 +12,17 @@ from engine.errors import (
     SourceMissing,
     SourcePassedOver,
     SourceUnreadable,
-    SourceUnsupported,
     TooManyFiles,
 )
-from engine.knowledge.load import suffixes
+from engine.knowledge.archives import member_of, members
+from engine.knowledge.left_out import FILLED, LeftOut, by_content, by_name
+from engine.knowledge.loaders.kinds import is_known
 
 MOST_FILES = 20_000
 """Of one folder: a slip such as the root of a disk is said, and not walked for hours."""
 
-_MISSED = frozenset(
-    ".doc .dot .rtf .odt .wps .pages .xls .xlsb .ods .et .numbers .ppt .pps .odp .dps"
-    " .epub .mobi .ofd .caj .eml .msg .rst .tex .mht .mhtml .xhtml".split()
-)
-"""Documents that no loader reads: in a folder they are reported, as whoever put them there would miss them."""
-_LOCK = "~$"
-"""Begins the name of a file that Office keeps beside a document that is open."""
+_HEAD = 4096
+"""Bytes of a file of unknown kind that say whether it is text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +35,13 @@ class IngestItem:
     data: bytes | None = None
     hidden: bool = False
     """Whether what its author hid goes in too: text, slides, rows, columns, sheets."""
+    member: str = ""
+    """Of a file in a ZIP archive, which ``path`` or ``data`` then is: its name there."""
 
     def read(self) -> bytes:
-        """The file's bytes; raises ``SourceMissing`` or ``SourceUnreadable``."""
+        """The file's bytes; raises ``SourceMissing`` or ``SourceUnreadable``, for a member as :func:`member_of`."""
+        if self.member:
+            return member_of(self.name, self.data if self.data is not None else self.path, self.member)
         if self.data is not None:
             return self.data
         if self.path is None:
@@ -55,13 +55,13 @@ class IngestItem:
 
 
 def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[IngestItem], list[tuple[str, SourceError]]]:
-    """Items for files and whole folders, and what cannot be read; blocks.
+    """Items for files, whole folders and archives, and what cannot be read; blocks.
 
-    A folder gives every file below it that can be loaded, named by its path relative to that folder with ``/``;
-    hidden ones are left out. Links to folders or out of the folder are not followed, pipes and the like not opened;
-    both are reported, as documents of other kinds are (old Office files, mails). Pictures, programs and the like are
-    passed over. A file named directly is always an item, so that an unusable one is reported. Raises ``TooManyFiles``
-    where a folder has more than ``most``.
+    A folder gives every file below it that can be loaded, named by its path relative to that folder with ``/``. Hidden
+    files, what programs made, what may hold passwords, pictures and files without text are left out and counted. Links
+    to folders or out of the folder are not followed, pipes and the like not opened; both are reported. A
+    file named directly is always an item, so that an unusable one is reported. Raises
+    ``TooManyFiles`` where a folder has more than ``most``.
     """
     items: list[IngestItem] = []
     failed: list[tuple[str, SourceError]] = []
@@ -75,35 +75,70 @@ def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[Ingest
                 failed.append((str(path), SourceMissing(name=str(path))))
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path that somebody typed
             failed.append((str(path), _unreadable(str(path), error)))
-    return items, failed
+    unpacked, unusable = with_members(items)
+    return unpacked, failed + unusable
+
+
+def with_members(items: Iterable[IngestItem]) -> tuple[list[IngestItem], list[tuple[str, SourceError]]]:
+    """The items with every archive among them replaced by the files in it, ``archive.zip/folder/file``; blocks.
+
+    An archive inside an archive is not opened; what is left out is counted as for a folder.
+    """
+    found: list[IngestItem] = []
+    failed: list[tuple[str, SourceError]] = []
+    for item in items:
+        if item.member or not item.name.lower().endswith(".zip"):
+            found.append(item)
+            continue
+        left_out = LeftOut(item.name)
+        try:
+            held = list(members(item.name, item.data if item.data is not None else item.path))
+            places = [name.rpartition("/") for name, _, _ in held]
+            filled = tuple(f"{folder}/" for folder, _, last in places if folder and last in FILLED)
+            for name, member, head in held:
+                reason = "made" if name.startswith(filled) else by_name(name)
+                reason = reason or (by_content(head) if not is_known(name) else None)
+                if reason is not None:
+                    left_out.add(reason, name)
+                else:
+                    found.append(replace(item, name=f"{item.name}/{name}", member=member))
+        except SourceError as error:
+            failed.append((item.name, error))
+        failed += left_out.said()
+    return found, failed
 
 
 def _in_folder(folder: Path, most: int, failed: list[tuple[str, SourceError]]) -> list[IngestItem]:
-    """Items in the order of their names; folders below that cannot be opened are added to ``failed``."""
+    """Items in the order of their names; what else is in the folder is added to ``failed``."""
     root = folder.resolve()
     items: list[IngestItem] = []
 
     def note_failure(error: OSError) -> None:
         failed.append((str(error.filename), _unreadable(str(error.filename), error)))
 
-    known, missed = suffixes(), list[str]()
-    for path in _below(folder, note_failure, lambda link: failed.append(_link(link, folder))):
-        suffix = path.suffix.lower()
-        if suffix not in known and suffix not in _MISSED:
-            continue
-        if (passed_over := _passed_over(path, folder, root)) is not None:
-            failed.append(passed_over)
-            continue
-        if len(items) + len(missed) == most:
-            raise TooManyFiles(folder=str(folder), most=most)
+    left_out = LeftOut(folder.name or str(folder))
+    for path in _below(folder, note_failure, lambda link: failed.append(_link(link, folder)), left_out):
         name = path.relative_to(folder).as_posix()
-        if suffix in known:
-            items.append(IngestItem(name, path=path))
+        if (reason := by_name(name)) is not None:
+            left_out.add(reason, name)
+        elif (passed_over := _passed_over(path, folder, root)) is not None:
+            failed.append(passed_over)
+        elif not is_known(name) and (reason := by_content(_head_of(path))) is not None:
+            left_out.add(reason, name)
+        elif len(items) == most:
+            raise TooManyFiles(folder=str(folder), most=most)
         else:
-            missed.append(name)
-    missed.sort(key=lambda name: name.split("/"))
-    failed += ((name, SourceUnsupported(name=name, suffixes=known)) for name in missed)
+            items.append(IngestItem(name, path=path))
+    failed += left_out.said()
     return sorted(items, key=lambda item: item.name.split("/"))
+
+
+def _head_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except OSError:  # said where the file is read
+        return b""
 
 
 def _passed_over(path: Path, folder: Path, root: Path) -> tuple[str, SourceError] | None:
@@ -119,14 +154,23 @@ def _link(path: Path, folder: Path) -> tuple[str, SourceError]:
     return name, SourcePassedOver.link(link=name)
 
 
-def _below(folder: Path, note_failure: Callable[[OSError], None], linked: Callable[[Path], None]) -> Iterator[Path]:
-    """Every file below a folder but hidden and lock files; linked folders are not entered: they may lead back up."""
+def _below(
+    folder: Path, note_failure: Callable[[OSError], None], linked: Callable[[Path], None], left_out: LeftOut
+) -> Iterator[Path]:
+    """Every file below a folder; linked folders are not entered, as they may lead back up."""
     for place, folders, files in os.walk(folder, onerror=note_failure):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in folders:
-            if (inner := Path(place, name)).is_symlink():
-                linked(inner)
-        yield from (Path(place, name) for name in files if not name.startswith((".", _LOCK)))
+        inner = {name: Path(place, name).relative_to(folder).as_posix() for name in folders}
+        if place != str(folder) and not FILLED.isdisjoint(files):
+            left_out.add("made", Path(place).relative_to(folder).as_posix())
+            folders.clear()
+            continue
+        for name in list(folders):
+            if (reason := by_name(f"{inner[name]}/")) is not None:
+                left_out.add(reason, inner[name])
+                folders.remove(name)
+            elif Path(place, name).is_symlink():
+                linked(Path(place, name))
+        yield from (Path(place, name) for name in files)
 
 
 def _unreadable(name: str, error: OSError | ValueError) -> SourceError:

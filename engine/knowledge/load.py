@@ -1,8 +1,8 @@
 """Load a file as a :class:`Document`: find encoding, kind and sections, and report everything unusable.
 
-Loaders register by suffix (:func:`register`); each gets a name and bytes, and returns a title, sections and a kind.
-Text is read here; what needs a parser of its own is read in another process
-(:mod:`engine.knowledge.loaders.apart`).
+Loaders are found by suffix (:mod:`engine.knowledge.loaders.kinds`), further ones register (:func:`register`); each gets
+a name and bytes, and returns a title, sections and a kind. A file of any other suffix, or of none, is read as text
+where it is text. What needs a parser of its own is read in another process (:mod:`engine.knowledge.loaders.apart`).
 """
 
 from __future__ import annotations
@@ -23,14 +23,10 @@ from engine.errors import (
     SourceTooDemanding,
     SourceTooLarge,
     SourceUnreadable,
-    SourceUnsupported,
 )
-from engine.knowledge.loaders.apart import LOADERS as APART
 from engine.knowledge.loaders.apart import read_apart
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, whole
-from engine.knowledge.loaders.markdown import load_markdown, load_text
-from engine.knowledge.loaders.records import load_json, load_json_lines
-from engine.knowledge.loaders.separated import load_separated
+from engine.knowledge.loaders.kinds import APART, HERE, loader_of, suffix_of
 from engine.knowledge.scans import announced, pictures, recognised
 from engine.model.values import Account, SourceKind, SourceNote
 
@@ -66,7 +62,8 @@ class Document:
         return Account(dict(self.read), self.notes, self.hidden)
 
 
-_LOADERS: dict[str, Loader] = {}
+_LOADERS: dict[str, Loader] = {suffix: loader_of(f"a{suffix}") for suffix in HERE}
+_LOADERS |= {suffix: partial(read_apart, suffix) for suffix in APART}
 
 
 def register(suffix: str, loader: Loader) -> None:
@@ -131,7 +128,7 @@ def load_bytes(
         sections=sections,
         content_hash=_hash(contents.title, *_known(data, given, contents), contents.kind),
         kind=contents.kind,
-        format=_suffix(name).removeprefix("."),
+        format=suffix_of(name).removeprefix("."),
         encoding=contents.encoding,
         notes=contents.notes,
         read=contents.read or {"sections": len(sections)},
@@ -149,15 +146,8 @@ def _check_name(name: str) -> None:
         raise SourceMisnamed(name=name[:80].encode(errors="replace").decode(), most=_LONGEST_NAME)
 
 
-def _suffix(name: str) -> str:
-    return PurePosixPath(name.lower()).suffix
-
-
 def _loader(name: str) -> Loader:
-    loader = _LOADERS.get(_suffix(name))
-    if loader is None:
-        raise SourceUnsupported(name=name, suffixes=suffixes())
-    return loader
+    return _LOADERS.get(suffix_of(name)) or loader_of(name)
 
 
 def _known(data: bytes, given: Contents, contents: Contents) -> tuple[tuple[Section, ...], tuple[str, ...]]:
@@ -176,16 +166,3 @@ def _hash(title: str, sections: tuple[Section, ...], pictured: tuple[str, ...], 
         # The common kind adds nothing, so that what was ingested before there were kinds is still known.
         parts.append(f"kind: {kind}")
     return hashlib.sha256("\x1e".join(parts).encode(errors="replace")).hexdigest()[:32]
-
-
-for _text_suffix in (".txt", ".text", ".log"):
-    register(_text_suffix, load_text)
-for _markdown_suffix in (".md", ".markdown", ".mdx"):
-    register(_markdown_suffix, load_markdown)
-for _table_suffix in (".csv", ".tsv"):
-    register(_table_suffix, load_separated)
-register(".json", load_json)
-for _lines_suffix in (".jsonl", ".ndjson"):
-    register(_lines_suffix, load_json_lines)
-for _document_suffix in APART:
-    register(_document_suffix, partial(read_apart, _document_suffix))

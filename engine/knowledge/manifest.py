@@ -172,13 +172,17 @@ def forget(folder: Path) -> None:
 
 
 def _spooled(folder: Path, items: Sequence[IngestItem]) -> Iterator[IngestItem]:
+    archives: dict[int, Path] = {}
+    """By the identity of the bytes, which the files of one archive share."""
     for number, item in enumerate(items):
         if item.data is None:
             yield replace(item, path=item.path.absolute() if item.path else None)
             continue
-        place = folder / _UPLOADS / f"{number:05}"
-        place.write_bytes(item.data)
-        yield replace(item, path=place, data=None)
+        place = archives.get(id(item.data)) or folder / _UPLOADS / f"{number:05}"
+        if id(item.data) not in archives:
+            place.write_bytes(item.data)
+            archives[id(item.data)] = place
+        yield replace(item, data=None, path=place)
 
 
 @contextmanager
@@ -191,7 +195,7 @@ def _translated_errors(folder: Path) -> Iterator[None]:
 
 def _plain(manifest: Manifest) -> dict[str, Any]:
     plain = asdict(replace(manifest, items=(), failed=()))
-    items = [[item.name, str(item.path) if item.path else "", item.hidden] for item in manifest.items]
+    items = [[item.name, str(item.path) if item.path else "", item.hidden, item.member] for item in manifest.items]
     failed = [[name, asdict(fault)] for name, fault in manifest.failed]
     return {**plain, "format": _FORMAT, "items": items, "failed": failed}
 
@@ -205,8 +209,8 @@ def _manifest(folder: Path, plain: dict[str, Any]) -> Manifest:
         raise ValueError("it is of another version, or not of this folder")
     # Jobs of earlier versions, which left out whatever is hidden, do not say so.
     items = [
-        IngestItem(str(name), Path(path) if path else None, hidden=bool(hidden and hidden[0]))
-        for name, path, *hidden in plain["items"]
+        IngestItem(str(name), Path(path) if path else None, hidden=bool(rest and rest[0]), member="".join(rest[1:]))
+        for name, path, *rest in plain["items"]
     ]
     failed = [(str(name), Fault(**fault)) for name, fault in plain["failed"]]
     return _adapter().validate_python({**plain, "items": items, "failed": failed})

@@ -88,9 +88,9 @@ def _looked_at(item: IngestItem, chunks: ChunkOptions, limit_mb: float) -> tuple
 
 
 def _size(item: IngestItem) -> int:
-    if item.data is not None:
-        return len(item.data)
     try:
+        if item.data is not None or item.member:
+            return len(item.read())
         return item.path.stat().st_size if item.path is not None else 0
-    except OSError:  # gone since it was read
+    except (OSError, SourceError):  # gone since it was read
         return 0

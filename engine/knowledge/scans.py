@@ -1,4 +1,4 @@
-"""Pages of a PDF that are pictures: their text is recognised, page by page, in the process that reads images."""
+"""Pages of a PDF that are pictures, and pictures: their text is recognised in the process that reads images."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ def _noting(contents: Contents, left: Sequence[int], said: Sequence[SourceNote])
 
 
 def _nothing(name: str, contents: Contents, pages: int) -> SourceError:
-    if any(item.code == "pages_unreadable" for item in contents.notes):
+    looked_at = "pictures" in contents.read and OcrReader.available()
+    if looked_at or any(item.code == "pages_unreadable" for item in contents.notes):
         return SourceEmpty(name=name)
     garbled = any(item.code == "pages_garbled" for item in contents.notes)
     return SourceGarbled(name=name) if garbled else SourceScanned(name=name, pages=pages)

@@ -58,7 +58,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     if not file.is_file():
         raise SourceMissing(name=str(file))
     if file.suffix not in SUFFIXES:
-        raise SourceUnsupported(name=file.name, suffixes=", ".join(SUFFIXES))
+        raise SourceUnsupported(name=file.name, kinds=", ".join(SUFFIXES))
     parquet = file.suffix == ".parquet"
     rows = _parquet_rows(file) if parquet else _lines(file)
     while True:

@@ -18,7 +18,7 @@ from engine.errors import (
 )
 from engine.knowledge import preview as previews
 from engine.knowledge.index_choice import kind_named
-from engine.knowledge.items import IngestItem
+from engine.knowledge.items import IngestItem, with_members
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_schema import check_new_name
@@ -87,6 +87,7 @@ class Ingestions:
         raises ends the preview. Raises as :meth:`start` where the collection cannot take passages.
         """
         _require_own_files(items)
+        items, unusable = with_members(items)
         knowledge = self._resources.knowledge
         settings = self._resources.settings
         embedder = self._loop.call(knowledge.embedder_into(collection, embedding_model))
@@ -99,7 +100,7 @@ class Ingestions:
             limit_mb=settings.max_upload_mb,
             tokens_per_s=rate_of(settings.data_dir, embedder.model_id),
             usual_tokens_per_s=usual_rate(embedder.model_id),
-            failed=_faults(failed),
+            failed=_faults([*failed, *unusable]),
             looking=looking,
         )
 
@@ -128,6 +129,7 @@ class Ingestions:
         ``replace_graph`` ``GraphReplaced`` where another extractor has read the graph.
         """
         _require_own_files(items)
+        items, unusable = with_members(items)
         if graph:
             self.check_graph(collection, graph, replace=replace_graph)
         knowledge = self._resources.knowledge
@@ -140,7 +142,7 @@ class Ingestions:
                 started_at="",
                 owner="",
                 items=tuple(items),
-                failed=tuple(_faults(failed)),
+                failed=tuple(_faults([*failed, *unusable])),
                 chunks=chunks,
                 embedding_model=embedding_model,
                 query_prefix=query_prefix,

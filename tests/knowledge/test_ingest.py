@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine.errors import EmbeddingMismatch, SourceMissing, SourcePassedOver, SourceUnsupported
-from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of
+from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of, read_document
 from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import Account, SourceNote
@@ -360,6 +360,8 @@ def test_a_folder_gives_its_files_by_relative_path_without_hidden_ones_and_outsi
     assert sorted((name, error.code) for name, error in failed) == [
         ("link.md", SourcePassedOver.code),
         ("linked", SourcePassedOver.code),
+        ("notes", SourcePassedOver.code),
+        ("notes", SourcePassedOver.code),
     ]
 
 
@@ -374,15 +376,15 @@ def test_pipes_and_broken_links_in_a_folder_are_said(tmp_path: Path) -> None:
     assert "is a link that leads" in facts["broken.md"]
 
 
-def test_documents_of_other_kinds_in_a_folder_are_reported_and_locks_of_office_passed_over(tmp_path: Path) -> None:
-    for name in ("new.docx", "sub/old.DOC", "old.xls", "mail.eml", "photo.jpg", "tool.exe", "~$new.docx"):
+def test_documents_of_other_kinds_in_a_folder_are_reported(tmp_path: Path) -> None:
+    for name in ("sub/old.DOC", "old.xls"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
     items, failed = items_of([tmp_path])
-    assert [item.name for item in items] == ["new.docx"]
-    assert [(name, error.code) for name, error in failed] == [
-        (name, SourceUnsupported.code) for name in ("mail.eml", "old.xls", "sub/old.DOC")
-    ]
+    assert ([item.name for item in items], failed) == (["old.xls", "sub/old.DOC"], [])
+    for item in items:
+        with pytest.raises(SourceUnsupported, match="in the program that made it"):
+            read_document(item)
 
 
 def test_files_named_directly_are_items_and_missing_ones_are_reported(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.knowledge.ingest import IngestItem
+from engine.knowledge.loaders.kinds import KINDS
 from engine.library.values import ChunkOptions, JobStatus
 from engine.model.values import Fault
 from engine.running.process import use_engine
@@ -96,8 +97,7 @@ def test_the_page_begins_with_adding_files_to_a_collection_of_ones_own(engine: E
         for item in app.caption
         if item.value
         == words(
-            "PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and JSON. Files are read on this machine, and "
-            "nothing is fetched that they link to."
+            "{kinds}. Files are read on this machine, and nothing is fetched that they link to.", kinds=words(KINDS)
         )
     ]
     into = app.selectbox(key="kb_into")

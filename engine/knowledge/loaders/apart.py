@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import SourceTooDemanding
-from engine.knowledge.loaders.contents import Contents, Loader, whole
+from engine.knowledge.loaders.contents import Contents, whole
+from engine.knowledge.loaders.kinds import loader_of
 from engine.model.subprocesses import Subprocesses
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-
-LOADERS = {
-    ".pdf": ("pdf", "load_pdf"),
-    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), ("word", "load_word")),
-    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"), ("slides", "load_slides")),
-    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), ("workbook", "load_workbook")),
-    ".html": ("web_page", "load_html"),
-    ".htm": ("web_page", "load_html"),
-}
-"""Module and function of each suffix; imported with the libraries it needs when such a file first comes."""
 
 TIME_LIMIT_S = 180.0
 """For one file; the longest PDF that is taken needs 40 s of one core."""
@@ -50,13 +40,7 @@ def read_apart(suffix: str, name: str, data: bytes, hidden: bool = False, second
 
 def read(name: str, data: bytes, suffix: str, hidden: bool = False) -> dict[str, Any]:
     """What a file holds, as plain values; runs apart."""
-    return asdict(whole(name, len(data), loader_of(suffix)(name, data, hidden)))
-
-
-def loader_of(suffix: str) -> Loader:
-    module, function = LOADERS[suffix]
-    loader: Loader = getattr(import_module(f"engine.knowledge.loaders.{module}"), function)
-    return loader
+    return asdict(whole(name, len(data), loader_of(f"a{suffix}")(name, data, hidden)))
 
 
 @cache

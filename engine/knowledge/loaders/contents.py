@@ -67,6 +67,20 @@ def note(code: str, **params: object) -> SourceNote:
     return SourceNote(code, {name: str(value) for name, value in params.items()})
 
 
+def merged(notes: Iterable[SourceNote]) -> tuple[SourceNote, ...]:
+    """The notes of several files as those of one: counts of the same kind added up, everything else in a row."""
+    found: dict[str, dict[str, str]] = {}
+    for item in notes:
+        known = found.get(item.code)
+        if known is None:
+            found[item.code] = dict(item.params)
+            continue
+        for key, value in item.params.items():
+            both = f"{known[key]}, {value}" if key in known and known[key] != value else value
+            known[key] = str(int(known[key]) + int(value)) if key == "count" and key in known else both
+    return tuple(SourceNote(code, params) for code, params in found.items())
+
+
 def heading(text: str) -> str:
     """A title or heading on one line, cut to what is kept."""
     return " ".join(text.split())[:LONGEST_HEADING].strip()

@@ -170,12 +170,12 @@ def _archive(name: str, data: bytes, suffix: str) -> zipfile.ZipFile:
     if not data.startswith(b"PK"):
         raise SourceMislabelled(name=name, found=kind_of(data))
     archive = zipfile.ZipFile(io.BytesIO(data))
-    _check_sizes(name, len(data), archive.infolist())
+    check_sizes(name, len(data), archive.infolist())
     _check_kind(name, suffix, archive.namelist())
     return archive
 
 
-def _check_sizes(name: str, size: int, entries: list[zipfile.ZipInfo]) -> None:
+def check_sizes(name: str, size: int, entries: list[zipfile.ZipInfo]) -> None:
     if len(entries) > MOST_PARTS:
         raise SourceBomb.parts(name=name, count=len(entries), limit=MOST_PARTS)
     unpacked = sum(entry.file_size for entry in entries) / 1e6

@@ -37,7 +37,7 @@ def load_json(name: str, data: bytes, _hidden: bool = False) -> Contents:
         raise SourceDamaged.named(
             name=name, found=N_("it is nested too deeply or holds a number that is too long")
         ) from error
-    title, sections, cut = _contents(Allowance(name, len(data)), value)
+    title, sections, cut = contents_of(Allowance(name, len(data)), value)
     return Contents(title, sections, notes=encoding_notes(decoded) + cut, encoding=decoded.encoding)
 
 
@@ -62,7 +62,7 @@ def load_json_lines(name: str, data: bytes, _hidden: bool = False) -> Contents:
     return Contents("", sections, notes=notes + cut, encoding=decoded.encoding)
 
 
-def _contents(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:
+def contents_of(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:
     if isinstance(value, list):
         return "", *_record_sections(allowance, value)
     if not isinstance(value, dict):

@@ -13,7 +13,7 @@ from components.common.uploader_words import uploader_words
 from components.knowledge.chunk_sliders import chunk_sliders
 from engine.engine import Engine
 from engine.knowledge.items import IngestItem
-from engine.knowledge.load import suffixes
+from engine.knowledge.loaders.kinds import KINDS
 from engine.library.values import ChunkOptions
 from engine.messages import N_
 from engine.roles import CollectionInfo
@@ -96,7 +96,8 @@ def _folder(words: Words) -> Batch:
         st.session_state["kb_path"] = ""
     explained = words(
         "Of the machine where the workbench runs, which need not be the one with this browser. Files in folders "
-        "below go in too; hidden ones, pictures and the like, and links that lead outside are left out."
+        "below go in too; hidden ones, pictures, what programs made, and links that lead outside are left out and "
+        "counted."
     )
     path = st.text_input(
         words("Path of a folder or a file"), key="kb_path", help=explained, max_chars=4000, persist_state="session"
@@ -108,23 +109,18 @@ def _folder(words: Words) -> Batch:
 def _uploads(most_mb: int, words: Words) -> Batch:
     # A new key empties the box once its files are on their way.
     generation = st.session_state.setdefault(_UPLOADS, 0)
-    kinds = [suffix.lstrip(".") for suffix in suffixes()]
     files = st.file_uploader(
         words("Add files"),
-        type=kinds,
         accept_multiple_files=True,
         # A file that the browser refuses is in no report; one that comes here and is too large is named in it.
         max_upload_size=UPLOADS_TAKEN * most_mb,
-        help=words("Up to {mb} MB each: {suffixes}.", mb=most_mb, suffixes=words(", ").join(kinds)),
+        help=words("Up to {mb} MB each: {kinds}.", mb=most_mb, kinds=words(KINDS)),
         key=f"kb_files_{generation}",
     )
     limit = words("or drop them here, up to {mb} MB each", mb=most_mb)
     uploader_words("kb_upload", words("Choose files"), limit)
     st.caption(
-        words(
-            "PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and JSON. Files are read on this machine, and "
-            "nothing is fetched that they link to."
-        ),
+        words("{kinds}. Files are read on this machine, and nothing is fetched that they link to.", kinds=words(KINDS)),
         help=words(
             "A Markdown file names its kind between two lines `---` at its very top: `kind: temporal` for the dated "
             "study log, `kind: graph` for entity notes. Anything else is knowledge base. To change it, add the file "

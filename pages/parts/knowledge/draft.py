@@ -11,7 +11,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.knowledge.chunk import chunk, tokens
 from engine.knowledge.ingest import read_document
-from engine.knowledge.items import IngestItem, items_of
+from engine.knowledge.items import IngestItem, items_of, with_members
 from engine.knowledge.load import Document
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.model.values import Fault
@@ -40,10 +40,8 @@ class Batch:
 
         ``hidden``: whether hidden content of the files goes in.
         """
-        if self.uploads:
-            return [replace(item, hidden=hidden) for item in self.uploads], ()
         typed = self.path.strip().strip("\"'")
-        items, failed = items_of([Path(typed).expanduser()])
+        items, failed = with_members(self.uploads) if self.uploads else items_of([Path(typed).expanduser()])
         return (
             [replace(item, hidden=hidden) for item in items],
             tuple((name, Fault.of(error)) for name, error in failed),

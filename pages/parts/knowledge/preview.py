@@ -19,7 +19,7 @@ from components.knowledge.preview_files import (
     preview_totals,
 )
 from engine.engine import Engine
-from engine.knowledge.load import suffixes
+from engine.knowledge.loaders.kinds import KINDS
 from engine.library.accounts import HIDDEN
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.messages import N_
@@ -76,8 +76,8 @@ def _watch(draft: Draft, words: Words) -> None:
 def _shown(engine: Engine, preview: Preview, draft: Draft, chunks: ChunkOptions, words: Words) -> None:
     files = files_of(preview)
     if not files:
-        listed = words(", ").join(suffix.lstrip(".") for suffix in suffixes())
-        st.info(words("No file that can be read was found under this path. Known kinds: {suffixes}.", suffixes=listed))
+        kinds = words(KINDS)
+        st.info(words("No file that can be read was found under this path. What can be read: {kinds}.", kinds=kinds))
         return
     preview_totals(preview, words, key="kb_totals")
     if not draft.wanted.hidden and any(note.code in HIDDEN for item in preview.sources for note in item.account.notes):

@@ -22,7 +22,8 @@ from engine.errors import (
 )
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import apart
-from engine.knowledge.loaders.apart import loader_of, read_apart
+from engine.knowledge.loaders.apart import read_apart
+from engine.knowledge.loaders.kinds import loader_of
 from engine.model import subprocesses
 from engine.model.subprocesses import Subprocess, Subprocesses, reply_of
 from tests.support import office_files as made
@@ -165,7 +166,7 @@ def test_the_app_starts_without_the_libraries_that_read_documents() -> None:
 
 def test_contents_and_errors_come_out_of_the_process_as_they_went_in(readers: Subprocesses) -> None:
     data = made.docx([("Heading 1", "题"), ("Normal", "文")])
-    assert read_apart(".docx", "a.docx", data) == loader_of(".docx")("a.docx", data, False)
+    assert read_apart(".docx", "a.docx", data) == loader_of("a.docx")("a.docx", data, False)
     for kind in _tree(SourceError):
         stated = kind.restored("Fact.", "Remedy.", {"a": "b"})
 

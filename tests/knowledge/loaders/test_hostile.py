@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engine.errors import SourceError
 from engine.knowledge.load import load, load_bytes, suffixes
 from engine.knowledge.loaders.encoding import MAGIC
+from tests.knowledge.loaders.test_kinds import CORPUS
 from tests.support import office_files as made
 from tests.support.mixed_folder import make_mixed_folder
 
@@ -25,6 +26,7 @@ WHOLE = {
     ".html": "<html><h1>题</h1><table><tr><td>a<td>b</table><ul><li>x</ul></html>".encode(),
     ".json": '[{"text": "文", "n": [1, {"a": null}]}]'.encode(),
     ".csv": b'a,b\n"x, y",2\n',
+    **{f".{name.rpartition('.')[2]}": data for name, data, *_ in CORPUS.values() if name.startswith("a.")},
 }
 
 

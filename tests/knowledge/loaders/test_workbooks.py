@@ -342,9 +342,9 @@ def test_threads_of_comments_are_read_instead_of_the_note_that_tells_of_them() -
 
 @pytest.mark.parametrize("suffix", [".xlsm", ".xltx", ".xltm"])
 def test_templates_and_workbooks_with_macros_are_read_too(suffix: str) -> None:
-    from engine.knowledge.loaders.apart import loader_of
+    from engine.knowledge.loaders.kinds import loader_of
 
-    assert loader_of(suffix)(f"a{suffix}", book(ROWS)).sections == (Section(("S",), AS_ROWS),)
+    assert loader_of(f"a{suffix}")(f"a{suffix}", book(ROWS)).sections == (Section(("S",), AS_ROWS),)
 
 
 def test_an_attached_workbook_has_its_merged_cells_and_headers_of_several_rows() -> None:

@@ -1,0 +1,343 @@
+"""OpenDocument texts, tables and presentations, as LibreOffice and others write them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted
+from engine.knowledge.archives import opened_archive
+from engine.knowledge.loaders.contents import (
+    Allowance,
+    Contents,
+    Outline,
+    Section,
+    document_title,
+    heading,
+    lowered,
+    note,
+    raised,
+    struck,
+)
+from engine.knowledge.loaders.office import check_sizes
+from engine.knowledge.loaders.tables import Span, spread, table_lines, table_text
+from engine.messages import N_
+from engine.model.values import SourceNote
+
+MOST_ROWS = 50_000
+_MANIFEST = "META-INF/manifest.xml"
+_MOST_REPEATED = 1_000
+"""Columns that one cell with words fills."""
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_SHOW = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
+_CONTENTS = frozenset(f"{_TEXT}{kind}" for kind in ("table-of-content", "alphabetical-index", "illustration-index"))
+_LEFT_OUT = {
+    f"{_OFFICE}annotation": "comments",
+    f"{_TEXT}deletion": "deletions",
+    f"{_DRAW}image": "pictures_not_read",
+    f"{_DRAW}object": "objects_not_read",
+    f"{_DRAW}object-ole": "objects_not_read",
+}
+"""Parts that are only counted, with the code of their note."""
+
+
+def load_open_document(name: str, data: bytes, hidden: bool = False) -> Contents:
+    """Sections by headings, sheets or slides; raises ``SourceDamaged`` where none can be read."""
+    with opened_archive(name, data) as (archive, size):
+        check_sizes(name, size, archive.infolist())
+        parts = {part: archive.read(part) for part in archive.namelist() if part.endswith(".xml") and "/" not in part}
+        if b"encryption-data" in (archive.read("META-INF/manifest.xml") if _MANIFEST in archive.namelist() else b""):
+            raise SourceEncrypted(name=name)
+    content = _parsed(name, parts.get("content.xml", b""))
+    body = next((child for child in content.iterfind(f"{_OFFICE}body/*")), None)
+    if body is None:
+        raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken"))
+    roots = [content, *(_parsed(name, parts[part]) for part in ("styles.xml",) if part in parts)]
+    reading = _Reading(Allowance(name, size), roots, hidden)
+    sections = reading.sections(body)
+    title = ""
+    if "meta.xml" in parts:
+        title = next((item.text or "" for item in _parsed(name, parts["meta.xml"]).iter("{*}title")), "")
+    return Contents(document_title(title) or reading.title, sections, notes=reading.notes(), read=dict(+reading.read))
+
+
+def _parsed(name: str, data: bytes) -> Any:
+    from lxml import etree
+
+    if b"<!ENTITY" in data.replace(b"\x00", b""):
+        raise SourceBomb.entities(name=name)
+    try:
+        return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True))
+    except (etree.LxmlError, ValueError) as error:
+        raise SourceDamaged.named(name=name, found=N_("a part is no XML")) from error
+
+
+class _Reading:
+    """Goes through a document, and counts what it reads and what it leaves out."""
+
+    def __init__(self, allowance: Allowance, roots: list[Any], hidden: bool) -> None:
+        self.title = ""
+        self.read: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
+        self._hidden_sheets, self._empty_sheets, self._hidden_slides = list[str](), list[str](), list[str]()
+        self._cut = False
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._allowance = allowance
+        self._hidden = hidden
+        self._styles = {
+            item.get(f"{_STYLE}name"): item for root in reversed(roots) for item in root.iter(f"{_STYLE}style")
+        }
+        self._lists = {
+            item.get(f"{_STYLE}name"): item for root in reversed(roots) for item in root.iter(f"{_TEXT}list-style")
+        }
+        self._numbered = {
+            _whole(item, f"{_TEXT}level")
+            for root in roots
+            for item in root.iter(f"{_TEXT}outline-level-style")
+            if item.get(f"{_STYLE}num-format")
+        }
+        """Levels of headings that count themselves."""
+        for root in roots:
+            for item in root.iter(f"{_STYLE}header", f"{_STYLE}footer"):
+                self.left_out["page_heads_not_read"] += bool("".join(item.itertext()).strip())
+
+    def notes(self) -> tuple[SourceNote, ...]:
+        counted = [note(code, count=count) for code, count in self.left_out.items() if count]
+        for code, key, named in (
+            ("sheets_hidden", "sheets", self._hidden_sheets),
+            ("sheets_empty", "sheets", self._empty_sheets),
+            ("slides_hidden", "slides", self._hidden_slides),
+        ):
+            if named:
+                counted.append(note(code, count=len(named), **{key: ", ".join(named)[:200]}))
+        if self._cut:
+            counted.append(note("rows_cut", kept=MOST_ROWS))
+        return tuple(sorted(counted, key=lambda item: item.code))
+
+    def sections(self, body: Any) -> tuple[Section, ...]:
+        if body.tag == f"{_OFFICE}spreadsheet":
+            return tuple(filter(None, map(self._sheet, body.iterchildren(f"{_TABLE}table"))))
+        if body.tag == f"{_OFFICE}presentation":
+            pages = enumerate(body.iterchildren(f"{_DRAW}page"), 1)
+            return tuple(section for number, page in pages if (section := self._slide(number, page)) is not None)
+        outline = Outline()
+        for block in self._blocks(body):
+            if isinstance(block, tuple):
+                outline.heading(*block)
+            else:
+                outline.text(block)
+        self.title = outline.title
+        return outline.sections()
+
+    def _property(self, style: str | None, name: str) -> str:
+        """A property of a style or of the one it is derived from, ``text-position`` or ``display``."""
+        for _ in range(20):
+            item = self._styles.get(style)
+            if item is None:
+                return ""
+            for properties in item:
+                for key, value in properties.attrib.items():
+                    if key.endswith(f"}}{name}"):
+                        return str(value)
+            style = item.get(f"{_STYLE}parent-style-name")
+        return ""
+
+    def _blocks(self, parent: Any, depth: int = 0) -> Iterator[str | tuple[int, str]]:
+        """Paragraphs, lists and tables as texts, headings as their level and words."""
+        for item in parent:
+            if item.tag in (f"{_TEXT}h", f"{_TEXT}p"):
+                after: list[str] = []
+                words = self._line(item, after)
+                self.read["paragraphs"] += bool(words)
+                level = _whole(item, f"{_TEXT}outline-level")
+                if item.tag == f"{_TEXT}h" and level in self._numbered:
+                    self.left_out["heading_numbers"] += 1
+                yield (min(9, level), words) if item.tag == f"{_TEXT}h" else words
+                yield from after
+            elif item.tag == f"{_TEXT}list":
+                yield "\n".join(self._items(item, "", 0))
+            elif item.tag == f"{_TABLE}table":
+                yield self._table(item)
+            elif item.tag in _CONTENTS:
+                self.left_out["contents_lines"] += sum(
+                    bool("".join(line.itertext())) for line in item.iter(f"{_TEXT}p")
+                )
+            elif item.tag in _LEFT_OUT:
+                self.left_out[_LEFT_OUT[item.tag]] += 1
+            elif item.tag == f"{_TEXT}section" and item.get(f"{_TEXT}display") == "none" and not self._hidden:
+                self.left_out["hidden_text"] += 1
+            elif isinstance(item.tag, str) and depth < 60:
+                yield from self._blocks(item, depth + 1)
+
+    def _line(self, item: Any, after: list[str]) -> str:
+        """The words of a paragraph; footnotes and text boxes in it go into ``after``."""
+        return self._allowance.line("".join(self._pieces(item, after, 0)).strip())
+
+    def _pieces(self, item: Any, after: list[str], depth: int) -> Iterator[str]:
+        yield item.text or ""
+        for child in item:
+            yield from self._piece(child, after, depth)
+            yield child.tail or ""
+
+    def _piece(self, item: Any, after: list[str], depth: int) -> Iterator[str]:
+        kind = item.tag.removeprefix(_TEXT) if isinstance(item.tag, str) else ""
+        if item.tag in _LEFT_OUT:
+            self.left_out[_LEFT_OUT[item.tag]] += 1
+        elif kind == "s":
+            yield " " * min(100, _whole(item, f"{_TEXT}c"))
+        elif kind == "tab":
+            yield " "
+        elif kind == "line-break":
+            yield "\n"
+        elif kind == "note":
+            mark = "".join(item.findtext(f"{_TEXT}note-citation") or "")
+            words = " ".join(block for block in self._blocks(item.find(f"{_TEXT}note-body")) if isinstance(block, str))
+            self.read["footnotes"] += 1
+            after.append(f"[{mark}] {words}")
+            yield f"[{mark}]"
+        elif item.tag == f"{_DRAW}text-box":
+            after.extend(block if isinstance(block, str) else block[1] for block in self._blocks(item))
+        elif kind == "ruby":
+            yield from self._pieces(item.find(f"{_TEXT}ruby-base"), after, depth + 1)
+        elif isinstance(item.tag, str) and depth < 60:
+            words = "".join(self._pieces(item, after, depth + 1))
+            yield self._styled(item.get(f"{_TEXT}style-name"), words) if kind == "span" else words
+
+    def _styled(self, style: str | None, words: str) -> str:
+        if self._property(style, "display") == "none" and words.strip() and not self._hidden:
+            self.left_out["hidden_text"] += 1
+            return ""
+        if self._property(style, "text-line-through-style") not in ("", "none"):
+            words = struck(words)
+        position = self._property(style, "text-position").split(" ")[0]
+        if position == "super" or (position.rstrip("%").isdecimal() and position != "0%"):
+            return raised(words)
+        return lowered(words) if position == "sub" or position.startswith("-") else words
+
+    def _items(self, item: Any, style: str, level: int) -> Iterator[str]:
+        style = item.get(f"{_TEXT}style-name") or style
+        kept = (style, level)
+        form = next(
+            (found for found in self._lists.get(style, ()) if found.get(f"{_TEXT}level") == str(level + 1)), None
+        )
+        continued = item.get(f"{_TEXT}continue-numbering") == "true" or item.get(f"{_TEXT}continue-list")
+        if level or not continued:
+            self._numbers[kept] = _whole(form, f"{_TEXT}start-value") - 1
+        for child in item if level < 20 else ():
+            mark = "  "
+            if child.tag == f"{_TEXT}list-item":
+                self._numbers[kept] = _whole(child, f"{_TEXT}start-value", self._numbers.get(kept, 0) + 1)
+                mark = _label(form, self._numbers[kept])
+            for inner in child:
+                if inner.tag == f"{_TEXT}list":
+                    yield from self._items(inner, style, level + 1)
+                    continue
+                for block in filter(None, self._blocks([inner])):
+                    yield f"{'  ' * level}{mark}{block if isinstance(block, str) else block[1]}"
+                    mark = "  "
+
+    def _rows(self, table: Any) -> Iterator[tuple[bool, list[Span]]]:
+        """Whether a row is a header, and its cells; hidden ones are counted."""
+        hidden_columns = self._hidden_columns(table)
+        left = MOST_ROWS
+        for row in table.iter(f"{_TABLE}table-row"):
+            if next(row.iterancestors(f"{_TABLE}table")) is not table:
+                continue
+            shown = row.get(f"{_TABLE}visibility") in (None, "visible") or self._hidden
+            cells = self._cells(row, hidden_columns)
+            if not any(cell.text for cell in cells) and not any(cell.columns > 1 for cell in cells):
+                continue
+            many = _whole(row, f"{_TABLE}number-rows-repeated")
+            if not shown:
+                self.left_out["rows_hidden"] += many
+                continue
+            for _ in range(min(many, left)):
+                yield row.getparent().tag == f"{_TABLE}table-header-rows", cells
+            self._cut = self._cut or many > left
+            left -= min(many, left)
+
+    def _hidden_columns(self, table: Any) -> set[int]:
+        found, place = set[int](), 0
+        for column in table.iter(f"{_TABLE}table-column"):
+            many = min(_whole(column, f"{_TABLE}number-columns-repeated"), 16_384)
+            if column.get(f"{_TABLE}visibility") not in (None, "visible") and not self._hidden:
+                found |= set(range(place, place + many))
+                self.left_out["columns_hidden"] += 1
+            place += many
+        return found
+
+    def _cells(self, row: Any, hidden_columns: set[int]) -> list[Span]:
+        cells, place = list[Span](), 0
+        for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            many = _whole(cell, f"{_TABLE}number-columns-repeated")
+            if cell.tag == f"{_TABLE}table-cell":
+                words = self._cell(cell)
+                wide, high = (_whole(cell, f"{_TABLE}number-{side}-spanned") for side in ("columns", "rows"))
+                for _ in range(min(many, _MOST_REPEATED)):
+                    if place not in hidden_columns:
+                        cells.append(Span(words, high, wide))
+            place += many
+        while cells and not cells[-1].text and cells[-1].columns == 1:
+            cells.pop()
+        return cells
+
+    def _cell(self, cell: Any) -> str:
+        paragraphs = self.read["paragraphs"]
+        blocks = [block if isinstance(block, str) else block[1] for block in self._blocks(cell)]
+        self.read["paragraphs"] = paragraphs
+        words = "\n".join(filter(None, blocks))
+        return words or str(cell.get(f"{_OFFICE}value") or cell.get(f"{_OFFICE}string-value") or "")
+
+    def _table(self, table: Any) -> str:
+        self.read["tables"] += 1
+        rows = list(self._rows(table))
+        heads = {number for number, (head, _) in enumerate(rows) if head}
+        return table_text([cells for _, cells in rows], bool(heads), heads or (0,))
+
+    def _sheet(self, table: Any) -> Section | None:
+        title = heading(table.get(f"{_TABLE}name") or "")
+        if self._property(table.get(f"{_TABLE}style-name"), "display") == "false" and not self._hidden:
+            self._hidden_sheets.append(title)
+            return None
+        lines = table_lines(spread([cells for _, cells in self._rows(table)]))
+        text = "\n".join(self._allowance.lines(lines))
+        self.read["sheets"] += bool(text)
+        if not text:
+            self._empty_sheets.append(title)
+        return Section((title,), text) if text else None
+
+    def _slide(self, number: int, page: Any) -> Section | None:
+        if self._property(page.get(f"{_DRAW}style-name"), "visibility") == "hidden" and not self._hidden:
+            self._hidden_slides.append(str(number))
+            return None
+        title, parts = "", list[str]()
+        for shape in page:
+            blocks = [block if isinstance(block, str) else block[1] for block in self._blocks([shape])]
+            text = "\n\n".join(filter(None, blocks))
+            if shape.get(f"{_SHOW}class") == "title" and not title:
+                title = heading(text)
+            elif text:
+                parts.append(f"Notes: {text}" if shape.tag == f"{_SHOW}notes" else text)
+        self.title = self.title or title
+        self.read["slides"] += 1
+        text = "\n\n".join(parts) or title
+        return Section((f"Slide {number} · {title}" if title else f"Slide {number}",), text) if text else None
+
+
+def _whole(item: Any, name: str, usual: int = 1) -> int:
+    stated = "" if item is None else item.get(name) or ""
+    return int(stated) if stated.isdecimal() and len(stated) < 10 else usual
+
+
+def _label(form: Any, number: int) -> str:
+    """What stands before an item: its number as the level of its list style writes it, or a dash."""
+    if form is None or not form.tag.endswith("number"):
+        return "- "
+    written = form.get(f"{_STYLE}num-format") or ""
+    shown = chr(ord(written) + number - 1) if written in ("a", "A") and number <= 26 else str(number) if written else ""
+    return f"{form.get(f'{_STYLE}num-prefix') or ''}{shown}{form.get(f'{_STYLE}num-suffix') or ''} "
