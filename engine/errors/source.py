@@ -62,6 +62,10 @@ class SourceEmpty(SourceError):
     code = "WB303"
     fact = N_("{name!r} holds no text.")
     remedy = N_("Leave it out, or fill it and ingest it again.")
+    hidden = Message(
+        N_("Everything that could be read of {name!r} is hidden."),
+        N_("Choose to read hidden content, or leave it out."),
+    )
 
 
 class SourceTooLarge(SourceError):

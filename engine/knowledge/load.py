@@ -28,6 +28,7 @@ from engine.knowledge.loaders.apart import read_apart
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, whole
 from engine.knowledge.loaders.kinds import APART, HERE, loader_of, suffix_of
 from engine.knowledge.scans import announced, pictures, recognised
+from engine.library.accounts import HIDDEN
 from engine.model.values import Account, SourceKind, SourceNote
 
 DEFAULT_LIMIT_MB = 20.0
@@ -120,7 +121,8 @@ def load_bytes(
         raise SourceTooDemanding(name=name) from error
     sections = tuple(section for section in contents.sections if section.text.strip())
     if not sections and (recognise or not pictures(given)):
-        raise SourceEmpty(name=name)
+        hides = any(item.code in HIDDEN for item in contents.notes)
+        raise SourceEmpty.hidden(name=name) if hides else SourceEmpty(name=name)
     title = contents.title or PurePosixPath(name).stem
     return Document(
         source=name,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.errors import SourceDamaged
+from engine.errors import SourceDamaged, SourceEmpty
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders.contents import Section, note
 from engine.knowledge.loaders.word import load_word
@@ -448,6 +448,13 @@ def test_what_was_read_is_counted() -> None:
     assert load_word("a.docx", data).read == {
         "headings": 1, "paragraphs": 4, "equations": 1, "tables": 1, "insertions": 1,
     }  # fmt: skip
+
+
+def test_a_document_that_hides_everything_is_not_said_to_be_empty() -> None:
+    data = word(p(run("藏", "<w:vanish/>")))
+    with pytest.raises(SourceEmpty, match="is hidden"):
+        load_bytes("a.docx", data)
+    assert load_bytes("a.docx", data, hidden=True).sections == (Section((), "藏"),)
 
 
 @pytest.mark.parametrize("suffix", [".docm", ".dotx"])
