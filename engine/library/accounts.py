@@ -88,7 +88,6 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
     "charts_not_read": NN_("{count} chart was left out", "{count} charts were left out"),
     "pictures_not_read": NN_("{count} picture was left out", "{count} pictures were left out"),
     "files_not_read": NN_("{count} file inside this one was left out", "{count} files inside this one were left out"),
-    "parts_unreadable": NN_("{count} comment or drawing cannot be read", "{count} comments or drawings cannot be read"),
     "workbook_unreadable": N_("its list of sheets cannot be read: sheets go by the names of their files"),
     "texts_unreadable": N_("its texts cannot be read: cells that hold one are empty"),
     "formats_unreadable": N_("its number formats cannot be read: numbers and dates stand as they are stored"),
@@ -177,6 +176,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
 _NOTHING_AMISS = frozenset({"sheets_empty"})
 HIDDEN = frozenset(
     {"columns_hidden", "hidden_text", "rows_filtered", "rows_hidden", "shapes_hidden", "sheets_hidden", "slides_hidden"}
+    | {"values_not_shown"}
 )
 """Codes of what goes in where hidden content is asked for."""
 

@@ -37,6 +37,8 @@ _XFA_FULL = 2
 """PDFium's FORMTYPE_XFA_FULL: the page says only that another program is needed."""
 _GARBLED_SHARE = 0.3
 _UNKNOWN = re.compile(r"[\ue000-\uf8ff\ufffd\x00-\x08\x0e-\x1f]")
+_LONGEST_STAMP = 80
+_DIGITS = re.compile(r"\d")
 _LEAST_OF_PAGE = 0.5
 """Of the area of a page that a picture of it covers."""
 
@@ -85,12 +87,14 @@ class _Reading:
         self._scanned: list[int] = []
         self._garbled: list[int] = []
         self._invisible = 0
+        self._stamps: dict[int, str] = {}
+        """The few words on a page that is a picture else, without their digits."""
 
     def contents(self, whole: bool) -> Contents:
         count = len(self._document)
         if count > MOST_PAGES:
             raise SourceTooManyPages(name=self._name, pages=count, limit=MOST_PAGES)
-        pages = [page for page in map(self._page, range(count)) if page is not None]
+        pages = self._without_stamps([page for page in map(self._page, range(count)) if page is not None])
         outline = _guarded(lambda: _entries(self._document), None)
         title, entries = _titled(document_title(unified(without_control(_title(self._document)))), outline or [])
         sections = self._sections(pages, entries)
@@ -103,6 +107,13 @@ class _Reading:
             comments=sum(len(item.comments) for item in written),
         )
         return Contents(title, tuple(sections), notes=self._notes(count, whole, outline is None), read=dict(+read))
+
+    def _without_stamps(self, pages: list[Page]) -> list[Page]:
+        """The pages, pictures without the few words that stand on others too, such as the name of a scanner."""
+        stamps = Counter(self._stamps.values())
+        stamped = {number for number, said in self._stamps.items() if stamps[said] > 1}
+        self._scanned = sorted({*self._scanned, *stamped})
+        return [Page(page.number, []) if page.number in stamped else page for page in pages]
 
     def _notes(self, count: int, whole: bool, no_outline: bool) -> tuple[SourceNote, ...]:
         files = self._document.count_attachments() + sum(item.files for item in self._written.values())
@@ -147,7 +158,11 @@ class _Reading:
             page = self._document[number]
             try:
                 lines, drawn = self._drawn(page)
-                written = _guarded(lambda: written_on(page, self._document.formenv if self._forms else None), Written())
+                text = "".join(line.text for line in lines)
+                if 0 < len(text) < _LONGEST_STAMP and _has_picture(page):
+                    self._stamps[number + 1] = _DIGITS.sub("", text)
+                form = self._document.formenv if self._forms else None
+                written = _guarded(lambda: written_on(page, form, self._hidden), Written())
             finally:
                 page.close()
         except MemoryError:
@@ -155,7 +170,7 @@ class _Reading:
         except Exception:  # PDFium says what it met with in many ways
             self._lost.append(number + 1)
             return None
-        text = "".join(line.text for line in lines)
+        self._invisible += written.hidden
         if len(_UNKNOWN.findall(text)) > _GARBLED_SHARE * len(text):
             lines, drawn = [], True
             self._garbled.append(number + 1)

@@ -22,10 +22,12 @@ class Written:
     """Value by name; ``☑`` and ``☐`` for a check box, the chosen one for a group of buttons."""
     comments: list[str] = field(default_factory=list)
     files: int = 0
+    hidden: int = 0
+    """Fields and comments that are not shown, and were left out."""
 
 
-def written_on(page: Any, form: Any) -> Written:
-    """``form``: the document's environment of forms, or None where it has none."""
+def written_on(page: Any, form: Any, hidden: bool = False) -> Written:
+    """``form``: the document's environment of forms, or None; ``hidden``: what is not shown is read too."""
     found = Written()
     for number in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
         note = raw.FPDFPage_GetAnnot(page, number)
@@ -33,7 +35,11 @@ def written_on(page: Any, form: Any) -> Written:
             continue
         try:
             kind = raw.FPDFAnnot_GetSubtype(note)
-            if kind == raw.FPDF_ANNOT_WIDGET and form is not None:
+            unseen = bool(raw.FPDFAnnot_GetFlags(note) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW))
+            if unseen and not hidden:
+                says = list(_filled_in(form, note, {})) if kind == raw.FPDF_ANNOT_WIDGET and form is not None else []
+                found.hidden += bool(says or _words(raw.FPDFAnnot_GetStringValue, note, b"Contents"))
+            elif kind == raw.FPDF_ANNOT_WIDGET and form is not None:
                 found.fields.update(_filled_in(form, note, found.fields))
             elif kind == raw.FPDF_ANNOT_FILEATTACHMENT:
                 found.files += 1

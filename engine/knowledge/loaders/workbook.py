@@ -81,6 +81,7 @@ class _Reading:
         self._cut = self._cut or rows.cut
         comments = self._parts.comments(sheet)
         boxes, drawn = self._parts.drawn(sheet)
+        drawn["pictures"] += sheet.pictures
         self._counts.update(
             rows_filtered=rows.hidden if sheet.filtered else 0,
             rows_hidden=0 if sheet.filtered else rows.hidden,
@@ -94,7 +95,8 @@ class _Reading:
         self._formulas += sheet.formula_cells
         below = [*boxes, *(f"Comment on {cell}: {words}" for cell, words in comments if words)]
         text = "\n".join(lines) + "".join(f"\n\n{part}" for part in self._allowance.lines(below))
-        self.read.update(sheets=int(bool(text)), rows=rows.read, comments=len(comments), boxes=len(boxes))
+        self.read.update(sheets=int(bool(text)), rows=rows.read, comments=len(comments))
+        self.read["text boxes"] += len(boxes)
         if sheet.broken:
             self.left_out["sheets_unreadable"].append(sheet.title)
         elif not text and not rows.cut and not drawn.total():

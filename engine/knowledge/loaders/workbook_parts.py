@@ -68,6 +68,8 @@ class Sheet:
     """Heads and feet of printed pages."""
     unshown: int = 0
     """Values that their number format does not show."""
+    pictures: int = 0
+    """In cells, as WPS puts them there."""
     unreadable: int = 0
     """Cells whose value cannot be read."""
     broken: bool = False
@@ -225,6 +227,9 @@ class Parts:
             if kind == "d":
                 since = datetime.datetime.fromisoformat(value.strip().removesuffix("Z")) - _FIRST_DAY
                 return shown(since / datetime.timedelta(days=1), code)
+            if kind == "str" and "DISPIMG(" in value:
+                sheet.pictures += 1
+                return ""
             if kind != "n":
                 return shown_text(_clean(value), code)
             number = float(value)

@@ -210,6 +210,9 @@ def test_forms_comments_and_files_of_a_page_are_read_or_counted() -> None:
                 b"/Subtype /Highlight /Rect [0 0 9 9] /QuadPoints [0 0 9 0 0 9 9 9] /Contents (doubtful)",
                 b"/Subtype /Link /Rect [0 0 9 9] /Contents (a link)",
                 b"/Subtype /FileAttachment /Rect [0 0 9 9]",
+                b"/Subtype /Text /Rect [0 0 9 9] /F 2 /Contents (not shown)",
+                widget("secret", b"/FT /Tx /F 2 /V (x)"),
+                widget("unused", b"/FT /Tx /F 2"),
             ],
         ),
     )
@@ -220,7 +223,7 @@ def test_forms_comments_and_files_of_a_page_are_read_or_counted() -> None:
             "Comment: check the date\n\nComment: doubtful",
         ),
     )
-    assert contents.notes == (note("files_not_read", count=1),)
+    assert contents.notes == (note("hidden_text", count=2), note("files_not_read", count=1))
     assert dict(contents.read) == {"pages": 1, "fields": 4, "comments": 2}
 
 
@@ -232,3 +235,12 @@ def test_a_broken_page_costs_no_other() -> None:
     )
     contents = load_pdf("a.pdf", broken)
     assert contents.sections == (Section(("p. 2",), "乙。"),)
+    assert contents.notes == (note("pages_unreadable", count=1, pages="1", of=2),)
+
+
+def test_pages_of_pictures_with_one_stamp_on_all_are_pictures() -> None:
+    stamped = PICTURE + b"\nBT /F 9 Tf 60 20 Td %s ET"
+    pages = [stamped % made.hexed(f"Scanned by an app {number}") for number in (1, 2)]
+    contents = load_pdf("a.pdf", made.drawn_pdf(*pages, stamped % made.hexed("标题页"), picture=True))
+    assert contents.sections == (Section(("p. 1",), ""), Section(("p. 2",), ""), Section(("p. 3",), "标题页"))
+    assert contents.notes == (note("pages_without_text", count=2, pages="1-2", of=3),)

@@ -230,6 +230,14 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
         (note("charts_not_read", count=1), note("pictures_not_read", count=2)),
     ),
     "a broken drawing": (drawing("<"), AS_ROWS, (note("parts_broken", count=1),)),
+    "a picture in a cell of WPS": (
+        patched(
+            book([["Item", "Look"], ["Bolt", "x"]]),
+            {"sheet1": swapped('<c r="B2"[^>]*>.*?</c>', '<c r="B2" t="str"><v>=DISPIMG("ID_1",1)</v></c>')},
+        ),
+        "- Item: Bolt",
+        (note("pictures_not_read", count=1),),
+    ),
     "heads of printed pages": (
         book(ROWS, lambda sheet: setattr(sheet.oddHeader.center, "text", "draft")),
         AS_ROWS,
