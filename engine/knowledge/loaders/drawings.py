@@ -1,4 +1,4 @@
-"""What Word documents and presentations draw alike: charts, SmartArt and words in shapes (DrawingML)."""
+"""Charts, SmartArt and alternative texts of pictures, which Word documents and presentations share (DrawingML)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 DRAWN = {f"{_CHART}chart": "charts", f"{_DIAGRAM}relIds": "diagrams"}
 """Elements that stand for what is drawn from another part."""
 _NUMBERS = (f"{_CHART}numCache", f"{_CHART}numLit")
-_FILE_NAME = re.compile(r"\S+\.(png|jpe?g|gif|bmp|tiff?|[ew]mf|svg|webp)|https?:\S*", re.IGNORECASE)
+_FILE_NAME = re.compile(r".*\.(png|jpe?g|gif|bmp|tiff?|[ew]mf|svg|webp)|https?:\S*|img[_ -]?\d+", re.IGNORECASE)
 
 
 def picture_text(properties: Any) -> str:
-    """What stands for a picture: its alternative text, where somebody wrote one."""
+    """The alternative text of a picture, in place of it; empty where a program filled in the name of a file."""
     said = " ".join((properties.get("descr") or properties.get("title") or properties.get("alt") or "").split())
     return "" if not said or _FILE_NAME.fullmatch(said) else f"[Picture: {without_control(said)}]"
 

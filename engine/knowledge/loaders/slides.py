@@ -186,7 +186,7 @@ class _Deck:
         return table_text(placed, properties is not None and properties.get("firstRow") in _ON)
 
     def _cell(self, cell: Any) -> Span | None:
-        """None for a place that a cell beside it or above it reaches into."""
+        """None for a place that another cell reaches into."""
         if cell.get("hMerge") in _ON or cell.get("vMerge") in _ON:
             return None
         rows, columns = (max(whole_number(cell.get(name)), 1) for name in ("rowSpan", "gridSpan"))

@@ -30,7 +30,7 @@ _PLACES = re.compile("[\uf020-\uf0ff]")
 
 
 def symbol_text(text: str, font: str, lost: Counter[str]) -> str:
-    """The text with characters of the common symbol fonts as everybody else writes them; others are counted."""
+    """The text with characters of the common symbol fonts in Unicode; those of others are left out and counted."""
     known = _FONTS.get(font.strip().lower(), {})
 
     def read(place: re.Match[str]) -> str:

@@ -98,7 +98,7 @@ class _Walk:
         return Contents(title, sections, notes=notes, read=dict(+self._read))
 
     def _blocks(self, parent: Any, sink: _Sink) -> None:
-        lines: _Lines = []  # of a list that goes on
+        lines: _Lines = []  # of the list that is being read
         outer, self._carried = self._carried, ""
         for element in parent:
             if element.tag in (f"{W}tbl", f"{W}sdt"):

@@ -146,10 +146,10 @@ class Runs:
         elif kind == "separate" and self._fields:
             self._fields[-1].append("shown")
         elif kind == "end" and self._fields:
-            told = self._fields.pop()[0]
-            self.paged |= self.in_margin and _name(told) in _PAGE_NUMBERS
-            if _name(told) == "EQ":  # which Word draws from the instruction itself; circled numbers are common
-                circled = _CIRCLED.search(told)
+            instruction = self._fields.pop()[0]
+            self.paged |= self.in_margin and _name(instruction) in _PAGE_NUMBERS
+            if _name(instruction) == "EQ":  # which Word draws from the instruction itself; circled numbers are common
+                circled = _CIRCLED.search(instruction)
                 self._lost["equations"] += circled is None
                 self._add(number_text(int(circled[1]), "decimalEnclosedCircle") if circled else "")
 

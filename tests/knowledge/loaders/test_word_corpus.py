@@ -189,7 +189,7 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
         [((), "甲、第一\n乙、第二\n  1) 级\n    1.1 层")],
         {},
     ),
-    "numbers alone in cells, and paragraphs that nobody sees": (
+    "numbers alone in cells, and paragraphs that are hidden": (
         word(
             table(cell("序号") + cell("项目") + cell("价"), cell(numbered("", 0)) + cell("甲") + cell("3"),
                   cell(numbered("", 0)) + cell("乙") + cell("4"))
@@ -338,9 +338,9 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
         [((), "看得\n\n仍在")],
         {"hidden_text": 3},
     ),
-    "pictures, their words and what lies in boxes": (
+    "pictures, their words and text boxes": (
         word(
-            p("见图", drawing("<pic:pic/>", 'descr="泵的剖面"'), drawing("<pic:pic/>", 'descr="IMG_1.png"'))
+            p("见图", drawing("<pic:pic/>", 'descr="泵的剖面"'), drawing("<pic:pic/>", 'descr="屏幕截图 2024-01-01.png"'))
             + p('<w:r><w:pict><v:shape alt="旧图"><v:imagedata/></v:shape></w:pict></w:r>')
             + p("<w:r><mc:AlternateContent><mc:Choice>" + drawing(f"<w:txbxContent>{p('框里')}</w:txbxContent>")
                 + f"</mc:Choice><mc:Fallback><w:pict><w:txbxContent>{p('框里')}</w:txbxContent></w:pict></mc:Fallback>"
