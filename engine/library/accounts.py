@@ -42,6 +42,9 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
         "{count} equation cannot be read as text and was left out",
         "{count} equations cannot be read as text and were left out",
     ),
+    "fields_not_read": NN_(
+        "{count} field without a saved result was left out", "{count} fields without a saved result were left out"
+    ),
     "headers_unused": NN_(
         "{count} header or footer that no page shows was left out",
         "{count} headers or footers that no page shows were left out",

@@ -30,6 +30,8 @@ _SHOWN = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _SKIPPED = frozenset({"comment", "delText", "delInstrText", "rt", "moveFrom"})
 _HOLDS = frozenset(f"{W}{name}" for name in ("t", "sym", "drawing", "pict", "object", "ruby"))
 _CIRCLED = re.compile(r"\\o\s*\\ac\s*\([○〇◯]\s*[,，;]\s*(\d{1,2})\s*\)", re.IGNORECASE)
+_WORKED_OUT = frozenset({"AUTONUM", "AUTONUMLGL", "AUTONUMOUT", "LISTNUM", "SYMBOL", "SEQ", "REF", "DOCPROPERTY"})
+"""Fields that show something, and whose result need not be in the file."""
 _PAGE_NUMBERS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES"})
 
 
@@ -146,8 +148,9 @@ class Runs:
         elif kind == "separate" and self._fields:
             self._fields[-1].append("shown")
         elif kind == "end" and self._fields:
-            instruction = self._fields.pop()[0]
+            instruction, *result = self._fields.pop()
             self.paged |= self.in_margin and _name(instruction) in _PAGE_NUMBERS
+            self._lost["fields_not_read"] += not result and _name(instruction) in _WORKED_OUT
             if _name(instruction) == "EQ":  # which Word draws from the instruction itself; circled numbers are common
                 circled = _CIRCLED.search(instruction)
                 self._lost["equations"] += circled is None

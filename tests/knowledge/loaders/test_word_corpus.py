@@ -308,10 +308,11 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
               field("FORMDROPDOWN", form="<w:ffData><w:ddList><w:result w:val='1'/><w:listEntry w:val='红'/>"
                                          "<w:listEntry w:val='蓝'/></w:ddList></w:ffData>"))
             + p("见", field("REF _a \\h", "第三条"), "，", field("eq \\o\\ac(○,3)"), field("EQ \\f(1,2)"),
+                field("AUTONUMLGL"), field("XE 索引"),
                 '<w:fldSimple w:instr="DATE">' + run("今天") + "</w:fldSimple>"),
         ),
         [((), "☒ 是 ☐ 否 蓝\n\n见第三条，③今天")],
-        {"equations": 1},
+        {"equations": 1, "fields_not_read": 1},
     ),
     "symbols of fonts": (
         word(p('<w:r><w:sym w:font="Symbol" w:char="F0A3"/><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>', " 5 ",
