@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
@@ -124,10 +125,9 @@ def weigh(question: Question, text: str, similarity: float, *, heading: str = ""
     section, whose words count as covered but hold no answer. A sentence that asks is no window, and a
     passage that only asks covers nothing: repeating a question does not answer it.
     """
-    parts = sentences(_folded(text))
-    units = [_Unit.of(part) for part in parts[:_MOST_SENTENCES]]
+    units, rest = _units(text)
     tells = any(not unit.asks for unit in units)
-    above, rest = _Unit.of(_folded(heading)), _Unit.of("\n".join(parts[_MOST_SENTENCES:]))
+    above = _Unit.of(_folded(heading))
     whole = _joined([above, *units, rest]) if tells else above
     lead = _credits(question, above) if heading else []
     rows = [_credits(question, unit) for unit in units]
@@ -175,6 +175,13 @@ class _Unit:
     def of(cls, text: str) -> _Unit:
         found = tuple(terms(text))
         return cls(text, found, frozenset(found), _ASKS.search(text) is not None)
+
+
+@lru_cache(maxsize=1_000)
+def _units(text: str) -> tuple[tuple[_Unit, ...], _Unit]:
+    """The sentences of a text, and all behind the last one that is looked at: each round reads a passage again."""
+    parts = sentences(_folded(text))
+    return tuple(_Unit.of(part) for part in parts[:_MOST_SENTENCES]), _Unit.of("\n".join(parts[_MOST_SENTENCES:]))
 
 
 def _joined(units: Sequence[_Unit]) -> _Unit:

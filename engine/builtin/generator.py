@@ -112,7 +112,8 @@ def compose(request: GenerationRequest) -> Iterator[str]:
     say = Phrases("answer", request.language)
     gap = say.gap
     asking = asking_of(request.question)
-    quotes = choose(asking, request.passages)
+    every = quotes_of(asking, request.passages)
+    quotes = _chosen(every)
     cells = table_sentences(request.question, request.tables, request.language)
     opening = [] if request.verified else [say("unverified")]
     if not quotes and not cells:
@@ -123,11 +124,11 @@ def compose(request: GenerationRequest) -> Iterator[str]:
     if unknown:
         yield gap.join([*opening, say("unknown", terms=say.listed(unknown))])
         return
-    absent = None if cells else _kind_not_given(asking, request.passages, foreign)
+    absent = None if cells else _kind_not_given(asking, request.passages, every, foreign)
     if absent is not None:
         yield gap.join([*opening, say("kindless", kind=KINDS[say.written][absent])])
         return
-    difference = differing(quotes, quotes_of(asking, request.passages), request.passages)
+    difference = differing(quotes, every, request.passages)
     if difference is not None and difference.outdated:
         quotes = [quote for quote in quotes if quote.marker != difference.second.marker]
     yield gap.join([*opening, say("foreign" if foreign else "lead")])
@@ -143,7 +144,9 @@ def compose(request: GenerationRequest) -> Iterator[str]:
         yield f"\n\n{say('outdated' if difference.outdated else 'differ', **told)}"
 
 
-def _kind_not_given(asking: Asking, passages: Sequence[Passage], foreign: bool) -> AnswerKind | None:
+def _kind_not_given(
+    asking: Asking, passages: Sequence[Passage], quotes: Sequence[Quote], foreign: bool
+) -> AnswerKind | None:
     """The date, number or person that a question asks for, where no passage gives one near what is asked about.
 
     Of a compound question one part may be answered all the same, and in another language only the text as a whole can
@@ -158,7 +161,7 @@ def _kind_not_given(asking: Asking, passages: Sequence[Passage], foreign: bool) 
     if foreign:
         given = max((answer_strength(asked, passage.text) for passage in passages), default=0.0)
     else:
-        given = max((quote.kinds[0] for quote in quotes_of(asking, passages)), default=0.0)
+        given = max((quote.kinds[0] for quote in quotes), default=0.0)
     return asked.kind if given < (_GIVEN if not foreign else _GIVEN / 2) else None
 
 
@@ -189,7 +192,11 @@ def _quoted(quotes: Sequence[Quote], gap: str, asking: Asking) -> Iterator[str]:
 
 def choose(asking: Asking, passages: Sequence[Passage]) -> list[Quote]:
     """The quotes of an answer in reading order: the passage with the best sentence first, each in its own order."""
-    chosen = _greedy(quotes_of(asking, passages))
+    return _chosen(quotes_of(asking, passages))
+
+
+def _chosen(quotes: Sequence[Quote]) -> list[Quote]:
+    chosen = _greedy(quotes)
     if not chosen:
         return []
     first = chosen[0].marker

@@ -6,10 +6,11 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, Text, any_, bindparam, func, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, Table, Text, TextClause, any_, bindparam, func, select, text
+from sqlalchemy.dialects import postgresql
 
 from engine.database.owners import Owners
 from engine.database.signals import Signals
@@ -107,17 +108,26 @@ def put(
     connection: Connection, table: Table, rows: Row | Sequence[Row], *, changes: Sequence[str] | None = None
 ) -> None:
     """Insert rows; of one whose key is there already the columns in ``changes`` are replaced: all, or none of them."""
-    insert = postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+    if rows:
+        given = tuple(rows if isinstance(rows, Mapping) else rows[0])
+        connection.execute(_putting(table, given, None if changes is None else tuple(changes)), rows)
+
+
+@cache
+def _putting(table: Table, given: tuple[str, ...], changes: tuple[str, ...] | None) -> TextClause:
+    """The statement of :func:`put`, worded once: SQLAlchemy compiles its own form of it at every call."""
     keys = [column.name for column in table.primary_key]
     replaced = [column.name for column in table.columns if column.name not in keys] if changes is None else changes
-    if replaced:
-        statement = insert.on_conflict_do_update(
-            index_elements=keys, set_={name: insert.excluded[name] for name in replaced}
-        )
-    else:
-        statement = insert.on_conflict_do_nothing(index_elements=keys)
-    if rows:
-        connection.execute(statement, rows)
+    to_set = ", ".join(f'"{name}" = excluded."{name}"' for name in replaced)
+    conflict = f"UPDATE SET {to_set}" if replaced else "NOTHING"
+    return text(
+        f'INSERT INTO "{table.name}" ({_quoted(given)}) VALUES ({", ".join(f":{name}" for name in given)}) '  # noqa: S608 - our names
+        f"ON CONFLICT ({_quoted(keys)}) DO {conflict}"
+    ).bindparams(*(bindparam(name, type_=table.columns[name].type) for name in given))
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def clean(text: str) -> str:

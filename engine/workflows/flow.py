@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -173,7 +173,7 @@ class Flow:
                 graph.add_edge(source, target(way))
             else:
                 targets: dict[Any, str] = {item: target(item) for item in way}
-                graph.add_conditional_edges(source, self.routes.get(source, decided), targets)
+                graph.add_conditional_edges(source, _led(self.routes.get(source, decided)), targets)
         return graph.compile(name=name)
 
     def _node(self, name: str, step: Step) -> Any:
@@ -193,3 +193,12 @@ def decided(state: Mapping[str, Any]) -> str:
     """Return the node that the newest decision leads to."""
     route: str = state["decision"].route
     return route
+
+
+def _led(route: Callable[[Mapping[str, Any]], str]) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
+    """A route that LangGraph awaits in place; one that is no coroutine it would hand to a thread."""
+
+    async def lead(state: Mapping[str, Any]) -> str:
+        return route(state)
+
+    return lead

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from engine.model.config import RunConfig
+from engine.model.values import Passage, PassageId
+from engine.retrieval.search import CollectionRetriever
+from engine.roles import Grader
 from engine.running.context import Retrieval, Retriever, Roles
 from engine.running.resources import Resources
 from engine.settings import Settings
@@ -31,18 +34,28 @@ class SameRoles(Resources):
             self._made[wanted] = (replace(roles, retriever=remembering), prompts)
         return self._made[wanted]
 
+    def _grader(self, config: RunConfig, retriever: CollectionRetriever, *known: Any) -> Grader:
+        return super()._grader(config, cast(CollectionRetriever, _Remembered(retriever)), *known)
+
 
 class _Remembered:
-    """A retriever that searches for the same query only once: the same store would find the same."""
+    """A retriever that asks the store only once for what it was asked before: the same store would find the same."""
 
-    def __init__(self, retriever: Retriever) -> None:
-        self._retriever = retriever
+    def __init__(self, retriever: Retriever | CollectionRetriever) -> None:
+        self._retriever: Any = retriever
         self._found: dict[tuple[str, int], Retrieval] = {}
+        self._similar: dict[tuple[str, tuple[PassageId, ...]], Sequence[float]] = {}
 
     async def search(self, query: str, limit: int) -> Retrieval:
         if (query, limit) not in self._found:
             self._found[query, limit] = await self._retriever.search(query, limit)
         return self._found[query, limit]
+
+    async def similarity_of(self, query: str, passages: Sequence[Passage]) -> Sequence[float]:
+        wanted = query, tuple(passage.id for passage in passages)
+        if wanted not in self._similar:
+            self._similar[wanted] = await self._retriever.similarity_of(query, passages)
+        return self._similar[wanted]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._retriever, name)
