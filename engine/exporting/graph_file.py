@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 
 from engine.builtin.generator import BuiltinGenerator
@@ -61,7 +62,7 @@ def graph_file(config: RunConfig, collection: Collection, machine: Machine, sett
     chat_model = _CLASS.search(rest)
     assert chat_model is not None
     values = "".join(_settings(config, collection, machine, settings, chat_model.group()))
-    body = used_parts(folded(values + program, decided), ["graph"])
+    body = used_parts(values + _decided(program, tuple(decided.items())), ["graph"])
     nodes = list(ast.walk(ast.parse(body)))
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     wanted = {name: item for name, item in _imports(imports).items() if name in used}
@@ -74,6 +75,12 @@ def graph_file(config: RunConfig, collection: Collection, machine: Machine, sett
     )
     packages = parts.packages | {item.module.partition(".")[0] for item in others.values()} | _lazily(nodes)
     return GraphFile(text, parts, packages)
+
+
+@lru_cache(maxsize=64)
+def _decided(program: str, known: tuple[tuple[str, object], ...]) -> str:
+    """The program folded: few settings decide any of it, and the others change values alone."""
+    return folded(program, dict(known))
 
 
 def decided_by(config: RunConfig, collection: Collection) -> Mapping[str, object]:
@@ -109,7 +116,8 @@ def _chats(config: RunConfig) -> dict[str, RoleModel]:
     return {role: model for role, model in models.items() if model.chats}
 
 
-def _imports(text: str) -> dict[str, Imported]:
+@cache
+def _imports(text: str) -> Mapping[str, Imported]:
     found = {}
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and node.module != "__future__":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,24 +26,35 @@ def recorded(engine: Engine, folder: Path, config: RunConfig, questions: Sequenc
     return [engine.record(run_id) for run_id in ids]
 
 
-def exported(
-    folder: Path, names: Sequence[str], questions: Sequence[str], **environment: str
-) -> Mapping[str, list[dict[str, Any]]]:
-    """What the projects of these names in a folder say to the questions."""
-    (folder / "questions.json").write_text(json.dumps(questions))
+class Driver:
+    """The process of the exported projects, which imports what they need once."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def __call__(self, folder: Path, questions: Sequence[str], **environment: str) -> list[dict[str, Any]]:
+        """What the project in a folder says to the questions."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        asked = {"folder": str(folder), "questions": list(questions), "environment": environment}
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        said: list[dict[str, Any]] = json.loads(self._process.stdout.readline())
+        return said
+
+
+@contextmanager
+def driving(folder: Path) -> Iterator[Driver]:
+    """A driver that works in an empty folder and ends with the block."""
     driver = folder / "driver.py"
     driver.write_text(Path(__file__).with_name("driver.py").read_text())
-    command = [sys.executable, "-I", str(driver), str(folder / "questions.json")]
-    ended = subprocess.run(
-        [*command, *(str(folder / name) for name in names)],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return {Path(path).name: found for path, found in json.loads(ended.stdout).items()}
+    command = [sys.executable, "-I", str(driver)]
+    with subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        yield Driver(process)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait() == 0
 
 
 def as_said(record: RunRecord) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""Runs exported projects in a process that has nothing of the workbench: ``python -I driver.py QUESTIONS FOLDER …``."""
+"""Runs exported projects in a process that has nothing of the workbench, one for each line of its input."""
 
 import asyncio
 import importlib
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ async def one(graph: Any, question: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     assert importlib.util.find_spec("engine") is None, "the workbench is on the path"
-    questions = json.loads(Path(sys.argv[1]).read_text())
-    said = {folder: asyncio.run(answers(Path(folder), questions)) for folder in sys.argv[2:]}
-    print(json.dumps(said, ensure_ascii=False))
+    for line in sys.stdin:
+        asked = json.loads(line)
+        os.environ.update(asked["environment"])
+        print(json.dumps(asyncio.run(answers(Path(asked["folder"]), asked["questions"]))), flush=True)
