@@ -90,6 +90,17 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
     ),
     "charts_not_read": NN_("{count} chart was left out", "{count} charts were left out"),
     "pictures_not_read": NN_("{count} picture was left out", "{count} pictures were left out"),
+    "page_frame": NN_(
+        "{count} part around the main text (navigation, header, footer and the like) was left out",
+        "{count} parts around the main text (navigation, header, footer and the like) were left out",
+    ),
+    "embedded_not_read": NN_(
+        "{count} embedded frame, film or sound was left out", "{count} embedded frames, films or sounds were left out"
+    ),
+    "front_matter": NN_(
+        "{count} setting of the page in its front matter was left out: {keys}",
+        "{count} settings of the page in its front matter were left out: {keys}",
+    ),
     "files_not_read": NN_("{count} file inside this one was left out", "{count} files inside this one were left out"),
     "workbook_unreadable": N_("its list of sheets cannot be read: sheets go by the names of their files"),
     "texts_unreadable": N_("its texts cannot be read: cells that hold one are empty"),
@@ -143,6 +154,7 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
 
 PARTS: Mapping[str, tuple[str, str]] = {
     "attachments": NN_("1 attachment", "{n} attachments"),
+    "blocks of code": NN_("1 block of code", "{n} blocks of code"),
     "boxes": NN_("1 text box", "{n} text boxes"),
     "cells": NN_("1 cell", "{n} cells"),
     "chapters": NN_("1 chapter", "{n} chapters"),
@@ -159,6 +171,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "headings": NN_("1 heading", "{n} headings"),
     "insertions": NN_("1 tracked insertion", "{n} tracked insertions"),
     "lines": NN_("1 line", "{n} lines"),
+    "list items": NN_("1 list item", "{n} list items"),
     "mails": NN_("1 mail", "{n} mails"),
     "notes": NN_("the notes of 1 slide", "the notes of {n} slides"),
     "outputs": NN_("1 output", "{n} outputs"),

@@ -1,32 +1,13 @@
-"""What documentation tools write between the lines of Markdown: admonitions, includes, imports, front matter."""
+"""What documentation tools write between the lines of Markdown: admonitions, includes, imports."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 FENCE = re.compile(r"([ \t]*(?:>[ \t]?)*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?)(`{3,}(?!.*`)|~{3,})")
 """An opening fence at any depth; what is inside is code and no directive."""
-
-_LONGEST_FRONT_MATTER = 100
-_FRONT = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*$")
-_FRONT_REST = re.compile(r"[ \t]+\S.*|-[ \t].*|[ \t]*(?:#.*)?")
-_STEERS = re.compile(
-    r"_.*|layout|template|type|kind|slug|url|uri|path|permalink|(?:custom_?)?edit_?(?:url|link|page)|alias(?:es)?|redirect.*"
-    r"|id|uid|uuid|key|order|weight|position|sort.*|rank|level|depth|parent|grand_parent|has_children|collapse.*|expand.*"
-    r"|nav.*|menus?|side.*|aside|navbar|footer|header|breadcrumbs?|outline|toc.*|prev(?:ious)?|next|pagination.*|page.*"
-    r"|draft|publish(?:ed)?|unlisted|hid(?:e|den).*|show.*|display.*|search.*|sitemap|robots|no_?index|canonical.*|seo"
-    r"|head|meta|css|style.*|class.*|js|scripts?|plugins?|theme|color|icon.*|images?|img|cover.*|banner.*|logo|thumbnail.*"
-    r"|hero|features|actions|background|badge|comments?|math|katex|mermaid|highlight|demo|component.*|full_?width|wide"
-    r"|lang|locale|i18n|encoding|output|render.*|build|cascade|params|resources|jupyter|kernelspec|date_?format|tests?",
-    re.IGNORECASE,
-)
-"""Keys of front matter that steer a program; the others tell a reader something."""
-_SETTING = re.compile(r"(?:true|false|yes|no|on|off|null|~|\{.*\}?|[|>&*!].*|/\S*|\.{1,2}/\S*)", re.IGNORECASE)
-"""A value that no reader would read: a switch, a mapping, the path of a file."""
-_ITEM = re.compile(r"[ \t]*-[ \t]+([^\s:{\[](?:[^:\n]|:(?=\S))*?)[ \t]*$")
 
 _KIND = (
     r"note|tip|hint|info|important|warning|caution|danger|error|abstract|summary|success|check|question|failure|bug|"
@@ -61,51 +42,6 @@ class Line:
     text: str
     number: int
     """Of the line in the file, from 1; 0 for one that was put in."""
-
-
-def front_matter_end(lines: Sequence[str]) -> int:
-    """The index of the line that closes front matter; 0 where there is none."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    near = enumerate(lines[1:_LONGEST_FRONT_MATTER], 1)
-    return next((number for number, line in near if line.rstrip() in ("---", "...")), 0)
-
-
-def front_matter(lines: Sequence[Line]) -> tuple[str, list[Line]]:
-    """The title that front matter gives, and all lines behind it, after what of it tells a reader something.
-
-    Lines between dashes that are no keys and values are left alone.
-    """
-    end = front_matter_end([line.text for line in lines[:_LONGEST_FRONT_MATTER]])
-    inside = lines[1:end]
-    keys = [(line, _FRONT.fullmatch(line.text[: _LONGEST + 1])) for line in inside]
-    if (
-        max((len(line.text) for line in inside), default=0) > _LONGEST
-        or not any(key for _, key in keys)
-        or not all(key or _FRONT_REST.fullmatch(line.text) for line, key in keys)
-    ):
-        return "", list(lines)
-    title, shown = "", list[Line]()
-    for place, (line, key) in enumerate(keys):
-        value = _value(key.group(2) or "", [line.text for line in inside[place + 1 :]]) if key else ""
-        if key and value and key.group(1).lower() == "title":
-            title = value
-        elif key and value and not _STEERS.fullmatch(key.group(1)):
-            shown.append(Line(f"{key.group(1)}: {value}", line.number))
-    return title, [*shown, *([Line("", 0)] if shown else []), *lines[end + 1 :]]
-
-
-def _value(written: str, below: Sequence[str]) -> str:
-    """What a key of front matter says, on one line: text, a folded text or a list below it; nothing for a setting."""
-    block = list(takewhile(_FRONT_REST.fullmatch, below))
-    if written.strip() in (">", "|", ">-", "|-"):
-        return " ".join(line.strip() for line in block if line.strip())
-    if not written:
-        items = [_ITEM.fullmatch(line) for line in block if line.strip()]
-        return ", ".join(_unquoted(item.group(1)) for item in items if item) if all(items) else ""
-    if written.startswith("[") and written.endswith("]"):
-        written = ", ".join(_unquoted(part.strip()) for part in written[1:-1].split(","))
-    return "" if _SETTING.fullmatch(written) else _unquoted(written)
 
 
 _COMPONENT = re.compile(r"[ \t]*<[A-Z][\w.]*[ \t]*")
@@ -193,7 +129,3 @@ def _indent(text: str) -> int:
 def _dedented(text: str, most: int) -> str:
     plain = text.expandtabs(_INDENT) if text.startswith("\t") else text
     return plain[min(most, _indent(text)) :] if most else text
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Section, note
-from engine.knowledge.loaders.directives import Line, front_matter, front_matter_end
+from engine.knowledge.loaders.directives import Line
 from engine.knowledge.loaders.encoding import Decoded, read_text
-from engine.knowledge.loaders.readable import MOST_READ, readable
+from engine.knowledge.loaders.front_matter import front_matter, front_matter_end
+from engine.knowledge.loaders.readable import MOST_READ, Read, readable
+from engine.knowledge.loaders.walking import left_notes
 from engine.model.values import SOURCE_KINDS, SourceKind, SourceNote, kind_named
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
@@ -32,7 +34,7 @@ def load_text(name: str, data: bytes, _hidden: bool = False) -> Contents:
     return Contents("", sections, notes=encoding_notes(decoded), encoding=decoded.encoding)
 
 
-def load_markdown(name: str, data: bytes, _hidden: bool = False) -> Contents:
+def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
     """Sections by heading, without markup; the first level-one heading at the top is the title, or front matter's.
 
     A heading without text of its own or below it becomes its own text, so that no line is lost. Front matter may say
@@ -40,9 +42,9 @@ def load_markdown(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """
     decoded = read_text(name, data)
     kind, body = _kind_and_body(decoded.text.split("\n"))
-    named, body = front_matter(body)
-    if len(decoded.text) <= MOST_READ:
-        body = readable(body)
+    named, body, steering = front_matter(body)
+    made = readable(body, hidden) if len(decoded.text) <= MOST_READ else Read(body)
+    body = made.lines
     title, path, levels, lines, fence = "", list[str](), list[int](), list[Line](), ""
     sections: list[Section] = []
 
@@ -82,7 +84,8 @@ def load_markdown(name: str, data: bytes, _hidden: bool = False) -> Contents:
     title = title or named[:LONGEST_HEADING]
     if title and not sections:
         sections.append(Section((), title, (begun,)))
-    return Contents(title, tuple(sections), kind, encoding_notes(decoded), decoded.encoding)
+    notes = (*encoding_notes(decoded), *steering, *left_notes(made.left))
+    return Contents(title, tuple(sections), kind, notes, decoded.encoding, dict(+made.parts))
 
 
 def _unclosed(words: str) -> str:

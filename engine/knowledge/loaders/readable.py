@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.knowledge.loaders.directives import Line, without_directives
-from engine.knowledge.loaders.tags import closed_names, tag_words, without_tags
+from engine.knowledge.loaders.tags import Elements, closed_names, is_placeholder
+from engine.knowledge.loaders.walking import KEPT, Walk
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -26,6 +29,7 @@ _ATTRIBUTES = re.compile(
 )
 _ADDRESS = re.compile(r"[/.#:@]")
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\](?::[ \t]*)?")
+_FOOTNOTE_HEAD = re.compile(r" {0,3}\[\^[\w-]+\]:")
 _WIKI = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\W\d][^\[\]|,\n]*)\]\]")
 _SHORTCODE = re.compile(r"\{\{[<%][^\n}]*[>%]\}\}|\{%[^\n}]*%\}|\{[*!][^\n}]*[*!]\}")
 _TEXT_IN_BRACES = re.compile(r"\{\{[ \t]*(['\"])([^'\"{}\n]*)\1[ \t]*\}\}")
@@ -33,42 +37,39 @@ _STRESS = re.compile(r"\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*")
 _QUOTED = re.compile(r"[ \t]*>[ \t]?")
 _LANGUAGE = re.compile(r"[\w+#.-]*")
 _CODE_NOTE = re.compile(r"[ \t]?(?://|#|<!--|/\*)[ \t]*(?:\[!code [^\]\n]*\]|highlight-(?:next-line|start|end)).*$")
-_DRAWN = re.compile(r"</?(?:font|span|u|b|i)\b[^<>\n]{0,300}>", re.IGNORECASE)
+_DRAWN = re.compile(r"</?(?:font|span|u|b|i|a|em|strong)\b[^<>\n]{0,300}>", re.IGNORECASE)
 _COLOURED = re.compile(r"<(?:font|span)\s+(?:color|style)=", re.IGNORECASE)
 """Output of a terminal that was coloured for a web page."""
+_SIGNS = re.compile(r"([!#-%'-/:;=?@\[-`{-~])")
+"""What Markdown may take for markup, but for the signs of HTML."""
+_PARTS = {
+    "paragraph_open": "paragraphs",
+    "list_item_open": "list items",
+    "table_open": "tables",
+    "fence": "blocks of code",
+    "code_block": "blocks of code",
+}
 _BARS = re.compile(r"[ \t]*\|")
 
 
-def readable(lines: Sequence[Line]) -> list[Line]:
-    """The lines without markup: links as their words, images as their descriptions, HTML gone, tables and code kept.
+@dataclass(slots=True)
+class Read:
+    """What a reader sees of Markdown, how many parts of each kind that is, and what was left out."""
 
-    A line without markup stays as it is, to the last space.
+    lines: list[Line]
+    parts: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
+
+
+def readable(lines: Sequence[Line], hidden: bool = False) -> Read:
+    """The lines without markup: links as their words, images as their descriptions, HTML read, tables and code kept.
+
+    A line without markup stays as it is, to the last space. ``hidden``: read what HTML hides, too.
     """
     if max(map(len, (line.text for line in lines)), default=0) > _LONGEST_LINE:
-        return list(lines)
+        return Read(list(lines))
     given = without_directives(lines)
-    made: dict[int, str | None] = {}
-    environment: dict[str, dict[str, dict[str, list[int]]]] = {}
-    source = [line.text for line in given]
-    whole = "\n".join(source)
-    closed = closed_names(whole)
-    tokens = _parser().parse(whole, environment)
-    for place, token in enumerate(tokens):
-        if token.map is None:
-            continue
-        if token.type == "inline":
-            made.update(_prose(tokens, place, source, closed))
-        elif token.type == "fence":
-            made.update(_code(token, source))
-        elif token.type == "html_block":
-            made.update(_html(token))
-        elif token.type == "hr":
-            made[token.map[0]] = None
-    for reference in environment.get("references", {}).values():
-        # A line such as "[Dose]: 5 mg" has the form of a reference, and no address in it.
-        if _ADDRESS.search(str(reference.get("href", ""))):
-            made.update(dict.fromkeys(range(*reference.get("map", (0, 0))), None))
-    return list(_joined(given, made))
+    return _Reader([line.text for line in given], hidden).read(given)
 
 
 @lru_cache(maxsize=1)
@@ -99,36 +100,210 @@ def _bare(line: str) -> str:
     return "" if line.strip() and not line.strip("> \t") else line
 
 
-def _prose(
-    tokens: Sequence[Token], place: int, source: Sequence[str], closed: frozenset[str]
-) -> Iterator[tuple[int, str | None]]:
-    token, before = tokens[place], tokens[place - 1]
-    assert token.map is not None
-    first, end = token.map
-    if before.type in ("th_open", "td_open"):
-        if tokens[place - 2].type == "tr_open":
-            yield first, _row(tokens, place, source[first], closed)
-        return
-    said = _words(token.children or [], closed)
-    if before.type == "heading_open":
-        words = said.replace("`", "").replace("\n", " ").strip().rstrip("*").strip()
-        same = words == token.content and before.markup.startswith("#")
-        yield first, source[first] if same else f"{'#' * int(before.tag[1:])} {words}".rstrip()
-        yield from ((line, None) for line in range(first + 1, end + (not before.markup.startswith("#"))))
-        return
-    was, now = token.content.split("\n"), said.split("\n")
-    if len(was) != len(now):
-        lead = _lead(source[first], was[0])
-        joined = " ".join(part.strip() for part in now if part.strip())
-        yield first, f"{lead}{joined}" if joined else None
-        yield from ((line, None) for line in range(first + 1, end))
-        return
-    for line, (old, new) in enumerate(zip(was, now, strict=True), first):
-        if line >= end:
+class _Reader:
+    """Reads one document; knows its lines, and which tags it closes somewhere."""
+
+    def __init__(self, source: Sequence[str], hidden: bool) -> None:
+        self._source, self._hidden = source, hidden
+        whole = "\n".join(source)
+        self._closed = closed_names(whole)
+        self._environment: dict[str, dict[str, dict[str, list[int]]]] = {}
+        self.tokens = _parser().parse(whole, self._environment)
+        self._made: dict[int, str | None] = {}
+        self._parts, self._left = Counter[str](), Counter[str]()
+        self._parts["footnotes"] = sum(_FOOTNOTE_HEAD.match(line) is not None for line in source)
+
+    def read(self, given: Sequence[Line]) -> Read:
+        place = 0
+        while place < len(self.tokens):
+            token = self.tokens[place]
+            self._parts[_PARTS.get(token.type, "")] += 1
+            if token.type == "html_block" and token.map is not None:
+                place = self._html(place)
+                continue
+            if token.map is not None and token.type == "inline":
+                self._made.update(self._prose(place))
+            elif token.map is not None and token.type == "fence":
+                self._made.update(_code(token, self._source))
+            elif token.map is not None and token.type == "hr":
+                self._made[token.map[0]] = None
+            place += 1
+        for name, reference in self._environment.get("references", {}).items():
+            # A line such as "[Dose]: 5 mg" has the form of a reference, and no address in it; "[^1]: …" is a footnote.
+            lines = range(*reference.get("map", (0, 0)))
+            if name.startswith("^"):
+                self._made.update((line, _FOOTNOTE.sub("", self._source[line], count=1)) for line in lines)
+            elif _ADDRESS.search(str(reference.get("href", ""))):
+                self._made.update(dict.fromkeys(lines, None))
+        del self._parts[""]
+        return Read(list(_joined(given, self._made)), self._parts, self._left)
+
+    def _prose(self, place: int) -> Iterator[tuple[int, str | None]]:
+        token, before = self.tokens[place], self.tokens[place - 1]
+        assert token.map is not None
+        first, end = token.map
+        if before.type in ("th_open", "td_open"):
+            if self.tokens[place - 2].type == "tr_open":
+                yield first, self._row(place, self._source[first])
             return
-        lead = _lead(source[line], old)
-        kept = source[line] if old == new and not _QUOTED.match(source[line]) else f"{lead}{new}".rstrip()
-        yield line, kept if new.strip() else None
+        said = self.words(token.children or [])
+        if before.type == "heading_open":
+            words = said.replace("`", "").replace("\n", " ").strip().rstrip("*").strip()
+            same = words == token.content and before.markup.startswith("#")
+            yield first, self._source[first] if same else f"{'#' * int(before.tag[1:])} {words}".rstrip()
+            yield from ((line, None) for line in range(first + 1, end + (not before.markup.startswith("#"))))
+            return
+        was, now = token.content.split("\n"), said.split("\n")
+        if len(was) != len(now):
+            lead = _lead(self._source[first], was[0])
+            joined = "\n".join(part.rstrip() for part in now if part.strip())
+            yield first, f"{lead}{joined}" if joined else None
+            yield from ((line, None) for line in range(first + 1, end))
+            return
+        for line, (old, new) in enumerate(zip(was, now, strict=True), first):
+            if line >= end:
+                return
+            lead = _lead(self._source[line], old)
+            kept = (
+                self._source[line] if old == new and not _QUOTED.match(self._source[line]) else f"{lead}{new}".rstrip()
+            )
+            yield line, kept if new.strip() else None
+
+    def _row(self, place: int, line: str) -> str:
+        cells: list[str] = []
+        same = True
+        for token in self.tokens[place:]:
+            if token.type == "tr_close":
+                break
+            if token.type == "inline":
+                said = self.words(token.children or [], in_cell=True)
+                same = same and said == token.content
+                cells.append(said.strip().replace("|", "\\|"))
+        return line if same and _BARS.match(line) else f"| {' | '.join(cells)} |"
+
+    def words(self, children: Sequence[Token], *, in_cell: bool = False) -> str:
+        """The words of a paragraph, its HTML read by the walk that reads pages."""
+        said: list[str] = []
+        for number, token in enumerate(children):
+            if (
+                token.type == "text"
+                and number
+                and children[number - 1].type == "link_open"
+                and token.content.startswith("^")
+            ):
+                said.append("")  # a footnote that is an address
+                continue
+            said.append(self._word(token) or _times(token, said, children[number + 1 :]))
+        tags = [token.type == "html_inline" and not is_placeholder(token.content, self._closed) for token in children]
+        if not any(tags):
+            return "".join(said)
+        elements = Elements(self._closed)
+        for token, tag, words in zip(children, tags, said, strict=True):
+            if not tag:
+                elements.words(words.replace(" ", KEPT) if token.type == "code_inline" else words)
+            elif token.content[:3].lower() == "<br":
+                elements.words(" ")
+            else:
+                elements.feed(token.content)
+        return "\n".join(text for _, text in self._walked(elements, str, in_cell))
+
+    def _walked(self, elements: Elements, said: Callable[[str], str], in_cell: bool = False) -> list[tuple[int, str]]:
+        walk = Walk(hidden=self._hidden, numbered=True, said=said)
+        if in_cell:
+            return [(0, walk.cell_text(elements.root))]
+        walk.block(elements.root)
+        if said is str:  # a paragraph is counted already
+            walk.read["paragraphs"] = 0
+        self._parts.update(walk.read)
+        self._left.update(walk.left)
+        return walk.lines
+
+    def _word(self, token: Token) -> str:
+        match token.type:
+            case "text" | "text_special":
+                return _plain(token.content)
+            case "code_inline":
+                return f"{token.markup}{token.content}{token.markup}"
+            case "softbreak" | "hardbreak":
+                return "\n"
+            case "image":
+                described = self.words(token.children or [])
+                self._parts["pictures"] += bool(described)
+                self._left["pictures"] += not described
+                return described
+            case "html_inline":
+                return token.content
+            case "s_open" | "s_close":
+                # What is struck out must not read as if it held.
+                return "~~"
+            case _:
+                return ""
+
+    def _html(self, place: int) -> int:
+        """Read a block of HTML, and what follows up to its end where that belongs to it; gives the next token."""
+        token = self.tokens[place]
+        assert token.map is not None
+        first, end = token.map
+        elements = Elements(self._closed, first)
+        elements.feed(token.content)
+        place += 1
+        waits = elements.waits()
+        last = self._last_closing(waits, token.level, place) if waits else place
+        while place < last and elements.waits():
+            end, place = self._follow(elements, place, end)
+        for line in range(first, end):
+            self._made[line] = None
+        at = first
+        for number, text in self._walked(elements, self._inline):
+            at = max(at, min(number, end - 1))
+            before = self._made[at]
+            self._made[at] = text if before is None else f"{before}\n{text}"
+        return place
+
+    def _last_closing(self, names: frozenset[str], level: int, place: int) -> int:
+        """Behind the last block of HTML at this level that ends one of these elements."""
+        last = place
+        for number in range(place, len(self.tokens)):
+            token = self.tokens[number]
+            if token.level < level:
+                break
+            if token.type in ("html_block", "inline") and names & closed_names(token.content):
+                last = number + 1
+        return last
+
+    def _follow(self, elements: Elements, place: int, end: int) -> tuple[int, int]:
+        """Add the block that begins here to what is open; gives the line and the token behind it."""
+        token = self.tokens[place]
+        after = place + 1
+        while token.nesting == 1 and not (
+            self.tokens[after - 1].level == token.level and self.tokens[after - 1].nesting < 0
+        ):
+            after += 1
+        below = token.map[1] if token.map else end
+        start = token.map[0] if token.map else end
+        if elements.waits() == {"pre"}:
+            elements.feed("".join(f"{line}\n" for line in self._source[end:below]))
+            return below, after
+        elements.words("\n" * max(0, start - end))
+        if token.type == "html_block":
+            elements.feed(token.content)
+            return below, after
+        made = [self._spelled(item) for item in self.tokens[place:after]]
+        elements.feed(_parser().renderer.render(made, _parser().options, self._environment).replace("\n", " "))
+        elements.words("\n" * (below - start))
+        return below, after
+
+    def _spelled(self, token: Token) -> Token:
+        """A token whose words are read already, and safe to be read again."""
+        if token.type != "inline":
+            return token
+        from markdown_it.token import Token
+
+        words = _SIGNS.sub(r"\\\1", self.words(token.children or []))
+        return token.copy(children=[Token("text", "", 0, content=words)])
+
+    def _inline(self, text: str) -> str:
+        return self.words(_parser().parseInline(text)[0].children or []) if text else ""
 
 
 def _lead(line: str, content: str) -> str:
@@ -138,62 +313,12 @@ def _lead(line: str, content: str) -> str:
     return _QUOTED.sub("", lead) if ">" in lead else lead
 
 
-def _row(tokens: Sequence[Token], place: int, line: str, closed: frozenset[str]) -> str:
-    cells: list[str] = []
-    same = True
-    for token in tokens[place:]:
-        if token.type == "tr_close":
-            break
-        if token.type == "inline":
-            said = _words(token.children or [], closed).replace("\n", " ")
-            same = same and said == token.content
-            cells.append(said.strip())
-    return line if same and _BARS.match(line) else f"| {' | '.join(cells)} |"
-
-
-def _words(children: Sequence[Token], closed: frozenset[str]) -> str:
-    made: list[str] = []
-    closing = apart = False
-    for number, token in enumerate(children):
-        said = _word(token, closed) or _times(token, made, children[number + 1 :])
-        tag = token.type == "html_inline" and not said
-        if said:
-            # Two neighbouring elements would run into one word.
-            made.append(f" {said}" if apart and made and _in_word(made[-1][-1]) and _in_word(said[0]) else said)
-        apart = tag and (apart or (closing and not token.content.startswith("</")))
-        closing = tag and (closing or token.content.startswith("</"))
-    return "".join(made)
-
-
 def _times(token: Token, before: Sequence[str], after: Sequence[Token]) -> str:
     """The asterisks of emphasis that stands between digits: there they multiply."""
     if token.type not in ("em_open", "em_close", "strong_open", "strong_close"):
         return ""
     following = next((item.content for item in after if item.content), "")
     return token.markup if before and before[-1][-1:].isdigit() and following[:1].isdigit() else ""
-
-
-def _in_word(char: str) -> bool:
-    return char.isalnum() or char == "`"
-
-
-def _word(token: Token, closed: frozenset[str]) -> str:
-    match token.type:
-        case "text" | "text_special":
-            return _plain(token.content)
-        case "code_inline":
-            return f"{token.markup}{token.content}{token.markup}"
-        case "softbreak" | "hardbreak":
-            return "\n"
-        case "image":
-            return _words(token.children or [], closed)
-        case "html_inline":
-            return tag_words(token.content, closed)
-        case "s_open" | "s_close":
-            # What is struck out must not read as if it held.
-            return "~~"
-        case _:
-            return ""
 
 
 def _plain(text: str) -> str:
@@ -213,35 +338,10 @@ def _code(token: Token, source: Sequence[str]) -> Iterator[tuple[int, str | None
     inside = token.content.split("\n")[:-1]
     drawn = _COLOURED.search(token.content) is not None
     for line, text in enumerate(inside, first + 1):
-        plain = without_tags(_DRAWN.sub("", text)) if drawn else _CODE_NOTE.sub("", text)
+        plain = html.unescape(_DRAWN.sub("", text)) if drawn else _CODE_NOTE.sub("", text)
         plain = _TEXT_IN_BRACES.sub(r"\2", plain) if token.info.split(" ")[0].endswith("-vue") else plain
         yield line, plain.rstrip() if drawn else plain
     last = first + 1 + len(inside)
     if last < end:
         yield last, token.markup
         yield from ((line, None) for line in range(last + 1, end))
-
-
-def _html(token: Token) -> Iterator[tuple[int, str | None]]:
-    assert token.map is not None
-    first, end = token.map
-    lines = without_tags(token.content, entities=False).split("\n")
-    kept = _preformatted(token.content.split("\n"))
-    for line in range(first, end):
-        text = lines[line - first] if line - first < len(lines) else ""
-        if line - first in kept:
-            opens, closes = line - first == kept.start, line - first == kept.stop - 1
-            plain = html.unescape(text).rstrip()
-            yield line, "\n".join([*(["```"] if opens else []), plain, *(["```"] if closes else [])])
-            continue
-        said = _words(_parser().parseInline(text.strip())[0].children or [], frozenset()) if text.strip() else ""
-        yield line, said.strip(" |") or None
-
-
-def _preformatted(lines: Sequence[str]) -> range:
-    """The lines of the first ``<pre>`` of a block of HTML."""
-    start = next((number for number, line in enumerate(lines) if "<pre" in line.lower()), -1)
-    if start < 0:
-        return range(0)
-    ends = (number for number, line in enumerate(lines) if number >= start and "</pre" in line.lower())
-    return range(start, next(ends, len(lines) - 1) + 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from engine.errors import SourceDamaged
 from engine.knowledge.loaders.contents import Allowance, Contents, Section, heading, note, numbers
 from engine.knowledge.loaders.encoding import read_text, without_control
+from engine.knowledge.loaders.flattened import value_lines, value_text
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.messages import N_
 from engine.model.values import SourceNote
@@ -20,7 +21,6 @@ TEXT_FIELDS = (
 """Names of the field that holds a record's text, the likeliest first; any case."""
 TITLE_FIELDS = ("title", "heading", "name", "question", "subject", "标题", "题目", "名称", "问题")
 MOST_RECORDS = 50_000
-_DEEPEST = 60
 
 
 def load_json(name: str, data: bytes, _hidden: bool = False) -> Contents:
@@ -66,7 +66,7 @@ def contents_of(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, .
     if isinstance(value, list):
         return "", *_record_sections(allowance, value)
     if not isinstance(value, dict):
-        return "", (Section((), _shown(value)),), ()
+        return "", (Section((), value_text(value)),), ()
     if _field(value, TEXT_FIELDS):
         return _title(value), (Section((), _record_text(allowance, value)),), ()
     lists = [key for key, inner in value.items() if isinstance(inner, list) and _are_records(inner)]
@@ -97,7 +97,7 @@ def _record_sections(
     kept = records[:MOST_RECORDS]
     cut = (note("rows_cut", kept=MOST_RECORDS),) if len(records) > len(kept) else ()
     if not any(isinstance(record, dict | list) for record in kept):
-        return (Section((), "\n".join(f"- {_shown(record)}" for record in kept if _shown(record))),), cut
+        return (Section((), "\n".join(f"- {value_text(record)}" for record in kept if value_text(record))),), cut
     sections = []
     for number, record in enumerate(kept, 1):
         title = _title(record) if isinstance(record, dict) else ""
@@ -117,31 +117,9 @@ def _record_text(allowance: Allowance, record: Any) -> str:
 
 def _lines_text(allowance: Allowance, value: Any) -> str:
     try:
-        return "\n".join(allowance.lines(_lines(value, "", 0)))
+        return "\n".join(allowance.lines(value_lines(value)))
     except RecursionError as error:
         raise SourceDamaged.named(name=allowance.name, found=N_("it is nested too deeply")) from error
-
-
-def _lines(value: Any, path: str, depth: int) -> Iterator[str]:
-    """``a.b: value`` for everything inside; a list of plain values stays on one line."""
-    if depth > _DEEPEST:
-        raise RecursionError
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _lines(inner, f"{path}.{key}" if path else str(key), depth + 1)
-        return
-    if isinstance(value, list):
-        if not any(isinstance(inner, dict | list) for inner in value):
-            shown = ", ".join(filter(None, map(_shown, value)))
-            if shown:
-                yield f"{path}: {shown}" if path else shown
-            return
-        for number, inner in enumerate(value, 1):
-            yield from _lines(inner, f"{path}[{number}]", depth + 1)
-        return
-    shown = _shown(value)
-    if shown:
-        yield f"{without_control(path)}: {shown}" if path else shown
 
 
 def _title(record: dict[str, Any]) -> str:
@@ -157,11 +135,3 @@ def _field(record: dict[str, Any], names: Sequence[str]) -> str:
         if key is not None and isinstance(record[key], str) and record[key].strip():
             return key
     return ""
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return without_control(str(value).strip())

@@ -1,38 +1,54 @@
-"""HTML inside Markdown as the words that a reader sees of it."""
+"""HTML inside Markdown as elements: no parser of its own, for Markdown is read in this process.
+
+Comments and scripts are gone; so are components, which no reader sees; placeholders (``<name>``) stay as words.
+"""
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator
+from typing import Any
+
+from engine.knowledge.loaders.encoding import without_control
+from engine.knowledge.loaders.walking import APART, BLOCKS, HEADINGS, HIDES, LOWERED, RAISED, STRUCK
 
 _LONGEST_TAG = 4000
 """Characters within which a tag must end; a lone ``<`` is a sign like any other."""
+_DEEPEST = 200
 _NAME = re.compile(r"</?([A-Za-z][\w.:-]*)")
 _CLOSING = re.compile(r"</([a-z][\w.:-]*)>")
-_ALT = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _ENDS = re.compile(r"\"[^\"]*\"|'[^']*'|\{[^{}]*\}|>")
-_HIDDEN = ("script", "style", "template", "svg", "iframe")
-_KNOWN = frozenset(
-    "a abbr address article aside audio b bdi bdo blockquote body br button canvas caption center cite code col"
-    " colgroup data dd del details dfn dialog div dl dt em embed fieldset figcaption figure font footer form h1 h2"
-    " h3 h4 h5 h6 head header hr html i iframe img input ins kbd label legend li link main map mark menu meta"
-    " meter nav noscript object ol optgroup option output p param picture pre progress q rp rt ruby s samp script"
-    " section select small source span strike strong style sub summary sup svg table tbody td template textarea"
-    " tfoot th thead time title tr track tt u ul var video wbr".split()
+_ATTRIBUTE = re.compile(r"""([^\s=/>{}"']+)(?:\s*=\s*("[^"]*"|'[^']*'|\{\{?[^{}]*\}?\}|[^\s"'>{}]+))?""")
+_USED = frozenset(
+    "alt rowspan colspan style hidden start value type checked reversed encoding role alttext open close".split()
 )
-_STRUCK = ("del", "s", "strike")
-_AS_TEXT = {"br": " ", "li": "- ", "td": " | ", "th": " | "}
-
-
-def without_tags(text: str, *, entities: bool = True) -> str:
-    """A stretch of HTML as its words, line by line: comments, scripts and styles gone, images as their description.
-
-    Every line break stays where it was, so that the lines can be told. A tag that is no HTML, says nothing more and is
-    closed nowhere (``<name>``) is a placeholder, and stays.
-    """
-    made = "".join(_pieces(text))
-    return html.unescape(made) if entities else made
+_UNREAD = frozenset("script style".split())
+_KNOWN = frozenset(
+    "a abbr address article aside audio b bdi bdo big blockquote body br button canvas caption center cite code col"
+    " colgroup data dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form h1 h2"
+    " h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend li link main map mark menu meta"
+    " meter nav noscript object ol optgroup option output p param picture pre progress q rb rp rt rtc ruby s samp"
+    " script search section select small source span strike strong style sub summary sup svg table tbody td template"
+    " textarea tfoot th thead time title tr track tt u ul var video wbr math semantics annotation annotation-xml mi mn"
+    " mo ms mtext mspace mrow mfrac msqrt mroot mstyle mpadded mphantom mfenced msub msup msubsup munder mover"
+    " munderover mmultiscripts mprescripts none mtable mtr mtd".split()
+)
+_VOID = frozenset(
+    "area base br col embed hr img input link meta param source track wbr mspace mprescripts none".split()
+)
+_CELLS, _GROUPS = frozenset({"td", "th"}), frozenset({"thead", "tbody", "tfoot"})
+_ENDED_BY = {
+    "li": (frozenset({"li"}), frozenset({"ul", "ol", "menu", "dir"})),
+    **dict.fromkeys(("dt", "dd"), (frozenset({"dt", "dd"}), frozenset({"dl"}))),
+    **dict.fromkeys(_CELLS, (_CELLS, frozenset({"table", "tr"}))),
+    "tr": (frozenset({"tr"}), frozenset({"table"}) | _GROUPS),
+    **dict.fromkeys(_GROUPS, (_GROUPS, frozenset({"table"}))),
+    "option": (frozenset({"option"}), frozenset({"select"})),
+}
+"""Of each element those that end where it begins, and those inside of which that holds."""
+_TOGETHER = BLOCKS | {"li", "col", "colgroup", "rb", "rt", "rp", "wbr", *HEADINGS, *RAISED, *LOWERED, *STRUCK}
+"""Elements that need no space after a neighbour: they begin a line, or belong to a word."""
+_KEPT_OPEN = frozenset({"table", "pre", "template", "noscript", *STRUCK})
+"""What such an element is, everything up to its end is."""
 
 
 def closed_names(text: str) -> frozenset[str]:
@@ -40,57 +56,126 @@ def closed_names(text: str) -> frozenset[str]:
     return frozenset(_CLOSING.findall(text.lower())) if "</" in text else frozenset()
 
 
-def tag_words(tag: str, closed: frozenset[str] = frozenset()) -> str:
-    """What a reader sees of one tag; ``closed`` are the tags that the text closes somewhere."""
+def is_placeholder(tag: str, closed: frozenset[str]) -> bool:
+    """Whether a tag is a word in angle brackets: no HTML, nothing more in it, and closed nowhere."""
     found = _NAME.match(tag)
-    if found is None:
-        return ""
-    name = found.group(1).lower()
-    if name == "img":
-        described = _ALT.search(tag)
-        return html.unescape(described.group(1) or described.group(2) or "") if described else ""
-    if name in _STRUCK:
-        return "~~"
-    if name == "sup":
-        # 10 to the ninth must not read as 109.
-        return "" if tag.startswith("</") else "^"
-    if tag.startswith("</"):
-        return ""
-    plain = tag == f"<{found.group(1)}>" and found.group(1).islower() and "." not in name
-    return tag if plain and name not in _KNOWN | closed else _AS_TEXT.get(name, "")
+    if found is None or tag.startswith("</"):
+        return False
+    name = found.group(1)
+    return tag == f"<{name}>" and name.islower() and "." not in name and name not in _KNOWN | closed
 
 
-def _pieces(text: str) -> Iterator[str]:
-    place, size, folded, closed = 0, len(text), text.lower(), closed_names(text)
-    last_comment = text.rfind("-->")
-    while place < size:
-        start = text.find("<", place)
-        if start < 0:
-            yield text[place:]
+class Elements:
+    """Grows a tree of elements from stretches of HTML; each element knows its line (``line``), from 0."""
+
+    def __init__(self, closed: frozenset[str], line: int = 0) -> None:
+        """``closed``: names that the document closes somewhere."""
+        from lxml import etree
+
+        self._make = etree.SubElement
+        self.root = etree.Element("div", line=str(line))
+        self._open: list[Any] = [self.root]
+        self._closed = closed
+        self._line = line
+        self._ended = False
+        """Whether the last thing was the end of an element, with nothing between."""
+
+    def waits(self) -> frozenset[str]:
+        """Names of open elements that make something else of what follows."""
+        return frozenset(
+            item.tag
+            for item in self._open[1:]
+            if item.tag in _KEPT_OPEN or item.get("hidden") is not None or HIDES.search(item.get("style") or "")
+        )
+
+    def feed(self, text: str) -> None:
+        """Add HTML; entities stay as they are written."""
+        place, size, folded = 0, len(text), text.lower()
+        last_comment = text.rfind("-->")
+        while place < size:
+            start = text.find("<", place)
+            if start < 0:
+                self.words(text[place:])
+                return
+            self.words(text[place:start])
+            if text.startswith("<!--", start):
+                # One that is never closed hides nothing.
+                place = text.find("-->", start) + 3 if start < last_comment else start + 4
+                self.words("\n" * text.count("\n", start, place))
+                continue
+            end = _end(text, start)
+            if end < 0:
+                self.words("<")
+                place = start + 1
+                continue
+            found = _NAME.match(text, start)
+            name = found.group(1).lower() if found else ""
+            close = folded.find(f"</{name}", end) if name in _UNREAD and text[start + 1] != "/" else -1
+            if close >= 0:
+                end = max(end, _end(text, close))
+                self.words("\n" * text.count("\n", start, end))
+            else:
+                self.tag(text[start:end])
+            place = end
+
+    def words(self, text: str) -> None:
+        if not text:
             return
-        yield text[place:start]
-        if text.startswith("<!--", start):
-            # One that is never closed hides nothing.
-            place = text.find("-->", start) + 3 if start < last_comment else start + 4
-            yield "\n" * text.count("\n", start, place)
-            continue
-        end = _end(text, start)
-        if end < 0:
-            yield "<"
-            place = start + 1
-            continue
-        tag = text[start:end]
+        self._ended = False
+        self._line += text.count("\n")
+        text = without_control(text)
+        above = self._open[-1]
+        if len(above):
+            above[-1].tail = (above[-1].tail or "") + text
+        else:
+            above.text = (above.text or "") + text
+
+    def tag(self, tag: str) -> None:
+        """Begin or end an element."""
         found = _NAME.match(tag)
         name = found.group(1).lower() if found else ""
-        hides = name in _HIDDEN and name in closed and not tag.startswith("</") and not tag.endswith("/>")
-        close = folded.find(f"</{name}>", end) if hides else -1
-        if close >= 0:
-            end = close + len(name) + 3
-            yield "\n" * text.count("\n", start, end)
+        ends = tag.startswith("</")
+        if self._ended and not ends and name not in _TOGETHER:
+            self.words(APART)
+        if is_placeholder(tag, self._closed):
+            self.words(tag)
+        elif ends:
+            self._end(name)
+            self._ended = name not in _TOGETHER
+        elif found and name in _KNOWN - _UNREAD:
+            self._line += tag.count("\n")
+            self._begin(name, tag[found.end() : -1])
         else:
-            closed -= {name} if hides else set()  # it is closed nowhere from here on
-            yield tag_words(tag, closed) + "\n" * tag.count("\n")
-        place = end
+            self.words("\n" * tag.count("\n"))
+
+    def _begin(self, name: str, written: str) -> None:
+        ended, inside = _ENDED_BY.get(name, (frozenset[str](), frozenset[str]()))
+        if name in BLOCKS or name in (*HEADINGS, "pre"):
+            ended, inside = (ended, inside) if ended else (frozenset({"p"}), _CELLS | {"table", "li", "button"})
+        for depth in range(len(self._open) - 1, 0, -1):
+            if self._open[depth].tag in ended:
+                del self._open[depth:]
+                break
+            if self._open[depth].tag in inside:
+                break
+        if len(self._open) > _DEEPEST:
+            return
+        used = {"line": str(self._line)}
+        for key, value in _ATTRIBUTE.findall(written):
+            if key.lower() in _USED:
+                used[key.lower()] = without_control(value.strip("{}").strip("\"'").replace("'", ""))
+        made = self._make(self._open[-1], name, used)
+        if name not in _VOID and not written.endswith("/"):
+            self._open.append(made)
+
+    def _end(self, name: str) -> None:
+        for depth in range(len(self._open) - 1, 0, -1):
+            tag = self._open[depth].tag
+            if tag == name:
+                del self._open[depth:]
+                return
+            if tag in _CELLS and name not in ("tr", "table", *_GROUPS):
+                return
 
 
 def _end(text: str, start: int) -> int:

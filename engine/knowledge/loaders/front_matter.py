@@ -1,0 +1,117 @@
+"""Front matter of Markdown files, in YAML or TOML, as lines: what of it tells a reader something."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from engine.knowledge.loaders.contents import note
+from engine.knowledge.loaders.directives import Line
+from engine.knowledge.loaders.flattened import value_lines, value_text
+from engine.model.values import SourceNote
+
+_MOST_LINES = 100
+_LONGEST_LINE = 1000
+_MOST_SHOWN = 1000
+"""Lines that one front matter becomes: names for values that repeat could stand for a text without end."""
+_ENDS = {"---": ("---", "..."), "+++": ("+++",)}
+_NULLS = ("null", "Null", "NULL", "~")
+_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*[:=](?:[ \t]+(.*?))?[ \t]*$")
+_STEERS = re.compile(
+    r"_.*|layout|template|type|kind|slug|url|uri|path|permalink|(?:custom_?)?edit_?(?:url|link|page)|alias(?:es)?|redirect.*"
+    r"|id|uid|uuid|key|order|weight|position|sort.*|rank|level|depth|parent|grand_parent|has_children|collapse.*|expand.*"
+    r"|nav.*|menus?|side.*|aside|navbar|footer|header|breadcrumbs?|outline|toc.*|prev(?:ious)?|next|pagination.*|page.*"
+    r"|draft|publish(?:ed)?|unlisted|hid(?:e|den).*|show.*|display.*|search.*|sitemap|robots|no_?index|canonical.*|seo"
+    r"|head|meta|css|style.*|class.*|js|scripts?|plugins?|theme|color|icon.*|images?|img|cover.*|banner.*|logo|thumbnail.*"
+    r"|actions|background|badge|comments?|math|katex|mermaid|highlight|demo|component.*|full_?width|wide"
+    r"|lang|locale|i18n|encoding|output|render.*|build|cascade|params|resources|jupyter|kernelspec|date_?format|tests?",
+    re.IGNORECASE,
+)
+"""Keys of front matter that steer a program; the others tell a reader something."""
+
+
+def front_matter_end(lines: Sequence[str]) -> int:
+    """The index of the line that closes front matter; 0 where there is none."""
+    ends = _ENDS.get(lines[0].rstrip(), ()) if lines else ()
+    near = enumerate(lines[1:_MOST_LINES], 1)
+    return next((number for number, line in near if line.rstrip() in ends), 0)
+
+
+def front_matter(lines: Sequence[Line]) -> tuple[str, list[Line], tuple[SourceNote, ...]]:
+    """The title that front matter gives, all lines behind it after what of it tells a reader something, and notes.
+
+    Lines between dashes that are no keys and values are left alone; keys that steer a program are counted.
+    """
+    end = front_matter_end([line.text for line in lines[:_MOST_LINES]])
+    inside = lines[1:end]
+    if not inside or max(len(line.text) for line in inside) > _LONGEST_LINE:
+        return "", list(lines), ()
+    try:
+        pairs = list((_toml if lines[0].text.startswith("+") else _yaml)(inside))
+    except (ValueError, RecursionError):
+        pairs = _by_line(inside)
+    if not pairs:
+        return "", list(lines), ()
+    title, shown, steering = "", list[Line](), list[str]()
+    for key, value, number in pairs:
+        if key.lower() == "title" and isinstance(value, str) and value.strip() and not title:
+            title = " ".join(value.split())
+        elif _STEERS.fullmatch(key):
+            steering.append(key)
+        else:
+            try:
+                flat = islice(value_lines(value, key), _MOST_SHOWN)
+                shown.extend(Line(" ".join(line.split()), number) for line in flat)
+            except RecursionError:
+                shown.extend(Line(line.text, line.number) for line in inside if line.number == number)
+    notes = (note("front_matter", count=len(steering), keys=", ".join(steering)[:200]),) if steering else ()
+    return title, [*shown[:_MOST_SHOWN], *([Line("", 0)] if shown else []), *lines[end + 1 :]], notes
+
+
+def _yaml(inside: Sequence[Line]) -> Iterator[tuple[str, Any, int]]:
+    """Keys, values and the line of each key; values stay as written, for ``no`` and ``1.10`` mean themselves."""
+    import yaml
+
+    loader = yaml.BaseLoader("\n".join(line.text for line in inside))
+    try:
+        root = loader.get_single_node()
+        if not isinstance(root, yaml.MappingNode):
+            return
+        for key, value in root.value:
+            number = inside[min(key.start_mark.line, len(inside) - 1)].number
+            said = loader.construct_object(value, deep=True)
+            yield value_text(loader.construct_object(key, deep=True)), "" if said in _NULLS else said, number
+    except yaml.YAMLError as error:
+        raise ValueError from error
+    finally:
+        loader.dispose()
+
+
+def _toml(inside: Sequence[Line]) -> Iterator[tuple[str, Any, int]]:
+    """Likewise; where the key stands is looked for, since the parser does not say."""
+    values = tomllib.loads("\n".join(line.text for line in inside), parse_float=str)
+    for key, value in values.items():
+        written = re.compile(rf"\s*\[*\s*[\"']?{re.escape(key)}\b")
+        yield key, value, next((line.number for line in inside if written.match(line.text)), inside[0].number)
+
+
+def _by_line(inside: Sequence[Line]) -> list[tuple[str, Any, int]]:
+    """Keys and values of front matter that breaks the rules of its language, such as a colon in a title."""
+    pairs: list[tuple[str, Any, int]] = []
+    for line in inside:
+        key = _KEY.fullmatch(line.text if pairs else line.text.lstrip())
+        if key:
+            pairs.append((key.group(1), _unquoted(key.group(2) or ""), line.number))
+        elif pairs and line.text.strip():
+            name, value, number = pairs[-1]
+            pairs[-1] = name, f"{value} {line.text.strip()}".strip(), number
+        elif line.text.strip():
+            return []
+    return pairs
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

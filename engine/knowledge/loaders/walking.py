@@ -1,0 +1,459 @@
+"""The words of HTML in the order of the page: one walk for pages, cells of tables and HTML between Markdown."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from engine.knowledge.loaders.contents import Outline, lowered, note, raised, struck
+from engine.knowledge.loaders.mathml import equation
+from engine.knowledge.loaders.tables import Cell, Span, joined_header, spread, table_text
+from engine.knowledge.loaders.wrapping import joined_lines
+from engine.model.values import SourceNote
+
+HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+BLOCKS = frozenset(
+    "p div section article main header footer aside address blockquote figure figcaption dl dt dd details summary form"
+    " fieldset legend center body html ul ol hr tr td th table caption menu nav dialog option optgroup search hgroup"
+    " dir text thead tbody tfoot".split()
+)
+RAISED, LOWERED, STRUCK = ("sup",), ("sub",), ("s", "del", "strike")
+APART = "\ufdd2"
+"""Stands between words that a page shows apart without a space; read as one where they would run together."""
+KEPT = "\ufdd3"
+"""A space that is not folded."""
+_BREAK, _INDENT = "\ufdd0", "\ufdd1"
+_RUN_TOGETHER = re.compile(rf"(?<=[\w`]){APART}+(?=[\w`])")
+_NO_WORDS = frozenset("script style link meta base head title param source track map rt rp rtc".split())
+_EMBEDDED = frozenset("iframe object embed canvas audio video applet".split())
+_CONCEALED = frozenset("template noscript".split())
+_AROUND = frozenset("nav menu dialog".split())
+_FRAME = frozenset("header footer aside".split())
+"""Around a page left out, unless they hold its only title; inside an article part of it."""
+_ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog".split())
+_CONTROLS = frozenset("button select textarea input meter progress output".split())
+_LISTS = ("ul", "ol", "dir")
+_MARK = re.compile(r"[-•]|\d+\.|\[[ x]\]")
+_RAISES = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE)
+_LOWERS = re.compile(r"vertical-align\s*:\s*sub", re.IGNORECASE)
+_STRIKES = re.compile(r"text-?decoration(?:-?line)?\s*:[^;]*line-through", re.IGNORECASE)
+_ALL = 1000
+"""Columns that a cell reaches over at most."""
+_CODES = {
+    "hidden": "hidden_text",
+    "around": "page_frame",
+    "embedded": "embedded_not_read",
+    "pictures": "pictures_not_read",
+}
+
+
+def left_notes(left: Mapping[str, int]) -> tuple[SourceNote, ...]:
+    """What walks left out, as notes."""
+    return tuple(note(code, count=left[what]) for what, code in _CODES.items() if left.get(what))
+
+
+class Walk:
+    """Goes through elements without recursion, for tags may be nested thousands deep."""
+
+    def __init__(
+        self, *, framed: bool = False, hidden: bool = False, numbered: bool = False, said: Callable[[str], str] = str
+    ) -> None:
+        """Begin without a page.
+
+        ``framed``: leave out what stands around the main text. ``hidden``: read what the page hides. ``numbered``: keep
+        line breaks, and the number of each line. ``said`` makes the words of a line from what is written there.
+        """
+        self.outline = Outline()
+        self.lines: list[tuple[int, str]] = []
+        """Where lines are numbered, each with its number, from 0."""
+        self.read: Counter[str] = Counter()
+        self.left: Counter[str] = Counter()
+        self._framed, self._hidden, self._numbered, self._said = framed, hidden, numbered, said
+        self._many_titles = False
+        self._cell: list[str] | None = None
+        """Lines of the cell that is read, outside of one None."""
+        self._line: list[str] = []
+        self._numbers: list[int] = []
+        self._at = 0
+        self._marks: list[tuple[Callable[[str], str], int]] = []
+        self._lists: list[tuple[str, int, int]] = []
+        """Of the lists that are open: kind, number of the next item, step."""
+        self._items: list[str] = []
+        self._inside = self._code = 0
+        """Articles and preformatted texts that are open."""
+
+    def page(self, start: Any, many_titles: bool) -> None:
+        """Walk through a page, from the element that holds what is wanted; what is beside that is counted."""
+        self._many_titles = many_titles
+        self.outline = Outline(title_level=0 if many_titles else 1)
+        inner = start
+        for above in start.iterancestors():
+            self.left["around"] += sum(
+                isinstance(child.tag, str) and child is not inner and child.tag not in _NO_WORDS and _says(child)
+                for child in above
+            )
+            inner = above
+        self.block(start)
+
+    def block(self, start: Any) -> None:
+        self._go(start)
+        self._end_line()
+        self._end_items()
+
+    def _go(self, root: Any) -> None:
+        pending: list[tuple[str, Any]] = [("open", root)]
+        while pending:
+            step, item = pending.pop()
+            if step == "text":
+                self._text(item)
+            elif step == "close":
+                self._close(item)
+            elif isinstance(item.tag, str) and not self._left_out(item) and self._open(item):
+                pending.append(("close", item))
+                for child in reversed(item):
+                    if child.tail:
+                        pending.append(("text", child.tail))
+                    pending.append(("open", child))
+                if item.text:
+                    pending.append(("text", item.text))
+
+    def _left_out(self, element: Any) -> bool:
+        tag = element.tag
+        if self._numbered:
+            self._at = int(element.get("line") or self._at)
+        if tag in _NO_WORDS:
+            return True
+        if tag in _EMBEDDED:
+            self.left["embedded"] += 1
+            return True
+        if not self._hidden and tag not in ("html", "body") and _is_hidden(element):
+            # Pages with pictures of equations hide the equations themselves.
+            if tag not in _CONCEALED and element.find(".//math") is not None:
+                return False
+            self.left["hidden"] += _says(element)
+            return True
+        if element.get("aria-hidden") == "true":
+            before = element.getprevious()
+            if before is not None and (before.tag == "math" or before.find(".//math") is not None):
+                return True  # how the equation before it is drawn
+        return self._framed and self._is_frame(element)
+
+    def _is_frame(self, element: Any) -> bool:
+        tag = element.tag
+        if tag in _FRAME or element.get("role") in _ROLES:
+            title = tag == "header" and not self._many_titles and element.find(".//h1") is not None
+            out = not self._inside and not title
+        else:
+            out = tag in _AROUND
+        self.left["around"] += out and _says(element)
+        return out
+
+    def _open(self, element: Any) -> bool:
+        """Begin an element; whether what is inside it must still be walked."""
+        tag = element.tag
+        if (tag == "table" and self._table(element)) or (tag == "math" and self._equation(element)):
+            return False
+        if tag in ("br", "img", *_CONTROLS):
+            self._drawn(element)
+        elif tag == "pre":
+            self._end_line()
+            self._clear()  # the mark of an item is no code
+            self._code += 1
+        elif tag in HEADINGS or tag in BLOCKS or tag == "li":
+            self._end_line()
+            if tag in HEADINGS:
+                self._end_items()
+        if tag in _LISTS:
+            self._lists.append(_numbering(element))
+        elif tag == "li":
+            self._item(element)
+        self._inside += tag == "article"
+        mark = _mark(element)
+        if mark is not None:
+            twice = mark is struck and any(outer is struck for outer, _ in self._marks)
+            self._marks.append((str if twice else mark, len(self._line)))
+        return True
+
+    def _close(self, element: Any) -> None:
+        tag = element.tag
+        if _mark(element) is not None and self._marks:
+            self._apply(*self._marks.pop())
+        if tag == "pre":
+            self._end_code(element)
+        elif tag in HEADINGS and not self._code:
+            words = _joined(self._line)
+            if self._cell is None and not self._numbered:
+                self._clear()
+                self.outline.heading(HEADINGS.index(tag) + 1, words)
+            else:
+                self._end_line()
+        elif tag in BLOCKS or tag == "li":
+            self._end_line()
+        elif tag in _CONTROLS:
+            self._line.append(APART)
+        if tag == "li" and _MARK.fullmatch(_joined(self._line)):
+            self._clear()
+        if tag in _LISTS and self._lists:
+            self._lists.pop()
+            if not self._lists:
+                self._end_items()
+        self._inside -= tag == "article"
+
+    def _text(self, words: str) -> None:
+        if not self._numbered or self._code:
+            self._line.append(words)
+            return
+        for place, part in enumerate(words.split("\n")):
+            if place:
+                self._at += 1
+                begun = _joined(self._line)
+                if begun and not _MARK.fullmatch(begun):
+                    self._break(self._at)
+            if part:
+                if not self._numbers:
+                    self._numbers.append(self._at)
+                self._line.append(part)
+
+    def _break(self, number: int) -> None:
+        if self._code:
+            self._line.append("\n")
+            return
+        self._numbers = self._numbers or [number]
+        self._numbers.append(number)
+        self._line.append(_BREAK)
+
+    def _apply(self, mark: Callable[[str], str], start: int) -> None:
+        words = "".join(self._line[start:])
+        if words.strip():
+            self._line[start:] = [mark(words)]
+
+    def _equation(self, element: Any) -> bool:
+        words = equation(element)
+        self.read["equations"] += bool(words)
+        self._line.append(f"{APART}{words}{APART}")
+        return True
+
+    def _drawn(self, element: Any) -> None:
+        """A line break, the description of a picture, or what a control shows."""
+        tag, kind = element.tag, (element.get("type") or "text").lower()
+        if tag == "br":
+            self._break(self._at)
+        elif tag == "img":
+            described = (element.get("alt") or "").strip() if element.get("aria-hidden") != "true" else ""
+            self.read["pictures"] += bool(described)
+            self.left["pictures"] += element.get("alt") is None
+            self._line.append(f"{APART}{described}{APART}" if described else "")
+        elif tag == "input" and kind in ("checkbox", "radio"):
+            self._line.append(f"{APART}[{KEPT if element.get('checked') is None else 'x'}] ")
+        elif tag == "input" and kind not in ("hidden", "password", "image", "file"):
+            self._line.append(f"{APART}{element.get('value') or ''}")
+        else:
+            self._line.append(APART)
+
+    def _item(self, element: Any) -> None:
+        kind, number, step = self._lists[-1] if self._lists else ("ul", 0, 0)
+        stated = element.get("value") or ""
+        number = int(stated) if stated.isdecimal() and len(stated) < 10 else number
+        if self._lists:
+            self._lists[-1] = kind, number + step, step
+        sign = f"{number}." if kind == "ol" else "-" if self._cell is None else "•"
+        self._numbers = self._numbers or [self._at]
+        self._line.append(f"{_INDENT * (len(self._lists) - 1)}{sign} ")
+        self._marks = [(mark, len(self._line)) for mark, _ in self._marks]
+
+    def _end_line(self) -> None:
+        if self._code:
+            if self._line and not self._line[-1].endswith("\n"):
+                self._line.append("\n")
+            return
+        text = _joined(self._line)
+        if self._line and text == _joined(self._line[:1]) and _MARK.fullmatch(text):
+            return  # the mark waits for a paragraph inside its item
+        for mark, start in reversed(self._marks):
+            self._apply(mark, start)
+        numbers = self._numbers
+        parts = ["".join(self._line)] if not self._numbered else "".join(self._line).split(_BREAK)
+        indent = len(self._line[0]) - len(self._line[0].lstrip(_INDENT)) if self._line else 0
+        self._clear()
+        lead = "  " * min(indent, 8)
+        said = [self._said(_joined([part])) for part in parts]
+        if self._cell is None:
+            self.read["list items" if self._lists else "paragraphs"] += any(said)
+        for place, words in enumerate(said):
+            if words:
+                self._put(lead + words, numbers[place] if place < len(numbers) else self._at)
+                lead = ""
+
+    def _put(self, text: str, number: int) -> None:
+        if self._cell is not None:
+            self._cell.append(text)
+            return
+        if self._numbered:
+            self.lines.append((number, text))
+        elif self._lists:
+            self._items.append(text)
+        else:
+            self.outline.text(text)
+
+    def _clear(self) -> None:
+        self._line.clear()
+        self._numbers = []
+        self._marks = [(mark, 0) for mark, _ in self._marks]
+
+    def _end_items(self) -> None:
+        self.outline.text("\n".join(self._items))
+        self._items.clear()
+
+    def _end_code(self, element: Any) -> None:
+        self._code -= 1
+        if self._code:
+            return
+        written = "".join(self._line).replace(APART, "")
+        self._clear()
+        first = int(element.get("line") or 0) + len(written) - len(written.lstrip("\n"))
+        lines = written.strip("\n").split("\n")
+        if self._cell is not None:
+            self._cell.append(" ".join(lines))
+            return
+        fence = "````" if "```" in written else "```"
+        text = [fence, *lines, fence] if len(lines) > 1 else lines
+        self.read["blocks of code"] += len(lines) > 1
+        if self._numbered:
+            # Between Markdown entities are still written as such.
+            text = text if self._said is str else list(map(html.unescape, text))
+            ends = [first, *range(first, first + len(lines)), first + len(lines) - 1]
+            self.lines.extend(zip(ends if len(lines) > 1 else [first], text, strict=True))
+        elif any(lines):
+            self._end_items()
+            self.outline.text("\n".join(text))
+
+    def _table(self, table: Any) -> bool:
+        """Read a table of data; False for one that only lays out a page."""
+        self._end_line()
+        number = self._at
+        if not is_data(table) or self._code:
+            return False
+        rows, headers = self.rows(table)
+        caption = table.find("caption")
+        above = "" if caption is None else self.cell_text(caption)
+        text = table_text(rows, headers is not None, headers or ())
+        text = "\n".join(filter(None, (above, text)))
+        self.read["tables"] += bool(text)
+        if self._cell is not None:
+            self._cell.append(text)
+        elif self._numbered:
+            self.lines.extend((number, line) for line in text.split("\n") if line)
+        else:
+            self._end_items()
+            self.outline.text(text)
+        return True
+
+    def rows(self, table: Any, most_columns: int | None = None) -> tuple[list[list[Span]], Container[int] | None]:
+        """The cells of a table of data, and which rows are its headers: None where the page does not say."""
+        rows: list[list[Span]] = []
+        heads, marked = set[int](), False
+        for group, members in groupby(_rows(table), key=lambda line: line.getparent()):
+            lines = [line for line in members if not self._left_out(line)] if not self._left_out(group) else []
+            for place, line in enumerate(lines):
+                cells = [cell for cell in _cells(line) if not self._left_out(cell)][:most_columns]
+                names = sum(cell.tag == "th" for cell in cells)
+                alone = names == len(cells) == 1
+                down = len(lines) - place
+                rows.append([])
+                for cell in cells:
+                    wide = _ALL if alone else _reach(cell, "colspan", _ALL)
+                    rows[-1].append(Span(self.cell_text(cell), _reach(cell, "rowspan", down) if not alone else 1, wide))
+                if names and not alone:
+                    marked = marked or bool(names == len(cells) or (cells[0].tag == "th" and rows[-1][0].text))
+                if cells and (names == len(cells) > 1 or group.tag == "thead"):
+                    heads.add(len(rows) - 1)
+        return rows, heads if heads or marked else None
+
+    def grid(self, table: Any, most_rows: int, most_columns: int) -> list[Sequence[Cell]]:
+        """The first rows and columns of a table, several rows of header as one."""
+        cells, heads = self.rows(table, most_columns)
+        rows = [row[:most_columns] for row in spread(cells)]
+        top = next((number for number in range(len(rows)) if number not in (heads or ())), 0)
+        header: list[Sequence[Cell]] = [joined_header(rows[:top])] if top else []
+        return [*header, *rows[top:]][:most_rows]
+
+    def cell_text(self, cell: Any) -> str:
+        if not len(cell):
+            return self._said(" ".join(joined_lines(cell.text or "").split()))
+        kept = self._cell, self._line, self._lists, self._items, self._marks, self._numbers
+        self._cell, self._line, self._lists, self._items, self._marks, self._numbers = [], [], [], [], [], []
+        for text, child in ((cell.text, None), *((child.tail, child) for child in cell)):
+            if child is not None:
+                self._go(child)
+            self._text(text or "")
+        self._end_line()
+        made = " ".join(self._cell).replace("\n", " ")
+        self._cell, self._line, self._lists, self._items, self._marks, self._numbers = kept
+        return made
+
+
+def is_data(table: Any) -> bool:
+    """Whether a table holds data, rather than laying out a page."""
+    rows = [_cells(row) for row in _rows(table)]
+    if max((len(row) for row in rows), default=0) < 2 or any(table.find(f".//{tag}") is not None for tag in HEADINGS):
+        return False
+    named = any(cell.tag == "th" for row in rows for cell in row)
+    if table.find(".//table") is not None or (not named and any(table.find(f".//{tag}") is not None for tag in _LISTS)):
+        return False
+    around = (part for part in table.iter("table", "thead", "tbody", "tfoot", "tr"))
+    return not any((part.text or "").strip() or any((child.tail or "").strip() for child in part) for part in around)
+
+
+def _rows(table: Any) -> list[Any]:
+    return [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
+
+
+def _cells(row: Any) -> list[Any]:
+    return [cell for cell in row.iter("td", "th") if next(cell.iterancestors("tr")) is row]
+
+
+def _reach(cell: Any, name: str, most: int) -> int:
+    """How many places a cell reaches over, at most ``most``; 0 rows mean all that are left of the group."""
+    stated = (cell.get(name) or "1").strip()
+    reach = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) < 10 else 1
+    return min(most, reach) or (most if name == "rowspan" else 1)
+
+
+def _says(element: Any) -> bool:
+    return any(text.strip() for text in element.itertext())
+
+
+def _is_hidden(element: Any) -> bool:
+    if element.tag in _CONCEALED:
+        return True
+    stated = element.get("hidden")
+    return (stated is not None and stated != "until-found") or bool(HIDES.search(element.get("style") or ""))
+
+
+def _mark(element: Any) -> Callable[[str], str] | None:
+    tag, style = element.tag, element.get("style") or ""
+    if tag in RAISED or (style and _RAISES.search(style)):
+        return raised
+    if tag in LOWERED or (style and _LOWERS.search(style)):
+        return lowered
+    return struck if tag in STRUCK or (style and _STRIKES.search(style)) else None
+
+
+def _numbering(element: Any) -> tuple[str, int, int]:
+    if element.tag != "ol":
+        return "ul", 0, 0
+    backwards = element.get("reversed") is not None
+    stated = (element.get("start") or "").strip()
+    start = len(element.findall("li")) if backwards else 1
+    return "ol", int(stated) if re.fullmatch(r"-?\d{1,9}", stated) else start, -1 if backwards else 1
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    """Text as a browser flows it, but for line breaks between Chinese characters, which mean nothing there."""
+    text = _RUN_TOGETHER.sub(" ", "".join(pieces).replace(_INDENT, "")).replace(APART, "")
+    return "\n".join(joined_lines(line).strip() for line in text.split(_BREAK)).strip().replace(KEPT, " ")
