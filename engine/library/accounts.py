@@ -189,7 +189,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
 }
 """Names of what loaders count in ``Contents.read``."""
 
-_NOTHING_AMISS = frozenset({"sheets_empty"})
+_NOTHING_AMISS = frozenset({"front_matter", "sheets_empty"})
 HIDDEN = frozenset(
     {"columns_hidden", "hidden_text", "rows_filtered", "rows_hidden", "shapes_hidden", "sheets_hidden", "slides_hidden"}
     | {"values_not_shown"}
