@@ -30,6 +30,7 @@ from tests.benchmarks import (
     team,
     tune_page,
     what_if,
+    workbooks,
 )
 from tests.benchmarks.harness import Benchmark
 
@@ -43,6 +44,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("grading", "concurrent grading by a chat model", grading.concurrent_grading),
         Benchmark("retrieval", "search in Milvus Lite", retrieval.embedded_retrieval),
         Benchmark("ingestion", "putting in passages, hashing embedder", ingestion.hashing_ingestion),
+        Benchmark("workbooks", "a large sheet, and cells as LibreOffice has them", workbooks.workbooks, slow=True),
         Benchmark("what-if", "records replayed under other settings", what_if.what_ifs),
         Benchmark("picture", "what a page that follows a run is sent", picture.picture),
         Benchmark("people", "what it costs to ask who acts", people.people),
