@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.knowledge.load import Document
-from engine.knowledge.loaders.contents import Section
+from engine.knowledge.loaders.contents import Section, ending
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.language import language_of
 from engine.model.values import PassageId
 from engine.roles import StoredPassage
-
-_LONGEST_SECTION = 2000
-"""Bytes of UTF-8 of a section's headings; of longer ones the innermost are kept."""
 
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
 _CHARS_PER_TOKEN = 4
@@ -57,7 +54,6 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
     """
     passages: list[StoredPassage] = []
     for section in document.sections:
-        heading = " > ".join(section.path)
         for text, lines in _placed(section, split(section.text, options)):
             ordinal = len(passages) + 1
             meta = {"content_hash": document.content_hash, "language": language_of(text)}
@@ -74,7 +70,7 @@ def chunk(document: Document, options: ChunkOptions = DEFAULT_CHUNKS, added_at: 
                     id=PassageId(f"{document.source}#{ordinal}"),
                     source=document.source,
                     text=text,
-                    section=_ending(heading),
+                    section=ending(section.path),
                     title=document.title,
                     ordinal=ordinal,
                     meta=meta,
@@ -120,11 +116,6 @@ def tokens(text: str) -> float:
     """Estimated tokens of a text."""
     wide = 0 if text.isascii() else len(_WIDE.findall(text))
     return wide + (len(text) - wide) / _CHARS_PER_TOKEN
-
-
-def _ending(heading: str) -> str:
-    """Keep as much of the end of a heading path as the store holds, no matter what script it is in."""
-    return heading[-600:].encode()[-_LONGEST_SECTION:].decode(errors="ignore")
 
 
 def _groups(units: Sequence[_Unit], options: ChunkOptions) -> Iterator[list[_Unit]]:

@@ -25,7 +25,7 @@ from engine.errors import (
     SourceUnreadable,
 )
 from engine.knowledge.loaders.apart import read_apart
-from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, whole
+from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, ending, note, whole
 from engine.knowledge.loaders.kinds import APART, HERE, loader_of, suffix_of
 from engine.knowledge.scans import announced, pictures, recognised
 from engine.library.accounts import HIDDEN
@@ -124,6 +124,7 @@ def load_bytes(
         hides = any(item.code in HIDDEN for item in contents.notes)
         raise SourceEmpty.hidden(name=name) if hides else SourceEmpty(name=name)
     title = contents.title or PurePosixPath(name).stem
+    cut = sum(ending(section.path) != " > ".join(section.path) for section in sections)
     return Document(
         source=name,
         title=title[:LONGEST_HEADING],
@@ -132,7 +133,7 @@ def load_bytes(
         kind=contents.kind,
         format=suffix_of(name).removeprefix("."),
         encoding=contents.encoding,
-        notes=contents.notes,
+        notes=(*contents.notes, note("headings_cut", count=cut)) if cut else contents.notes,
         read=contents.read or {"sections": len(sections)},
         hidden=hidden,
     )

@@ -19,6 +19,14 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
         "{count} line is no JSON and was left out (line {lines})",
         "{count} lines are no JSON and were left out (lines {lines})",
     ),
+    "characters_broken": NN_(
+        "half of {count} character is missing, and � stands in its place",
+        "halves of {count} characters are missing, and � stands in their place",
+    ),
+    "headings_cut": NN_(
+        "the headings above {count} section are too long to keep: the outermost ones are cut off there",
+        "the headings above {count} sections are too long to keep: the outermost ones are cut off there",
+    ),
     "rows_ragged": NN_(
         "{count} row has more or fewer cells than the header (row {rows})",
         "{count} rows have more or fewer cells than the header (rows {rows})",

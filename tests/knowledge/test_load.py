@@ -21,8 +21,10 @@ from engine.errors import (
     SourceUnreadable,
     SourceUnsupported,
 )
+from engine.knowledge.chunk import chunk
 from engine.knowledge.load import Document, load, load_bytes, register, suffixes
-from engine.knowledge.loaders.contents import Contents, Section
+from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Section, note
+from tests.support import office_files as made
 
 CHINESE = "糖尿病的主要症状是多饮、多尿、多食和体重下降。第二句。"
 LATIN = "Naïve café users — and “quotes”."
@@ -255,3 +257,48 @@ def test_any_bytes_give_a_document_or_an_error_that_names_the_file(data: bytes, 
 )
 def test_number_signs_that_close_a_heading_are_not_part_of_it(line: str, words: str) -> None:
     assert load_bytes("a.md", f"{line}\ntext".encode()).sections[0].path == (words,)
+
+
+LONG = "A whole paragraph that is set as a heading " * 8 + "and ends here."
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.html", f"<h1>Title</h1><h2>{LONG}</h2><p>below</p><h3>Inner</h3><p>more</p>".encode()),
+        (
+            "a.docx",
+            made.docx(
+                [
+                    ("Heading 1", "Title"),
+                    ("Heading 2", LONG),
+                    ("Normal", "below"),
+                    ("Heading 3", "Inner"),
+                    ("Normal", "more"),
+                ]
+            ),
+        ),
+    ],
+)
+def test_a_paragraph_that_is_set_as_a_heading_stands_whole_in_the_text(name: str, data: bytes) -> None:
+    """BE-02: a heading is kept to its first 200 characters."""
+    first, second = load_bytes(name, data).sections
+    head = LONG[:LONGEST_HEADING].strip()
+    assert (first.path, first.text) == ((head,), f"{LONG}\n\nbelow")
+    assert (second.path, second.text) == ((head, "Inner"), "more")
+
+
+def test_a_title_that_is_too_long_stands_whole_above_the_text() -> None:
+    document = load_bytes("a.html", f"<h1>{LONG}</h1><p>below</p>".encode())
+    assert (document.title, document.sections) == (LONG[:LONGEST_HEADING].strip(), (Section((), f"{LONG}\n\nbelow"),))
+
+
+def test_headings_that_no_store_holds_and_halves_of_characters_are_counted() -> None:
+    deep = "".join(f"<h{level}>{'深' * 190}{level}</h{level}>" for level in range(2, 7))
+    document = load_bytes("a.html", f"<h1>T</h1>{deep}<p>below</p>".encode())
+    assert document.notes == (note("headings_cut", count=1),)
+    (passage,) = chunk(document)
+    assert passage.section.endswith("6") and len(passage.section) == 600
+    halves = load_bytes("a.json", b'["half \\ud83d of one", "\\ud83d\\ude00 whole"]')
+    assert "half \ufffd of one" in halves.sections[0].text and "\U0001f600" in halves.sections[-1].text
+    assert halves.notes == (note("characters_broken", count=1),)

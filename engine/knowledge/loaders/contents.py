@@ -13,6 +13,9 @@ from engine.model.values import SourceKind, SourceNote
 
 LONGEST_HEADING = 200
 """Characters of a title or heading that are kept."""
+_LONGEST_PATH, _LONGEST_PATH_BYTES = 600, 2000
+_LONGEST_PARAM = 300
+"""Characters of one parameter of a note."""
 MOST_TEXT = 64_000_000
 """Characters that one file gives, or twice its size where that is more.
 
@@ -82,8 +85,8 @@ def merged(notes: Iterable[SourceNote]) -> tuple[SourceNote, ...]:
 
 
 def heading(text: str) -> str:
-    """A title or heading on one line, cut to what is kept."""
-    return " ".join(text.split())[:LONGEST_HEADING].strip()
+    """A title or heading on one line; :func:`whole` cuts it to what is kept."""
+    return " ".join(text.split())
 
 
 def document_title(text: str) -> str:
@@ -160,16 +163,33 @@ class Allowance:
 
 
 def whole(name: str, size: int, contents: Contents) -> Contents:
-    """The contents, if they are not too much (``SourceBomb``), without halves of characters, which no store holds."""
+    """The contents, if they are not too much (``SourceBomb``), without halves of characters, which no store holds.
+
+    What is too long for a heading or title, as a paragraph that is set as one, stands whole in the text below it.
+    """
     allowance = Allowance(name, size)
-    sections = []
+    title = _whole(contents.title)
+    sections, broken, written = [], 0, set[str]()
     for section in contents.sections:
-        text = allowance.line(_whole(section.text))
-        sections.append(Section(tuple(_whole(part) for part in section.path), text, section.lines))
-    notes = tuple(
-        SourceNote(item.code, {key: _whole(value) for key, value in item.params.items()}) for item in contents.notes
-    )
-    return replace(contents, title=_whole(contents.title), sections=tuple(sections), notes=notes)
+        path, text = tuple(map(_whole, section.path)), _whole(section.text)
+        broken += text.count("\ufffd") - section.text.count("\ufffd")
+        long = [part for part in (title, *path) if len(part) > LONGEST_HEADING and part not in written]
+        written.update(long)
+        above = [part for part in long if not text.startswith(part)]
+        lines = (*(0 for _ in above for _ in range(2)), *section.lines) if section.lines else ()
+        text = allowance.line("\n\n".join((*above, text)))
+        sections.append(Section(tuple(part[:LONGEST_HEADING].strip() for part in path), text, lines))
+    notes = [
+        SourceNote(item.code, {key: _whole(value)[:_LONGEST_PARAM] for key, value in item.params.items()})
+        for item in contents.notes
+    ]
+    notes += [note("characters_broken", count=broken)] if broken else []
+    return replace(contents, title=title[:LONGEST_HEADING].strip(), sections=tuple(sections), notes=tuple(notes))
+
+
+def ending(path: tuple[str, ...]) -> str:
+    """A path of headings in one line, and only the end of it where a store holds no more, no matter in what script."""
+    return " > ".join(path)[-_LONGEST_PATH:].encode()[-_LONGEST_PATH_BYTES:].decode(errors="ignore")
 
 
 def _whole(text: str) -> str:
