@@ -25,12 +25,16 @@ class SourceUnreadable(SourceError):
 
 
 class SourcePassedOver(SourceError):
-    """Something in a folder that is not opened, although its name says that it is a document."""
+    """Something that is not put in, although its name says that it is a document."""
 
     code = "WB364"
     link = Message(
         N_("{link!r} is a link that leads outside the folder, to nothing, or to a folder; it is not followed."),
         N_("Ingest what it leads to by its own path, or put a copy in its place."),
+    )
+    twice = Message(
+        N_("{name!r} comes again later in this batch, with other content; the later file went in."),
+        N_("Rename one of the two, or put their folder in as a whole: sources are then named with their folders."),
     )
     special = Message(
         N_("{name!r} is no file with a content of its own, but a pipe, a socket or a device."),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from engine.errors import SourceError, SourceMissing, SourceUnreadable
+from engine.errors import SourceError, SourceMissing, SourcePassedOver, SourceUnreadable
 from engine.knowledge.ahead import Ahead, windows
 from engine.knowledge.chunk import chunk
 from engine.knowledge.items import MOST_FILES, IngestItem, items_of
@@ -159,8 +159,11 @@ def plan(entries: Sequence[Entry], present: Iterable[SourceInfo], chunks: ChunkO
         if entry.state != "read":
             planned.append(entry)
             continue
-        if last[entry.name] is not entry:  # the same name again: the later file counts, as it would one by one
-            planned.append(replace(entry, state="superseded"))
+        later = last[entry.name]
+        if later is not entry:  # the same name again: the later file counts, as it would one by one
+            other = later.content_hash != entry.content_hash
+            fault = Fault.of(SourcePassedOver.twice(name=entry.name)) if other else None
+            planned.append(replace(entry, state="superseded", fault=fault))
             continue
         known = by_hash.get(entry.content_hash)
         recut = known is not None and known.source == entry.name and known.chunks != chunks.key

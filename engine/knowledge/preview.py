@@ -33,7 +33,7 @@ def preview(
     """The preview of a batch for a collection with the sources ``present``; blocks.
 
     Of each file only its passages are kept, so no more than one file's bytes are held at a time. Entries follow the
-    batch; a name that comes again later in it is left out, as the later file takes its place.
+    batch; a name that comes again later in it with other content is one that cannot be used.
     """
     sources: dict[int, PreviewedSource] = {}
     bad: list[tuple[str, Fault]] = list(failed)
@@ -57,6 +57,7 @@ def preview(
     passages = 0
     for entry in plan(entries, there.values(), chunks):
         if entry.state == "superseded":
+            bad += [(entry.name, entry.fault)] if entry.fault is not None else []
             continue
         source = sources[entry.position]
         recorded = to_record(entry, there)

@@ -16,6 +16,7 @@ from engine.errors import EmbeddingMismatch, SourceMissing, SourcePassedOver, So
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of, read_document
 from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_store import MilvusStore
+from engine.knowledge.preview import preview
 from engine.model.values import Account, SourceNote
 from engine.roles import NO_ACCOUNTS, NO_SUMMARIES, StoredPassage, Summaries, Vector
 
@@ -147,10 +148,19 @@ def test_a_source_from_before_gets_its_account_when_its_file_comes_again(store: 
     assert run(store.describe("notes")) == revised
 
 
-def test_a_name_given_twice_counts_with_its_later_content(store: MilvusStore, run: Run) -> None:
+def test_a_name_given_twice_counts_with_its_later_content_and_the_earlier_one_is_named(
+    store: MilvusStore, run: Run
+) -> None:
     items = [IngestItem("a.md", data=b"first"), IngestItem("a.md", data=b"second"), IngestItem("b.md", data=b"first")]
-    report = run(ingest(store, LengthEmbedder(), "notes", items))
-    assert report.added == ("a.md", "b.md")
+    same = [IngestItem("c.md", data=b"third"), IngestItem("c.md", data=b"third")]
+    report = run(ingest(store, LengthEmbedder(), "notes", [*items, *same]))
+    assert report.added == ("a.md", "b.md", "c.md")
+    assert [(name, fault.fact) for name, fault in report.failed] == [
+        ("a.md", "'a.md' comes again later in this batch, with other content; the later file went in.")
+    ]
+    looked = preview([*items, *same], [])
+    assert [item.name for item in looked.sources] == ["a.md", "b.md", "c.md"]
+    assert [name for name, _ in looked.failed] == ["a.md"]
     assert [item.text for item in run(store.passages("notes", "a.md"))] == ["second"]
 
 
