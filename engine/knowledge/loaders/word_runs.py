@@ -103,7 +103,7 @@ class Runs:
             return
         self._was_hidden = False
         is_struck = any(self._styles.is_on(name, stated, self._style) for name in ("strike", "dstrike"))
-        outer, self._mark = self._mark, (self._styles.value("vertAlign", stated, self._style), is_struck)
+        outer, self._mark = self._mark, (self._styles.position(stated, self._style), is_struck)
         self._walk(run)
         self._mark = outer
 

@@ -23,6 +23,9 @@ class Styles:
         """Roots of the parts with the styles and the numbering; None for one that is missing or broken."""
         styles = [] if root is None else root.findall(f"{W}style")
         self._styles = {style.get(f"{W}styleId"): style for style in styles}
+        usual = None if root is None else root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr")
+        self._size = value_of(usual, "sz") or "20"
+        """Of letters where nothing else is stated, in half points."""
         self.numbering = Numbering(numbers)
         self._of = cache(self._chain)
         self._level_of = cache(self._style_level)
@@ -60,6 +63,14 @@ class Styles:
         # Set by both styles it is off again.
         by_run, by_paragraph = self._states(value_of(run, "rStyle"), name), self._states(paragraph_style, name)
         return (by_run == "on") != (by_paragraph == "on")
+
+    def position(self, run: Any, paragraph_style: str) -> str:
+        """``superscript``, ``subscript`` or nothing; so are smaller letters that a program moves up or down."""
+        shift = self.value("position", run, "")
+        usual = whole_number(self._states(paragraph_style, "sz") or self._size)
+        if shift.strip("-0") and 0 < whole_number(self.value("sz", run, "")) < usual:
+            return "subscript" if shift.startswith("-") else "superscript"
+        return self.value("vertAlign", run, paragraph_style)
 
     def value(self, name: str, run: Any, paragraph_style: str) -> str:
         """What a run, its style or that of its paragraph says of a property with values."""

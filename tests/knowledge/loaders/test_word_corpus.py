@@ -226,6 +226,15 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
         [((), "10^10 H_2O m^3 5 x^(n+1) ~~56~~ 7 東京")],
         {},
     ),
+    "small letters that are moved up or down, as LibreOffice raises and lowers them": (
+        word(
+            p("10", run("9", '<w:position w:val="8"/><w:sz w:val="14"/>'), " H",
+              run("2", '<w:position w:val="-2"/><w:sz w:val="14"/>'), "O ", run("高", '<w:position w:val="4"/>')),
+            styles='<w:docDefaults><w:rPrDefault><w:rPr><w:sz w:val="24"/></w:rPr></w:rPrDefault></w:docDefaults>',
+        ),
+        [((), "10^9 H_2O 高")],
+        {},
+    ),
     "equations": (
         word(
             p("设 ", math(f"<m:f><m:num>{m('a')}</m:num><m:den>{m('b+1')}</m:den></m:f>"), "，")
