@@ -11,7 +11,7 @@ from string import Formatter
 from typing import Protocol
 
 from engine.messages import CONTEXT_END, N_, NN_
-from engine.model.values import Account, SourceNote
+from engine.model.values import EXPECTED, Account, SourceNote
 
 NOTES: Mapping[str, str | tuple[str, str]] = {
     "encoding": N_("read as {encoding}, which is a guess"),
@@ -98,6 +98,10 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
     ),
     "charts_not_read": NN_("{count} chart was left out", "{count} charts were left out"),
     "pictures_not_read": NN_("{count} picture was left out", "{count} pictures were left out"),
+    "running_heads": NN_(
+        "{count} line that repeats at the edges of pages was left out",
+        "{count} lines that repeat at the edges of pages were left out",
+    ),
     "page_frame": NN_(
         "{count} part around the main text (navigation, header, footer and the like) was left out",
         "{count} parts around the main text (navigation, header, footer and the like) were left out",
@@ -197,7 +201,6 @@ PARTS: Mapping[str, tuple[str, str]] = {
 }
 """Names of what loaders count in ``Contents.read``."""
 
-_NOTHING_AMISS = frozenset({"front_matter", "sheets_empty"})
 HIDDEN = frozenset(
     {"columns_hidden", "hidden_text", "rows_filtered", "rows_hidden", "shapes_hidden", "sheets_hidden", "slides_hidden"}
     | {"values_not_shown"}
@@ -259,7 +262,7 @@ def account_lines(account: Account | None, words: Speaks) -> tuple[Line, ...]:
     if account is None:
         return (Line(words(N_("What was read of it, and what was left out, was not recorded."))),)
     lines = [Line(text) for text in (read_text(account, words),) if text]
-    lines += [Line(note_text(note, words), missing=note.code not in _NOTHING_AMISS) for note in account.notes]
+    lines += [Line(note_text(note, words), missing=note.code not in EXPECTED) for note in account.notes]
     if not account.left_out:
         lines.append(Line(words(N_("Nothing is known to be left out."))))
     if account.hidden:

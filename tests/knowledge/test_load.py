@@ -266,6 +266,7 @@ LONG = "A whole paragraph that is set as a heading " * 8 + "and ends here."
 @pytest.mark.parametrize(
     ("name", "data"),
     [
+        ("a.md", f"# Title\n\n## {LONG}\n\nbelow\n\n### Inner\n\nmore\n".encode()),
         ("a.html", f"<h1>Title</h1><h2>{LONG}</h2><p>below</p><h3>Inner</h3><p>more</p>".encode()),
         (
             "a.docx",
@@ -287,6 +288,12 @@ def test_a_paragraph_that_is_set_as_a_heading_stands_whole_in_the_text(name: str
     head = LONG[:LONGEST_HEADING].strip()
     assert (first.path, first.text) == ((head,), f"{LONG}\n\nbelow")
     assert (second.path, second.text) == ((head, "Inner"), "more")
+
+
+def test_lines_of_a_file_are_those_of_the_text_below_a_heading_that_is_too_long() -> None:
+    (passage,) = chunk(load_bytes("a.md", f"# Title\n\n## {LONG}\n\nbelow\n".encode()))
+    assert passage.text == f"{LONG}\n\nbelow"
+    assert passage.meta["lines"] == "5"
 
 
 def test_a_title_that_is_too_long_stands_whole_above_the_text() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Section, note
+from engine.knowledge.loaders.contents import Contents, Section, note
 from engine.knowledge.loaders.directives import Line
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.front_matter import front_matter, front_matter_end
@@ -69,7 +69,7 @@ def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
         if heading is None:
             lines.append(line)
             continue
-        level, words = len(heading.group(1)), _unclosed(heading.group(2))[:LONGEST_HEADING]
+        level, words = len(heading.group(1)), _unclosed(heading.group(2))
         close(level, begun)
         begun = line.number
         while levels and levels[-1] >= level:
@@ -81,7 +81,7 @@ def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
             levels.append(level)
             path.append(words)
     close(0, begun)
-    title = title or named[:LONGEST_HEADING]
+    title = title or named
     if title and not sections:
         sections.append(Section((), title, (begun,)))
     notes = (*encoding_notes(decoded), *steering, *left_notes(made.left))

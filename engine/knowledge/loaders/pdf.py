@@ -18,7 +18,7 @@ from engine.errors import (
 )
 from engine.knowledge.loaders.contents import Contents, Section, document_title, heading, note, numbers
 from engine.knowledge.loaders.encoding import kind_of, without_control
-from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, path_at, read_pages
+from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, path_at, read_pages, running_heads
 from engine.knowledge.loaders.pdf_lines import drawn_lines
 from engine.knowledge.loaders.pdf_notes import Written, written_on
 from engine.knowledge.loaders.radicals import unified
@@ -106,7 +106,8 @@ class _Reading:
             fields=sum(len(item.fields) for item in written),
             comments=sum(len(item.comments) for item in written),
         )
-        return Contents(title, tuple(sections), notes=self._notes(count, whole, outline is None), read=dict(+read))
+        notes = self._notes(count, whole, outline is None, running_heads(pages))
+        return Contents(title, tuple(sections), notes=notes, read=dict(+read))
 
     def _without_stamps(self, pages: list[Page]) -> list[Page]:
         """The pages, pictures without the few words that stand on others too, such as the name of a scanner."""
@@ -115,7 +116,7 @@ class _Reading:
         self._scanned = sorted({*self._scanned, *stamped})
         return [Page(page.number, []) if page.number in stamped else page for page in pages]
 
-    def _notes(self, count: int, whole: bool, no_outline: bool) -> tuple[SourceNote, ...]:
+    def _notes(self, count: int, whole: bool, no_outline: bool, heads: int) -> tuple[SourceNote, ...]:
         files = self._document.count_attachments() + sum(item.files for item in self._written.values())
         given = (
             (
@@ -126,6 +127,7 @@ class _Reading:
             (self._garbled, note("pages_garbled", count=len(self._garbled), pages=numbers(self._garbled))),
             (self._invisible, note("hidden_text", count=self._invisible)),
             (files, note("files_not_read", count=files)),
+            (heads, note("running_heads", count=heads)),
             (no_outline, note("outline_unreadable")),
             (not whole, note("end_missing")),
             (self._document.get_formtype() == _XFA_FULL, note("form_not_read")),

@@ -104,6 +104,16 @@ def _running_heads(pages: Sequence[Page]) -> set[_Mark]:
     return {mark for mark, count in seen.items() if count >= least}
 
 
+def running_heads(pages: Sequence[Page]) -> int:
+    """How many lines at the edges of pages :func:`read_pages` leaves out, because they repeat."""
+    repeated = _running_heads(pages)
+    return sum(len(_heads(page, repeated)) for page in pages)
+
+
+def _heads(page: Page, repeated: set[_Mark]) -> set[int]:
+    return {id(line) for line in _margin(page) if not repeated.isdisjoint(_marks(line, page.number))}
+
+
 def _margin(page: Page) -> list[Line]:
     ordered = sorted(page.lines, key=lambda line: line.top)
     edge = [*ordered[:_MARGIN_LINES], *ordered[-_MARGIN_LINES:]]
@@ -135,7 +145,7 @@ def _hyphenated(pages: Sequence[Page]) -> set[str]:
 
 def _parts(page: Page, outline: Sequence[Entry], repeated: set[_Mark]) -> Iterator[_Part]:
     """The lines of a page under the headings that the outline puts above them."""
-    margin = {id(line) for line in _margin(page) if not repeated.isdisjoint(_marks(line, page.number))}
+    margin = _heads(page, repeated)
     lines = [line for line in page.lines if id(line) not in margin]
     starts = _starts(lines, [entry for entry in outline if entry.page == page.number])
     paths = [_path(outline, page.number, begun) for begun in range(len(starts) + 1)]

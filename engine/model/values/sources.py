@@ -16,8 +16,12 @@ class SourceNote:
     params: dict[str, str] = field(default_factory=dict)
 
 
-WHOLE = frozenset({"encoding", "pages_recognised", "pages_to_recognise", "rows_ragged", "sheets_empty"})
+UNSURE = frozenset({"encoding", "pages_recognised", "pages_to_recognise", "rows_ragged"})
 """Codes of notes that say how something was read, and not that it was left out."""
+EXPECTED = frozenset(
+    {"contents_lines", "front_matter", "headers_unused", "page_frame", "running_heads", "sheets_empty"}
+)
+"""Codes of what is left out of every file and holds nothing of its text: what repeats it, frames it, or is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,8 @@ class Account:
 
     @property
     def left_out(self) -> tuple[SourceNote, ...]:
-        """Return the notes of what is missing."""
-        return tuple(note for note in self.notes if note.code not in WHOLE)
+        """Return the notes of what a reader of the text may miss."""
+        return tuple(note for note in self.notes if note.code not in UNSURE | EXPECTED)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

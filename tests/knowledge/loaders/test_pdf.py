@@ -59,6 +59,7 @@ def test_running_heads_and_page_numbers_are_left_out_and_what_changes_stays() ->
     assert [section.text for section in contents.sections] == [
         f"第{number}页的正文，各不相同的内容{number * 37}。" for number in range(1, 6)
     ]
+    assert contents.notes == (note("running_heads", count=10),)
 
 
 def test_a_sentence_that_goes_on_on_the_next_page_stays_whole() -> None:
