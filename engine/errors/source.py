@@ -157,7 +157,7 @@ class SourceScanned(SourceError):
 
     code = "WB312"
     fact = N_("{name!r} holds no text: all its pages ({pages}) are pictures.")
-    remedy = N_("Run text recognition (OCR) on it and ingest the result.")
+    remedy = N_("Scan it larger and with more contrast, or run another text recognition (OCR) on it.")
 
 
 class SourceDamaged(SourceError):
@@ -193,7 +193,7 @@ class SourceGarbled(SourceError):
 
     code = "WB316"
     fact = N_("The fonts of {name!r} do not say which characters they draw, so its text comes out as signs.")
-    remedy = N_("Run text recognition (OCR) on it and ingest the result.")
+    remedy = N_("Scan it larger and with more contrast, or run another text recognition (OCR) on it.")
 
 
 class VectorFileUnusable(SourceError):

@@ -70,6 +70,12 @@ def test_pictures_without_words_hold_no_text(reader: Reader) -> None:
         load_bytes("a.pdf", made.pdf([["\ue010\ue011\ue012\ue013 ab"]]))
 
 
+def test_pages_that_took_too_long_are_not_said_to_hold_no_text(reader: Reader) -> None:
+    reader.pages = {1: None}
+    with pytest.raises(SourceTimedOut, match="given up after 60"):
+        load_bytes("scan.pdf", made.scanned_pdf(1))
+
+
 def test_nothing_is_recognised_where_the_packages_are_missing(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scans.OcrReader, "available", staticmethod(lambda: False))
     document = load_bytes("a.pdf", made.half_scanned_pdf([["正文。"]], scanned=1), recognise=False)
