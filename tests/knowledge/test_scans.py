@@ -107,7 +107,7 @@ def test_no_further_page_is_recognised_once_the_reading_is_cancelled(reader: Rea
     def reading() -> None:
         try:
             load_bytes("a.pdf", made.scanned_pdf(5))
-        except SourceScanned:
+        except SourceTimedOut:
             ended.set()
 
     async def cancelled() -> None:
