@@ -129,9 +129,10 @@ def _chosen(value: float, sections: Sequence[_Section]) -> _Section | None:
     return numeric[place] if numeric else None
 
 
+@lru_cache(maxsize=4096)
 def _parts(code: str) -> list[list[Token]]:
     parts: list[list[Token]] = [[]]
-    for match in _TOKEN.finditer(code):
+    for match in _TOKEN.finditer(code[:_LONGEST_CODE]):
         kind = str(match.lastgroup)
         if kind == "end":
             parts.append([])
@@ -146,7 +147,7 @@ def _parts(code: str) -> list[list[Token]]:
 
 @lru_cache(maxsize=4096)
 def _sections(code: str) -> tuple[_Section, ...]:
-    code = "yyyy-mm-dd" if _SYSTEM_DATE.match(code) else code[:_LONGEST_CODE]
+    code = "yyyy-mm-dd" if _SYSTEM_DATE.match(code) else code
     sections = [_section(part, place) for place, part in enumerate(_parts(code)[:4])]
     for place, section in enumerate(sections):
         # A section for negative numbers alone says itself how they are told from others.

@@ -32,7 +32,7 @@ MOST_PAGES = 2000
 _MOST_ENTRIES = 5000
 _HEAD = 1024
 _END = b"%%EOF"
-_OBJECT = re.compile(rb"\d+ \d+ obj\b")
+_OBJECT = re.compile(rb"\b\d{1,10} \d{1,5} obj\b")
 _XFA_FULL = 2
 """PDFium's FORMTYPE_XFA_FULL: the page says only that another program is needed."""
 _GARBLED_SHARE = 0.3

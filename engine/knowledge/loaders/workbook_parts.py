@@ -32,7 +32,7 @@ LAST_COLUMN = 16_384
 _REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FIRST_DAY = datetime.datetime(1899, 12, 30)
-_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([^\"']+)[\"']")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^<>]*?ref\s*=\s*[\"']([^\"']+)[\"']")
 _PAGE_HEAD = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>[^<]")
 _TRUE = ("1", "true", "on")
 
