@@ -81,7 +81,7 @@ def read(name: str, data: bytes, kind: str, page: int = 0) -> Any:
         case "rows":
             from engine.knowledge.loaders.workbook import MOST_ROWS, first_sheet
 
-            rows, others = first_sheet(name, data, MOST_ROWS, hidden=True)
+            rows, others = first_sheet(name, data, MOST_ROWS)
             return [cell_texts(row) for row in rows], others
         case "ocr":
             from engine.attachments.pictures import pixels

@@ -40,17 +40,20 @@ def load_workbook(name: str, data: bytes, hidden: bool = False) -> Contents:
     )
 
 
-def first_sheet(name: str, data: bytes, most_rows: int, hidden: bool = False) -> tuple[list[Sequence[Cell]], bool]:
+def first_sheet(name: str, data: bytes, most_rows: int) -> tuple[list[Sequence[Cell]], bool]:
     """Rows of the first visible sheet with something in it, and whether others have something too.
 
-    At most ``most_rows`` rows, with those that are ``hidden`` if so wished; raises as :func:`load_workbook`.
+    At most ``most_rows`` rows, hidden ones too, for there is no account to count them in. Raises as
+    :func:`load_workbook`.
     """
     parts = Parts(Package(name, data, ".xlsx"))
     visible = [sheet for sheet in parts.sheets if not sheet.hidden]
     for place, sheet in enumerate(visible, start=1):
-        rows = list(_Rows(parts, sheet, most_rows, hidden))
+        rows = list(_Rows(parts, sheet, most_rows, True))
         if rows:
-            return rows, any(next(iter(_Rows(parts, other, 1, hidden)), None) for other in visible[place:])
+            return rows, any(next(iter(_Rows(parts, other, 1, True)), None) for other in visible[place:])
+    if any(sheet.broken for sheet in visible):
+        raise SourceDamaged.named(name=name, found=N_("its sheets are missing or broken"))
     return [], False
 
 

@@ -334,6 +334,8 @@ def test_a_sheet_that_breaks_off_keeps_what_comes_before_and_one_that_is_missing
     assert lost.notes == (note("sheets_unreadable", count=1, sheets="S"),)
     with pytest.raises(SourceDamaged, match="sheets are missing or broken"):
         load_workbook("a.xlsx", patched(data, {"worksheets/": lambda part: None}))
+    with pytest.raises(SourceDamaged, match="sheets are missing or broken"):
+        table_of("a.xlsx", patched(data, {"worksheets/": lambda part: None}))
 
 
 def test_threads_of_comments_are_read_instead_of_the_note_that_tells_of_them() -> None:
@@ -355,9 +357,10 @@ def test_templates_and_workbooks_with_macros_are_read_too(suffix: str) -> None:
     assert loader_of(f"a{suffix}")(f"a{suffix}", book(ROWS)).sections == (Section(("S",), AS_ROWS),)
 
 
-def test_an_attached_workbook_has_its_merged_cells_and_headers_of_several_rows() -> None:
+def test_an_attached_workbook_has_its_merged_cells_headers_of_several_rows_and_hidden_rows() -> None:
     rows = [["Plan", "Price", None], [None, "North", "South"], ["Basic", 1, 2]]
-    table = table_of("a.xlsx", book(rows, merged("A1:A2", "B1:C1")))
+    data = book(rows, lambda sheet: (merged("A1:A2", "B1:C1")(sheet), set_each(row_3__hidden=True)(sheet)))
+    table = table_of("a.xlsx", data)
     assert (table.headed, table.rows) == (True, [["Plan", "Price · North", "Price · South"], ["Basic", "1", "2"]])
 
 
