@@ -16,7 +16,7 @@ from components.labels.knowledge import JOB_KINDS, JOB_STATES
 from engine.library.accounts import note_text
 from engine.library.values import JobState, JobStatus
 from engine.messages import N_, NC_
-from engine.model.values import Fault
+from engine.model.values import EXPECTED, Fault
 
 _CSV = {
     "name": N_("file"),
@@ -227,14 +227,24 @@ def _report(job: JobStatus, words: Words) -> list[Node]:
     noted: dict[str, list[str]] = {}
     for name, note in job.notes:
         noted.setdefault(name, []).append(note_text(note, words))
-    if noted:
+    partly = {name for name, note in job.notes if note.code not in EXPECTED}
+    said = {name: " · ".join(texts) for name, texts in noted.items()}
+    if partly:
         lines = [
-            _line("warn", "!", words("{name} went in:", name=name), " · ".join(said)) for name, said in noted.items()
+            _line("warn", "!", words("{name} went in:", name=name), said[name]) for name in noted if name in partly
         ]
         parts.append(node("ul", "report", *lines[:_SHOWN], *_more(len(lines), words)))
     gone_in = [
-        *(_line("pass", "✓", words("{name}", name=name)) for name in job.added),
-        *(_line("pass", "↻", words("{name}: content had changed, replaced", name=name)) for name in job.replaced),
+        *(
+            _line("pass", "✓", words("{name}", name=name), said.get(name, ""))
+            for name in job.added
+            if name not in partly
+        ),
+        *(
+            _line("pass", "↻", words("{name}: content had changed, replaced", name=name), said.get(name, ""))
+            for name in job.replaced
+            if name not in partly
+        ),
         *(
             _line("muted", "=", words("{name}: already in this collection as {same}, skipped", name=name, same=same))
             for name, same in job.skipped

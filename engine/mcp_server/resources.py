@@ -51,10 +51,17 @@ def add_resources(server: MCPServer[Any], bench: Bench) -> None:
     @server.resource(_COLLECTIONS, name="collection", title="A collection and its sources", mime_type=_JSON)
     @_told
     def collection(name: str) -> str:
-        """What a collection was built with, and the names of its sources."""
+        """What a collection was built with, and its sources with what was read of each and what was left out."""
         info = bench.engine.describe(name)
         sources = bench.engine.sources(name)
-        named = [{"source": item.source, "passages": item.passages} for item in sources[:_MOST_SOURCES]]
+        named = [
+            {
+                "source": item.source,
+                "passages": item.passages,
+                "account": item.account.to_dict() if item.account is not None else None,
+            }
+            for item in sources[:_MOST_SOURCES]
+        ]
         plain = {key: value for key, value in asdict(info).items() if key not in ("address", "fault")}
         return _json({**plain, "listed_sources": named, "more_sources": max(0, len(sources) - _MOST_SOURCES)})
 

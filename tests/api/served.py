@@ -20,6 +20,7 @@ from engine.engine import Engine
 from engine.errors import UnknownCollection
 from engine.knowledge.ingest import IngestItem, IngestReport
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.model.values import Account
 from engine.roles import CollectionInfo, Embedder, SourceInfo
 from engine.running.resources import Resources
 from engine.settings import Settings
@@ -40,6 +41,8 @@ class FakeCollections(FakeKnowledge):
     options: list[tuple[ChunkOptions, str]] = field(default_factory=list)
     held: tuple[str, ...] = ("long.md",)
     """Names of its sources."""
+    account: Account | None = None
+    """What was read of each."""
     gate: Callable[[], Any] | None = None
     remembered: FakeMemory = field(default_factory=FakeMemory)
 
@@ -56,7 +59,8 @@ class FakeCollections(FakeKnowledge):
 
     async def sources(self, collection: str) -> list[SourceInfo]:
         await self.describe(collection)
-        return [SourceInfo(name, "Tea", 1, "hash", "2026-01-01T00:00:00+00:00") for name in self.held]
+        at = "2026-01-01T00:00:00+00:00"
+        return [SourceInfo(name, "Tea", 1, "hash", at, account=self.account) for name in self.held]
 
     async def embedder_into(self, collection: str, *_: object) -> Embedder:
         return HashingEmbedder()

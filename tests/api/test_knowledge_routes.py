@@ -12,6 +12,7 @@ import pytest
 from engine.api.knowledge_routes import AT_ONCE
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import ChunkOptions
+from engine.model.values import Account, SourceNote
 from tests.api.served import FakeCollections, calling, relevant
 from tests.support.gates import PATIENCE_S
 
@@ -61,10 +62,23 @@ def test_a_model_that_cannot_embed_is_refused_with_its_field_and_not_repeated(tm
     assert knowledge.given == []
 
 
+def test_the_account_of_a_source_is_listed_with_it(tmp_path: Path) -> None:
+    """BE-02"""
+    account = Account({"sheets": 2}, (SourceNote("rows_hidden", {"count": "3"}),))
+    with calling(tmp_path, relevant(knowledge=FakeCollections(account=account))) as (client, _):
+        (source,) = client.get("/api/collections/samples/sources").json()
+    assert source["account"] == {
+        "read": {"sheets": 2},
+        "notes": [{"code": "rows_hidden", "params": {"count": "3"}}],
+        "hidden": False,
+    }
+
+
 def test_sources_of_a_collection_are_listed_and_an_unknown_one_is_said(tmp_path: Path) -> None:
     with calling(tmp_path) as (client, _):
         (source,) = client.get("/api/collections/samples/sources").json()
         assert (source["source"], source["passages"], source["chunks"]) == ("long.md", 1, "")
+        assert source["account"] is None
         assert client.get("/api/collections/nowhere/sources").json()["code"] == "WB203"
 
 

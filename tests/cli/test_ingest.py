@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,34 @@ def test_a_preview_asks_the_app_what_the_collection_has(
     with handed_over(data_dir, knowledge=FakeCollections()):
         assert main(["ingest", str(documents / "long.md"), "--collection", "samples", "--preview"]) == 0
     assert "long.md: ↻ replaces its former version" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_was_left_out_is_printed_with_a_preview_an_ingestion_and_the_sources(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """BE-02"""
+    torn = tmp_path / "torn.jsonl"
+    torn.write_text('{"a": "one"}\n{"b": \n{"c": "three"}\n')
+    command = ["ingest", str(torn), "--collection", "tea"]
+    line = "1 line is no JSON and was left out (line 2)"
+    assert main([*command, "--preview"]) == 0
+    assert f"! {line}" in capsys.readouterr().out
+    assert main(command) == 0
+    assert f"! torn.jsonl: {line}" in capsys.readouterr().err
+    assert main(["sources", "tea"]) == 0
+    told = capsys.readouterr().out
+    assert "Read: 2 sections" in told and f"! {line}" in told
+    assert main(["sources", "tea", "--json"]) == 0
+    (source,) = json.loads(capsys.readouterr().out)
+    assert source["account"]["notes"] == [{"code": "lines_unreadable", "params": {"count": "1", "lines": "2"}}]
+
+
+def test_sources_of_the_app_that_has_the_knowledge_base_open_say_where_nothing_was_recorded(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with handed_over(data_dir, knowledge=FakeCollections()):
+        assert main(["sources", "samples"]) == 0
+    assert "What was read of it, and what was left out, was not recorded." in capsys.readouterr().out
 
 
 def test_a_file_that_is_too_large_for_the_app_is_named_without_being_sent(

@@ -13,6 +13,7 @@ from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.knowledge.ingest import IngestItem
+from engine.knowledge.load import Document, load_bytes
 from engine.knowledge.loaders.kinds import KINDS
 from engine.library.values import ChunkOptions, JobStatus
 from engine.model.values import Fault
@@ -144,6 +145,50 @@ def test_a_duplicate_and_an_unreadable_file_are_named_and_the_good_one_goes_in(e
     assert EN("{name} was left out:", name="broken.txt") in shown
     assert EN("{name}", name="dogs.md") in shown
     assert [name for name, _ in done.failed] == ["broken.txt"]
+
+
+TORN = b'{"a": "one"}\n{"b": \n{"c": "three"}\n'
+
+
+def test_a_file_that_is_read_in_part_says_so_in_the_preview_and_with_its_job(engine: Engine) -> None:
+    """BE-02"""
+    engine.ingest([IngestItem("first.md", data=b"# First\n\nSome words.")], "in_part")
+    app = opened("knowledge")
+    app.session_state["kb_into"] = "in_part"
+    choose_files(app, ("torn.jsonl", TORN), ("cats.md", CATS))
+    shown = inline(previewed(app))
+    sentence = "1 line is no JSON and was left out (line 2)"
+    assert EN("Read in part") in shown and f"! {sentence}" in shown
+    assert EN("Nothing is known to be left out.") in shown
+    press(app, "kb_start")
+    engine.ingestions.wait(engine.ingestions.jobs()[0].id, _PATIENCE_S)
+    app.run()
+    shown = inline(app)
+    assert EN("{name} went in:", name="torn.jsonl") in shown and sentence in shown
+    assert EN("{name} went in:", name="cats.md") not in shown
+
+
+def test_a_source_that_is_there_without_its_account_can_be_put_in_again_to_get_it(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BE-02"""
+    monkeypatch.setattr(Document, "account", None)
+    engine.ingest([IngestItem("cats.md", data=CATS)], "from_before")
+    monkeypatch.undo()
+    assert [item.account for item in engine.sources("from_before")] == [None]
+    app = opened("knowledge")
+    app.session_state["kb_into"] = "from_before"
+    choose_files(app, ("cats.md", CATS))
+    previewed(app)
+    assert EN.count(
+        "1 source is there already: *Import* records what was read of it.",
+        "{n} sources are there already: *Import* records what was read of them.",
+        1,
+    ) in visible(app)
+    press(app, "kb_start")
+    engine.ingestions.wait(engine.ingestions.jobs()[0].id, _PATIENCE_S)
+    (source,) = engine.sources("from_before")
+    assert source.account == load_bytes("cats.md", CATS).account
 
 
 def test_the_name_of_a_file_is_never_markup(engine: Engine) -> None:

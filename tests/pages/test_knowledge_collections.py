@@ -14,7 +14,8 @@ from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import FoundPassage, GrowthAdvice
-from engine.roles import CollectionInfo
+from engine.model.values import Account, SourceNote
+from engine.roles import CollectionInfo, SourceInfo
 from tests.pages.driving import given, inline, opened, visible
 from tests.pages.knowledge_fakes import UNREADABLE, FakeIngestions, FakeLibrary, passage
 
@@ -68,6 +69,34 @@ def in_sources(app: AppTest, collection: str, **state: Any) -> AppTest:
     app.run()
     assert not app.exception, app.exception
     return app
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_source_tells_what_was_read_of_it_and_what_was_left_out(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, language: UiLanguage
+) -> None:
+    """BE-02"""
+    words = words_for(language)
+    engine.ingest([IngestItem("cats.md", data=CATS)], "accounts")
+    account = Account(
+        {"sheets": 1}, (SourceNote("rows_hidden", {"count": "3"}), SourceNote("comments", {"count": "1"}))
+    )
+    rows = [SourceInfo("a.xlsx", "", 1, "h", "", account=account), SourceInfo("old.md", "", 1, "h", "")]
+    monkeypatch.setattr(engine, "sources", lambda _name: rows)
+    monkeypatch.setattr(engine, "passages", lambda _name, _source: [])
+    app = looking_at("accounts", language)
+    hidden = words.count("{count} hidden row was left out", "{count} hidden rows were left out", 3, count=3)
+    comment = words.count("{count} comment was left out", "{count} comments were left out", 1, count=1)
+    assert f"! {hidden} · {words('… and {n} more', n=1)}" in inline(app)
+    assert words.count("1 read in part", "{n} read in part", 1) in visible(app)
+    assert words.count(
+        "1 without a record of what was left out", "{n} without a record of what was left out", 1
+    ) in visible(app)
+    shown = inline(in_sources(app, "accounts", press={"source": "a.xlsx", "serial": 1}))
+    assert f"! {hidden}" in shown and f"! {comment}" in shown
+    shown = inline(in_sources(app, "accounts", press={"source": "old.md", "serial": 2}))
+    assert words("What was read of it, and what was left out, was not recorded.") in shown
+    assert words("Add the file again to have it recorded.") in shown
 
 
 def keys(app: AppTest) -> set[str]:
