@@ -144,21 +144,17 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
         "{count} pages cannot be read and were left out (pages {pages})",
     ),
     "attachments_unread": NN_(
-        "{count} attachment or part of a mail cannot be read and was left out: {names}",
-        "{count} attachments or parts of mails cannot be read and were left out: {names}",
+        "{count} attachment or part of a mail cannot be read and was left out ({names})",
+        "{count} attachments or parts of mails cannot be read and were left out ({names})",
     ),
     "chapters_unreadable": NN_(
-        "{count} chapter cannot be read and was left out: {names}",
-        "{count} chapters cannot be read and were left out: {names}",
-    ),
-    "heading_numbers": NN_(
-        "{count} heading counts itself; its number was left out",
-        "{count} headings count themselves; their numbers were left out",
+        "{count} chapter cannot be read and was left out ({names})",
+        "{count} chapters cannot be read and were left out ({names})",
     ),
     "mails_cut": N_("only the first {kept} mails are used"),
     "mails_unreadable": NN_(
-        "{count} mail cannot be read and was left out: {names}",
-        "{count} mails cannot be read and were left out: {names}",
+        "{count} mail cannot be read and was left out ({names})",
+        "{count} mails cannot be read and were left out ({names})",
     ),
     "objects_not_read": NN_("{count} embedded object was left out", "{count} embedded objects were left out"),
 }

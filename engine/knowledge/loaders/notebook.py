@@ -49,7 +49,7 @@ def load_notebook(name: str, data: bytes, hidden: bool = False) -> Contents:
     notes = (*whole.notes, note("pictures_not_read", count=pictures)) if pictures else whole.notes
     # Lines of the text made here are not those of the file.
     sections = tuple(replace(section, lines=()) for section in whole.sections)
-    return replace(whole, sections=sections, notes=notes, read={**whole.read, **read})
+    return replace(whole, sections=sections, notes=notes, read=read)
 
 
 def _outputs(outputs: Any) -> Iterator[tuple[str, bool]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted
@@ -20,6 +21,7 @@ from engine.knowledge.loaders.contents import (
     raised,
     struck,
 )
+from engine.knowledge.loaders.numbering import number_text
 from engine.knowledge.loaders.office import check_sizes
 from engine.knowledge.loaders.tables import Span, spread, table_lines, table_text
 from engine.messages import N_
@@ -36,6 +38,19 @@ _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _SHOW = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _CONTENTS = frozenset(f"{_TEXT}{kind}" for kind in ("table-of-content", "alphabetical-index", "illustration-index"))
+_HEADINGS = "headings"
+"""Stands for the list style by which headings count themselves."""
+_FORMS = {
+    "a": "lowerLetter",
+    "A": "upperLetter",
+    "i": "lowerRoman",
+    "I": "upperRoman",
+    "一, 二, 三, ...": "chineseCounting",
+    "壹, 贰, 叁, ...": "chineseLegalSimplified",
+    "甲, 乙, 丙, ...": "ideographTraditional",
+    "①, ②, ③, ...": "decimalEnclosedCircle",
+}
+"""Names that Word has for numbers as OpenDocument writes them."""
 _LEFT_OUT = {
     f"{_OFFICE}annotation": "comments",
     f"{_TEXT}deletion": "deletions",
@@ -86,7 +101,8 @@ class _Reading:
         self.left_out: Counter[str] = Counter()
         self._hidden_sheets, self._empty_sheets, self._hidden_slides = list[str](), list[str](), list[str]()
         self._cut = False
-        self._numbers: dict[tuple[str, int], int] = {}
+        self._numbers: dict[str, dict[int, int]] = {}
+        """Of each list style: how far each of its levels has counted."""
         self._allowance = allowance
         self._hidden = hidden
         self._styles = {
@@ -95,13 +111,7 @@ class _Reading:
         self._lists = {
             item.get(f"{_STYLE}name"): item for root in reversed(roots) for item in root.iter(f"{_TEXT}list-style")
         }
-        self._numbered = {
-            _whole(item, f"{_TEXT}level")
-            for root in roots
-            for item in root.iter(f"{_TEXT}outline-level-style")
-            if item.get(f"{_STYLE}num-format")
-        }
-        """Levels of headings that count themselves."""
+        self._lists[_HEADINGS] = next((item for root in roots for item in root.iter(f"{_TEXT}outline-style")), ())
         for root in roots:
             for item in root.iter(f"{_STYLE}header", f"{_STYLE}footer"):
                 self.left_out["page_heads_not_read"] += bool("".join(item.itertext()).strip())
@@ -147,20 +157,25 @@ class _Reading:
             style = item.get(f"{_STYLE}parent-style-name")
         return ""
 
-    def _blocks(self, parent: Any, depth: int = 0) -> Iterator[str | tuple[int, str]]:
-        """Paragraphs, lists and tables as texts, headings as their level and words."""
+    def _blocks(self, parent: Any, depth: int = 0, listed: bool = False) -> Iterator[str | tuple[int, str]]:
+        """Paragraphs, lists and tables as texts, headings as their level and words; ``listed`` ones have a number."""
         for item in parent:
             if item.tag in (f"{_TEXT}h", f"{_TEXT}p"):
                 after: list[str] = []
                 words = self._line(item, after)
                 self.read["paragraphs"] += bool(words)
                 level = _whole(item, f"{_TEXT}outline-level")
-                if item.tag == f"{_TEXT}h" and level in self._numbered:
-                    self.left_out["heading_numbers"] += 1
-                yield (min(9, level), words) if item.tag == f"{_TEXT}h" else words
+                if item.tag == f"{_TEXT}p":
+                    yield words
+                elif listed or item.get(f"{_TEXT}is-list-header") == "true":
+                    yield min(9, level), words
+                else:
+                    yield min(9, level), self._label(_HEADINGS, level - 1, item) + words
                 yield from after
             elif item.tag == f"{_TEXT}list":
-                yield "\n".join(self._items(item, "", 0))
+                for heads, lines in groupby(self._items(item, "", 0), lambda line: isinstance(line, tuple)):
+                    held = list(lines)
+                    yield from held if heads else ["\n".join(map(str, held))]
             elif item.tag == f"{_TABLE}table":
                 yield self._table(item)
             elif item.tag in _CONTENTS:
@@ -219,27 +234,41 @@ class _Reading:
             return raised(words)
         return lowered(words) if position == "sub" or position.startswith("-") else words
 
-    def _items(self, item: Any, style: str, level: int) -> Iterator[str]:
+    def _items(self, item: Any, style: str, level: int) -> Iterator[str | tuple[int, str]]:
         style = item.get(f"{_TEXT}style-name") or style
-        kept = (style, level)
-        form = next(
-            (found for found in self._lists.get(style, ()) if found.get(f"{_TEXT}level") == str(level + 1)), None
-        )
-        continued = item.get(f"{_TEXT}continue-numbering") == "true" or item.get(f"{_TEXT}continue-list")
-        if level or not continued:
-            self._numbers[kept] = _whole(form, f"{_TEXT}start-value") - 1
+        if not level and item.get(f"{_TEXT}continue-numbering") != "true" and not item.get(f"{_TEXT}continue-list"):
+            self._numbers.pop(style, None)
         for child in item if level < 20 else ():
-            mark = "  "
-            if child.tag == f"{_TEXT}list-item":
-                self._numbers[kept] = _whole(child, f"{_TEXT}start-value", self._numbers.get(kept, 0) + 1)
-                mark = _label(form, self._numbers[kept])
+            counts = child.tag == f"{_TEXT}list-item" and len(child) and child[0].tag != f"{_TEXT}list"
+            mark = self._label(style, level, child) if counts else "  "
             for inner in child:
                 if inner.tag == f"{_TEXT}list":
                     yield from self._items(inner, style, level + 1)
                     continue
-                for block in filter(None, self._blocks([inner])):
-                    yield f"{'  ' * level}{mark}{block if isinstance(block, str) else block[1]}"
+                for block in filter(None, self._blocks([inner], listed=True)):
+                    if isinstance(block, tuple):
+                        yield block[0], f"{mark.strip(' -')} {block[1]}".strip()
+                    else:
+                        yield f"{'  ' * level}{mark}{block}"
                     mark = "  "
+
+    def _label(self, style: str, level: int, item: Any) -> str:
+        """What stands before the next item or heading of a style: its number as the style writes it, or a dash."""
+        forms = {_whole(form, f"{_TEXT}level") - 1: form for form in self._lists.get(style, ())}
+        form = forms.get(level)
+        counts = self._numbers.setdefault(style, {})
+        usual = counts.get(level, _whole(form, f"{_TEXT}start-value") - 1) + 1
+        self._numbers[style] = counts = {at: count for at, count in counts.items() if at < level}
+        counts[level] = _whole(item, f"{_TEXT}start-value", usual)
+        if form is None or form.tag.endswith(("bullet", "image")):
+            return "" if style == _HEADINGS else "- "
+        shown = [
+            number_text(counts.get(at, 1), _FORMS.get(forms[at].get(f"{_STYLE}num-format"), "decimal"))
+            for at in range(max(0, level + 1 - _whole(form, f"{_TEXT}display-levels")), level + 1)
+            if at in forms and forms[at].get(f"{_STYLE}num-format")
+        ]
+        label = f"{form.get(f'{_STYLE}num-prefix') or ''}{'.'.join(shown)}{form.get(f'{_STYLE}num-suffix') or ''}"
+        return f"{label} " if label.strip() else ""
 
     def _rows(self, table: Any) -> Iterator[tuple[bool, list[Span]]]:
         """Whether a row is a header, and its cells; hidden ones are counted."""
@@ -332,12 +361,3 @@ class _Reading:
 def _whole(item: Any, name: str, usual: int = 1) -> int:
     stated = "" if item is None else item.get(name) or ""
     return int(stated) if stated.isdecimal() and len(stated) < 10 else usual
-
-
-def _label(form: Any, number: int) -> str:
-    """What stands before an item: its number as the level of its list style writes it, or a dash."""
-    if form is None or not form.tag.endswith("number"):
-        return "- "
-    written = form.get(f"{_STYLE}num-format") or ""
-    shown = chr(ord(written) + number - 1) if written in ("a", "A") and number <= 26 else str(number) if written else ""
-    return f"{form.get(f'{_STYLE}num-prefix') or ''}{shown}{form.get(f'{_STYLE}num-suffix') or ''} "

@@ -358,6 +358,32 @@ CORPUS: dict[str, tuple[str, bytes, Sections, list[tuple[str, dict[str, str]]], 
         ],
         {"paragraphs": 8, "footnotes": 1, "tables": 1},
     ),
+    "OpenDocument numbers": (
+        "a.odt",
+        opened(
+            "text",
+            '<text:h text:outline-level="1">总则</text:h><text:h text:outline-level="2">目的</text:h><text:p>x</text:p>'
+            '<text:h text:outline-level="2">范围</text:h><text:p>y</text:p><text:h text:outline-level="1">附则</text:h>'
+            '<text:list text:style-name="n"><text:list-item><text:p>one</text:p></text:list-item><text:list-item '
+            'text:start-value="5"><text:p>five</text:p></text:list-item></text:list>'
+            '<text:list text:style-name="n"><text:list-item><text:h text:outline-level="3">listed</text:h></text:list-item></text:list>'
+            "<text:p>z</text:p>",
+            **{
+                "styles.xml": f"<office:document-styles {NAMESPACES}><office:styles><text:outline-style>"
+                '<text:outline-level-style text:level="1" style:num-prefix="第" style:num-suffix="章" style:num-format="一, 二, 三, ..."/>'
+                '<text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>'
+                "</text:outline-style></office:styles></office:document-styles>"
+            },
+        ),
+        [
+            (("一.1 目的",), "x"),
+            (("一.2 范围",), "y"),
+            (("第二章 附则",), "(a) one\n(e) five"),
+            (("第二章 附则", "(a) listed"), "z"),
+        ],
+        [],
+        {"paragraphs": 10},
+    ),
     "OpenDocument sheets": (
         "a.ods",
         opened(
@@ -428,6 +454,7 @@ def test_titles_are_those_that_the_files_give_themselves() -> None:
         "mail in HTML alone": "Plans",
         "mail in GB 18030 that says no encoding": "中文标题没有编码",
         "OpenDocument text": "Dosing",
+        "OpenDocument numbers": "第一章 总则",
         "OpenDocument slides": "Goals",
     }
 
