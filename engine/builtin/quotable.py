@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.builtin.markers import quoted
 from engine.model.language import sentences
 
 LONGEST_WORDS = 60
@@ -50,8 +51,6 @@ _SHOWS = re.compile(
 )
 """What speaks of the code that stands before it."""
 _PAIRS = (("“", "”"), ("「", "」"), ("『", "』"))
-_MARKER_LIKE = re.compile(r"([\[【［])(?=\d)")
-_MARKER_IN_CODE = re.compile(r"([\[【［])(?=(?:\d|[Tt]\d)[^\]】］\n]{0,20}[\]】］])")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _LEANS = re.compile(
     r"^(?:(?:it|its|they|their|them|this|these|those|that|he|she|his|her|such|here|both|even so|however|but|so|thus|"
@@ -179,7 +178,7 @@ def _code(lines: list[str]) -> str:
     kept = "\n".join(line.rstrip()[:_LONGEST_CODE] for line in lines).strip("\n").split("\n")
     if len(kept) > _MOST_CODE:
         kept = [*kept[:_MOST_CODE], "…"]
-    text = _MARKER_IN_CODE.sub(r"\1 ", "\n".join(kept).replace("```", "``"))
+    text = quoted("\n".join(kept).replace("```", "``"))
     return f"```\n{text}\n```" if text.strip() else ""
 
 
@@ -252,7 +251,7 @@ def _line(line: str) -> str:
         found = _BARS.sub(", ", found.strip("| \t"))
     found = _LINK.sub(r"\1", found)
     found = _STRESS.sub(lambda match: match.group(2) or match.group(), found)
-    return sign + _MARKER_LIKE.sub(r"\1 ", " ".join(found.split()))
+    return sign + quoted(" ".join(found.split()))
 
 
 def _with_steps_together(lines: list[str]) -> list[str]:

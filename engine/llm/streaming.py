@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
+from engine.builtin.markers import markers_in
 from engine.errors import EmptyReply, ModelError, WordlessReply
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import again, defused
@@ -21,7 +21,6 @@ from engine.roles import GenerationRequest, TableGiven, Trace
 from engine.running.answer_note import denies, wordless
 from engine.settings import Settings
 
-_MARKER = re.compile(r"[\[【［](?:\d{1,3}|[Tt]\d{1,2}\s*[:：])")
 WORDLESS_AGAIN = (
     "Your reply holds nothing but numbers of passages or the question. Write the answer itself, in whole sentences in "
     "the language of the question, with the number of its passage in square brackets behind each statement."
@@ -56,7 +55,7 @@ def fault_of_cited(text: str, question: str = "", given: Given | None = None) ->
         return "wordless"
     if given is not None and doubted(text, question, given):
         return "unsupported"
-    return "" if _MARKER.search(text) or denies(text) else "uncited"
+    return "" if any(markers_in(text)) or denies(text) else "uncited"
 
 
 def mend_of_cited(text: str, question: str = "", given: Given | None = None) -> str:

@@ -1,35 +1,17 @@
-"""Markers ``[n]`` in an answer: which passage each one points to, and which point nowhere (SC-07, GH-07).
+"""Markers in an answer: which passage each one points to, and which point nowhere (SC-07, GH-07).
 
-One grammar for every workflow, streamed or whole: each sentence gets its markers when it is complete, and what has gone
-out is never taken back, so the pieces that come out, joined, are the answer. ``row[0]`` in code is no marker.
+The same for every workflow, streamed or whole: each sentence gets its markers when it is complete, in the form ``[n]``,
+and what has gone out is never taken back, so the pieces that come out, joined, are the answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.builtin.cells import CELL
+from engine.builtin.markers import LABEL, Marker, before_markers, markers_in, sentence_end
 from engine.model.values import Citation, Passage
-
-_ONE = rf"(?:\d{{1,3}}|{CELL})"
-_BETWEEN = r"\s*[,，、;；]\s*"
-_MARKS = rf"[\[【［](?P<marks>{_ONE}(?:{_BETWEEN}{_ONE})*)[\]】］]"
-_MARKER = re.compile(rf"(?P<lead>[ \t]*(?:[,，、;；][ \t]*)?){_MARKS}")
-_SEPARATOR = re.compile(_BETWEEN)
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_CODE_BEGUN = re.compile(r"`+[^`\n]*\Z")
-_BEGUN = re.compile(
-    r"[ \t]*(?:[,，、;；][ \t]*)?[\[【［]\s*(?:[Tt]?|(?:\d|[Tt]\d)[\dA-Za-z\s,，、;；:：!$]*)\Z"
-    r"|[ \t]*[,，、;；][ \t]*\Z|[ \t]+\Z"
-)
-"""What may turn out to be a marker, or what stands before one, at the end of what has arrived."""
-_STOP = re.compile(r"[。！？]+|[.!?]+(?=\s|$|[”’)\"\]\[])|\n+")
-_TAIL = re.compile(rf"(?:[”’」』）》】)\"']|[ \t]*{_MARKS.replace('?P<marks>', '?:')})*[ \t]*")
-_ABBREVIATED = re.compile(
-    r"(?:\b(?:a\.m|p\.m|e\.g|i\.e|etc|cf|vs|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|ca|al)|(?:^|\s)[A-Z])\.$"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +23,6 @@ class ResolvedAnswer:
     """Distinct, in the order of first use."""
     removed: tuple[str, ...] = ()
     """Markers that point nowhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """One pair of brackets in a text, with all that it names."""
-
-    start: int
-    """Of the blanks, or the comma, before it."""
-    end: int
-    lead: str
-    parts: tuple[str, ...]
 
 
 class StreamedCitations:
@@ -81,10 +52,10 @@ class StreamedCitations:
         self.raw += piece
         self._sentence += piece
         made = ""
-        while (end := _sentence_end(self._sentence)) is not None:
+        while (end := sentence_end(self._sentence)) is not None:
             made += self._complete(self._sentence[:end])
             self._sentence = self._sentence[end:]
-        safe = _safe(self._sentence)
+        safe = before_markers(self._sentence)
         if safe > self._given:
             made += self._sentence[self._given : safe]
             self._given = safe
@@ -111,6 +82,16 @@ class StreamedCitations:
         last, lead, kept = -1, "", ""
         for place, marker in enumerate(markers_in(sentence)):
             joined = marker.start == last
+            if marker.spans and int(marker.parts[0]) > len(self._passages):
+                # A range of figures, such as [10-20] mg.
+                continue
+            if marker.start < begins:
+                continue
+            if marker.note is not None and self._names_source(marker):
+                pieces.append(sentence[begins : marker.start])
+                after = sentence[marker.end + len(marker.note) :]
+                begins = len(sentence) - len(after.lstrip("\n"))
+                continue
             pieces.append(sentence[begins : marker.start])
             # Where one of several markers is kept, it stands where the first of them stood.
             lead = marker.lead if not joined or kept else lead
@@ -125,6 +106,11 @@ class StreamedCitations:
         rest = sentence[begins:]
         bare = last > 0 and not given and not kept and not "".join(pieces)
         return "".join(pieces) + (rest.lstrip(" \t") if bare else rest)
+
+    def _names_source(self, marker: Marker) -> bool:
+        """Whether a footnote says nothing but where it is from, as the page does."""
+        number = int(marker.parts[0])
+        return 1 <= number <= len(self._passages) and _names(marker.note or "", self._passages[number - 1])
 
     def _bound(self, part: str, place: int) -> str:
         """What stands in the answer for one part of the marker at this place of its sentence."""
@@ -149,42 +135,14 @@ def cited(marker: int, passage: Passage) -> Citation:
     return Citation(marker, passage.id, passage.source, passage.section or title)
 
 
-def markers_in(text: str) -> Iterator[Marker]:
-    """The markers of a text, code left out."""
-    for match in _MARKER.finditer(_masked(text)):
-        yield Marker(match.start(), match.end(), match["lead"], tuple(_SEPARATOR.split(match["marks"])))
+def _names(note: str, passage: Passage) -> bool:
+    """Whether a footnote says nothing but where it is from."""
+    said = _folded(re.sub(LABEL + r"\d{0,3}", "", note))
+    names = [
+        _folded(name) for name in (passage.source, passage.source.rpartition(".")[0], passage.title, passage.section)
+    ]
+    return "://" in note or not said or any(name and (name in said or said in name) for name in names)
 
 
-def _masked(text: str) -> str:
-    """The text with as many letters in the place of code."""
-    return _CODE.sub(lambda code: "X" * len(code.group()), text)
-
-
-def _sentence_end(text: str) -> int | None:
-    """Find the end of the first sentence with the markers behind it; None while more of it may come."""
-    text = _masked(text)
-    begun = _CODE_BEGUN.search(text)
-    for stop in _STOP.finditer(text, 0, begun.start() if begun else len(text)):
-        tail = _TAIL.match(text, stop.end())
-        end = tail.end() if tail else stop.end()
-        if end >= len(text) or _may_be_marker(text, end):
-            return None
-        latin = stop.group()[0] in ".!?"
-        marked = next(markers_in(text[stop.end() : end]), None) is not None
-        if latin and ((text[end].islower() and not marked) or _ABBREVIATED.search(text[: stop.end()])):
-            continue
-        return end
-    return None
-
-
-def _may_be_marker(text: str, at: int) -> bool:
-    begun = _BEGUN.match(text, at)
-    return begun is not None and begun.end() == len(text)
-
-
-def _safe(text: str) -> int:
-    """How much of an unfinished sentence can go out: what lies before anything that may be a marker or code."""
-    found = next(markers_in(text), None)
-    text = _masked(text)[: found.start if found else None]
-    begun = [item.start() for item in (_BEGUN.search(text), _CODE_BEGUN.search(text)) if item]
-    return min(begun, default=len(text))
+def _folded(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))

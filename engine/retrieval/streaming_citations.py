@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from engine.builtin.answer_reading import BORNE_OUT, FOREIGN_TO, MARKER, Shown, Statement, figures_in, shown_passages
 from engine.builtin.cells import cell_named, citation_of, spoken_of
+from engine.builtin.markers import markers_in
 from engine.model.values import Attachment, CellCitation, Passage, UnsupportedMarker
-from engine.retrieval.citations import ResolvedAnswer, StreamedCitations, markers_in
+from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
 
 
 @dataclass(frozen=True, slots=True)

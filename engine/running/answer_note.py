@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.builtin.answer_reading import MARKER, statements
 from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
 from engine.builtin.direct import direct_answer
+from engine.builtin.markers import without_markers
 from engine.builtin.table_work import Worked, worked_out
 from engine.model.language import language_of
 from engine.model.values import AnswerNote, Outcome, RunRecord, UnsupportedSentence
@@ -20,7 +21,6 @@ _ABOUT_SOURCES = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[,，;；]")
-_ANY_MARKER = re.compile(r"[\[【［]\s*[Tt]?\d[^\[\]【】［］]{0,20}[\]】］]|[\[【［]\s*\d\s*[\]】］]")
 _DENIAL = re.compile(
     r"\b(?:do|does|did|is|are|was|were|can|could|has|have)(?: not|n't) (?:\w+ ){0,2}?"
     r"(?:say|mention(?:ed)?|state[ds]?|specif\w+|contain\w*|cover(?:ed)?|give[ns]?|answer(?:ed)?|tell|address\w*"
@@ -118,7 +118,7 @@ def _denied_of_sources(sentence: str) -> bool:
 
 def wordless(text: str, question: str = "") -> bool:
     """Whether a text says nothing: markers, signs and the question itself are no answer."""
-    said = _letters(_ANY_MARKER.sub("", text))
+    said = _letters(without_markers(text))
     return said in ("", _letters(question))
 
 

@@ -7,15 +7,10 @@ tokens of a run hold no marker that points nowhere.
 
 from __future__ import annotations
 
-import re
-
 from engine.api.chat.citations import numbered
+from engine.builtin.markers import settled
 from engine.model.events import AnswerBegun, ContextAssembled, Event, TokenStreamed
 from engine.model.values import Passage
-
-_CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
-_OPEN = re.compile(r"[\[【［][^\]】］\n]{0,40}\Z|```.*\Z|`+[^`\n]*\Z", re.DOTALL)
-"""A marker or code that has begun and not ended."""
 
 
 class AnswerStream:
@@ -45,15 +40,9 @@ class AnswerStream:
         return answer.removeprefix(self.sent) if answer.startswith(self.sent) else None
 
     def _grown(self) -> str:
-        found = numbered(_settled(self._raw), range(1, len(self._passages) + 1))
+        found = numbered(self._raw[: settled(self._raw)], range(1, len(self._passages) + 1))
         text = found.text.rstrip()
         if not found.places or not text.startswith(self.sent):
             return ""
         piece, self.sent = text[len(self.sent) :], text
         return piece
-
-
-def _settled(raw: str) -> str:
-    """A text without what has begun at its end and may become a marker or code."""
-    begun = _OPEN.search(_CODE.sub(lambda code: "x" * len(code.group()), raw))
-    return raw[: begun.start()] if begun else raw

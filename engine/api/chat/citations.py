@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from engine.builtin.markers import markers_in
 from engine.model.values import Citation, RunRecord
 
-_MARKER = re.compile(r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)|\[(?P<number>\d{1,3})\]", re.DOTALL)
 _MARKUP = re.compile(r"[\\`*\[\]!<>~$&]|(?<!\w)_|_(?!\w)")
 """What Markdown, HTML and formulas begin with: names of sources are text, whoever wrote them."""
 
@@ -36,15 +36,16 @@ def numbered(text: str, markers: Collection[int]) -> Numbered:
     places: list[tuple[int, int, int]] = []
     pieces: list[str] = []
     length = end = 0
-    for match in _MARKER.finditer(text):
-        number = match.group("number")
-        if number is None or int(number) not in markers:
+    for marker in markers_in(text):
+        number = int(marker.parts[0]) if len(marker.parts) == 1 and marker.parts[0].isdigit() else 0
+        if number not in markers:
             continue
-        new = f"[{numbers.setdefault(int(number), len(numbers) + 1)}]"
-        pieces += [text[end : match.start()], new]
-        begin = length + match.start() - end
-        length, end = begin + len(new), match.end()
-        places.append((int(number), begin, length))
+        start, after = marker.start + len(marker.lead), text.index("]", marker.start) + 1
+        new = f"[{numbers.setdefault(number, len(numbers) + 1)}]"
+        pieces += [text[end:start], new]
+        begin = length + start - end
+        length, end = begin + len(new), after
+        places.append((number, begin, length))
     return Numbered("".join([*pieces, text[end:]]), numbers, tuple(places))
 
 
