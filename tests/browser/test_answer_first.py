@@ -13,7 +13,6 @@ from tests.support.ollama_stand_in import Gate, OllamaStandIn, Reply, Slow
 pytestmark = pytest.mark.browser
 QUESTIONS = {"en": "What are the main symptoms of diabetes?", "zh": "没开封的胰岛素应该怎样保存？"}
 BOXES = {"en": "Question", "zh": "问题"}
-SIZES = [(1280, 720), (390, 844)]
 HEADER = 60
 """Pixels of the page that the navigation covers."""
 
@@ -32,8 +31,7 @@ def asked(page: Page, language: str) -> None:
     expect(page.locator("section.answer button.cite").first).to_be_visible()
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize(("width", "height", "language"), [(1280, 720, "en"), (390, 844, "zh")])
 def test_after_a_run_the_answer_and_the_line_of_what_if_are_in_sight(
     open_tab: OpenTab, width: int, height: int, language: str
 ) -> None:

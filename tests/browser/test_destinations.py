@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenTab
@@ -26,9 +25,8 @@ def places(page: Page) -> list[tuple[str, int]]:
     return [(name.split("\n")[-1], round(box["x"])) for name, box in found if box is not None]
 
 
-@pytest.mark.parametrize("width", [1280, 1440])
-def test_the_bar_stands_still_from_page_to_page(open_tab: OpenTab, width: int) -> None:
-    tab = open_tab(width=width)
+def test_the_bar_stands_still_from_page_to_page(open_tab: OpenTab) -> None:
+    tab = open_tab()
     page = tab.open("/?lang=en")
     expect(page.get_by_test_id("stHeader")).to_have_css("position", "fixed")
     first = places(page)

@@ -30,14 +30,17 @@ def test_a_graph_is_looked_around_in_by_mouse_and_by_keys(open_tab: OpenTab) -> 
     expect(detail.locator(".passage").first).to_contain_text("§")
     page.get_by_role("searchbox", name="Find in this picture").fill("")
 
+    tab.settle()
     picture.focus()
     page.keyboard.press("Escape")
     expect(detail).to_contain_text("Most important")
+    tab.settle()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     expect(detail.locator(".heading")).not_to_be_empty()
 
+    tab.settle()
     before = picture.locator(".dot").first.get_attribute("d")
     page.get_by_role("button", name="Nearer").click()
     expect(picture.locator(".dot").first).not_to_have_attribute("d", before or "")

@@ -36,6 +36,8 @@ def test_pairs_are_judged_by_keys_alone(gathered: Watched) -> None:
     page.keyboard.press("s")
     expect(pair).not_to_have_text(third)
     expect(page.get_by_text(re.compile(r"· 2 by you"))).to_be_visible()
+    # The next pair brings a field of its own.
+    gathered.settle()
     page.get_by_role("textbox", name="Why (optional)").click()
     page.keyboard.type("any y or n")
     expect(page.get_by_role("textbox", name="Why (optional)")).to_have_value("any y or n")
