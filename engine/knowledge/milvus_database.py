@@ -197,10 +197,10 @@ class Database:
                 params={"bm25_k1": full_text.K1, "bm25_b": full_text.B},
             )
         self.client.create_collection(name, schema=schema, consistency_level="Strong", timeout=self._patience_s)
-        # An embedded store has built it when the call returns; the client would sleep half a second before it looks.
-        self.client.create_index(name, index, timeout=self._patience_s, sync=not exact)
-        self.client.load_collection(name, timeout=self._patience_s)
-        self._loaded.add(name)
+        # There is nothing to build yet, and the client would sleep half a second before it looks.
+        self.client.create_index(name, index, timeout=self._patience_s, sync=False)
+        # A server takes two seconds for an empty one: its first read waits for what is left of them.
+        self.client.load_collection(name, timeout=self._patience_s, _async=not self.embedded)
 
     def rename(self, name: str, new_name: str) -> None:
         self.client.rename_collection(name, new_name, timeout=self.timeout_s)
