@@ -18,7 +18,16 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
 from components.common.catalogue import Untranslated
-from tests.support import limits, neo4j_server, phoenix_server, postgres_server, processor_time, ray_cluster, scopes
+from tests.support import (
+    limits,
+    milvus_server,
+    neo4j_server,
+    phoenix_server,
+    postgres_server,
+    processor_time,
+    ray_cluster,
+    scopes,
+)
 
 if TYPE_CHECKING:
     from engine.database.base import Database
@@ -127,6 +136,16 @@ def phoenix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[phoenix_server
         (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
     with phoenix_server.running(tmp_path_factory.mktemp("phoenix")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def milvus_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real Milvus; the test is left out where none can run, unless everything must."""
+    reason = milvus_server.missing()
+    if reason:
+        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
+    with milvus_server.running(tmp_path_factory.mktemp("milvus")) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

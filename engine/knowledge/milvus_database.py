@@ -43,7 +43,14 @@ _PATIENCE_S = 60.0
 _REINDEXING_S = 1800.0
 """Loading a collection of a million passages again takes a server minutes."""
 _TRIES = 4
-_NOT_LOADED = ("not loaded", "not been loaded", "not fully loaded", "released", "channel not found")
+_NOT_LOADED = (
+    "not loaded",
+    "not been loaded",
+    "not fully loaded",
+    "released",
+    "channel not found",
+    "channel not available",
+)
 
 
 class Database:

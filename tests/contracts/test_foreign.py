@@ -46,7 +46,7 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     prefix = f"t_{uuid.uuid4().hex[:8]}_"
     there = Elsewhere(str(tmp_path_factory.mktemp("theirs") / "theirs.db"), prefix)
     if request.param == "server":
-        there = Elsewhere(request.getfixturevalue("server"), prefix, "elsewhere")
+        there = Elsewhere(request.getfixturevalue("milvus_here"), prefix, "elsewhere")
         client = connect(there.uri, "", 30)
         if there.database not in client.list_databases():
             client.create_database(there.database)
@@ -253,19 +253,19 @@ def test_a_kept_token_is_used_again_without_any_page_having_it(engine: Engine, p
 
 @pytest.mark.milvus_server
 def test_on_a_server_a_collection_that_is_not_loaded_is_listed_unread_and_loaded_when_it_is_used(
-    engine: Engine, server: str
+    engine: Engine, milvus_here: str
 ) -> None:
-    there = Elsewhere(server, f"t_{uuid.uuid4().hex[:8]}_")
+    there = Elsewhere(milvus_here, f"t_{uuid.uuid4().hex[:8]}_")
     fill(there)
     try:
-        client = connect(server, "", 30)
+        client = connect(milvus_here, "", 30)
         client.release_collection(there.named("wiki"))
-        listed = {item.name: item for item in engine.connections.look(Place(server))}
+        listed = {item.name: item for item in engine.connections.look(Place(milvus_here))}
         assert not listed[there.named("wiki")].loaded and listed[there.named("loose")].loaded
         connected(engine, there, "wiki")
         client.release_collection(there.named("wiki"))
         # Its owner released it while it was connected: the next run loads it again.
         assert engine.run(QUESTION, RunConfig(collection="wiki")).outcome == "answered"
-        disconnect(client, server)
+        disconnect(client, milvus_here)
     finally:
         empty(there)

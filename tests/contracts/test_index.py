@@ -26,17 +26,17 @@ MANY = 1500
 
 
 @pytest.fixture
-def on_server(server: str) -> Iterator[Case]:
+def on_server(milvus_here: str) -> Iterator[Case]:
     """A collection of many passages in clusters, on a server."""
     name = f"t_{uuid.uuid4().hex[:12]}"
     with asyncio.Runner() as runner:
-        store = MilvusStore(server, timeout_s=30)
+        store = MilvusStore(milvus_here, timeout_s=30)
         case = Case(store, name, runner.run)
         case.create()
         case.insert(*passages(), vectors=clustered())
         yield case
         runner.run(store.close())
-        clean_up(server, name)
+        clean_up(milvus_here, name)
 
 
 def passages() -> Sequence[StoredPassage]:

@@ -89,7 +89,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path, anchors: Path) -> Itera
         if request.param == "fake":
             yield Case(FakeMemory(), name, runner.run)
             return
-        uri = str(tmp_path / "knowledge.db") if request.param == "lite" else request.getfixturevalue("server")
+        uri = str(tmp_path / "knowledge.db") if request.param == "lite" else request.getfixturevalue("milvus_here")
         embedder = NamedEmbedder(name)
         memory = milvus(uri, embedder, anchors)
         case = Case(memory, name, runner.run)

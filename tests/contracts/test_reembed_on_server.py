@@ -26,11 +26,11 @@ SOURCES, EACH, WIDTH = 30, 50, 32
 
 
 @pytest.fixture
-def case(server: str) -> Iterator[Case]:
+def case(milvus_here: str) -> Iterator[Case]:
     """A collection on a server that another model has embedded."""
     name = f"t_{uuid.uuid4().hex[:12]}"
     with asyncio.Runner() as runner:
-        store = MilvusStore(server, timeout_s=30)
+        store = MilvusStore(milvus_here, timeout_s=30)
         case = Case(store, name, runner.run)
         runner.run(store.create(CollectionInfo.new(name, HashingEmbedder(WIDTH))))
         rows = [
@@ -42,7 +42,7 @@ def case(server: str) -> Iterator[Case]:
         runner.run(store.insert(name, rows, vectors))
         yield case
         runner.run(store.close())
-        clean_up(server, name)
+        clean_up(milvus_here, name)
 
 
 def wanted(case: Case) -> Manifest:

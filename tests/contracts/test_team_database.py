@@ -19,24 +19,24 @@ INFO = CollectionInfo("", "model:a", DIM, "", "", "2026-01-01")
 
 
 @pytest.fixture
-def team(server: str) -> Iterator[str]:
+def team(milvus_here: str) -> Iterator[str]:
     """A name that no database of the server has yet; the database is removed afterwards."""
     name = f"team_{uuid.uuid4().hex[:10]}"
     yield name
-    client = connect(server, "", 30, "")
+    client = connect(milvus_here, "", 30, "")
     if name in client.list_databases():
-        within = connect(server, "", 30, name)
+        within = connect(milvus_here, "", 30, name)
         for found in within.list_collections():
             within.drop_collection(found)
         client.drop_database(name)
-    clean_up(server, name)
+    clean_up(milvus_here, name)
 
 
-def test_on_a_server_teams_have_collections_of_the_same_name_apart(server: str, team: str) -> None:
+def test_on_a_server_teams_have_collections_of_the_same_name_apart(milvus_here: str, team: str) -> None:
     """The default database, which earlier versions used, is one of them and stays as it was."""
 
     async def work() -> None:
-        ours, default = MilvusStore(server, timeout_s=30, database=team), MilvusStore(server, timeout_s=30)
+        ours, default = MilvusStore(milvus_here, timeout_s=30, database=team), MilvusStore(milvus_here, timeout_s=30)
         try:
             for store, text in ((default, "of everybody"), (ours, "of the team")):
                 await store.create(replace(INFO, name=team))
@@ -55,9 +55,9 @@ def test_on_a_server_teams_have_collections_of_the_same_name_apart(server: str, 
     asyncio.run(work())
 
 
-def test_on_a_server_a_missing_database_is_made_once_by_all_who_open_it(server: str, team: str) -> None:
+def test_on_a_server_a_missing_database_is_made_once_by_all_who_open_it(milvus_here: str, team: str) -> None:
     async def work() -> None:
-        stores = [MilvusStore(server, timeout_s=30, database=team) for _ in range(4)]
+        stores = [MilvusStore(milvus_here, timeout_s=30, database=team) for _ in range(4)]
         try:
             await asyncio.gather(*(store.open() for store in stores))
             assert [await store.collections() for store in stores] == [[]] * 4
@@ -65,16 +65,16 @@ def test_on_a_server_a_missing_database_is_made_once_by_all_who_open_it(server: 
             await asyncio.gather(*(store.close() for store in stores))
 
     asyncio.run(work())
-    client = connect(server, "", 30, "")
+    client = connect(milvus_here, "", 30, "")
     assert client.list_databases().count(team) == 1
     client.close()
 
 
-def test_on_a_server_a_database_that_cannot_be_made_is_named(server: str) -> None:
+def test_on_a_server_a_database_that_cannot_be_made_is_named(milvus_here: str) -> None:
     impossible = "team-with-a-dash"
 
     async def work() -> None:
-        store = MilvusStore(server, timeout_s=30, database=impossible)
+        store = MilvusStore(milvus_here, timeout_s=30, database=impossible)
         try:
             await store.open()
         finally:
@@ -82,4 +82,4 @@ def test_on_a_server_a_database_that_cannot_be_made_is_named(server: str) -> Non
 
     with pytest.raises(StoreDatabaseMissing) as raised:
         asyncio.run(work())
-    assert raised.value.params == {"address": server, "database": impossible}
+    assert raised.value.params == {"address": milvus_here, "database": impossible}

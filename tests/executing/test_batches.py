@@ -35,7 +35,7 @@ PATIENCE_S = 180.0
 @pytest.fixture
 def engine(
     tmp_path: Path,
-    milvus_uri: str,
+    milvus_here: str,
     postgres_url: str,
     ray_here: ray_cluster.Cluster,
     monkeypatch: pytest.MonkeyPatch,
@@ -43,7 +43,8 @@ def engine(
     monkeypatch.setattr(choosing, "WORTH_A_CLUSTER", len(CASES))
     settings = Settings(
         data_dir=tmp_path / "data",
-        milvus_uri=milvus_uri,
+        milvus_uri=milvus_here,
+        milvus_database="cluster",
         database_url=SecretStr(postgres_url),
         ray_address=ray_here.address,
         ray_workers=2,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-_SERVERS = ("neo4j_graphs", "phoenix", "postgres_server_here", "ray_cluster_here", "server")
+_SERVERS = ("neo4j_graphs", "phoenix", "postgres_server_here", "ray_cluster_here", "milvus_here")
 """Fixtures of servers that tests of several files share; while they wait, they use the processor too."""
 _running: list[Callable[[], None]] = []
 

@@ -17,14 +17,9 @@ from pathlib import Path
 import pytest
 
 from tests.browser.server import ROOT, App, started_app
-from tests.support import milvus_server
 from tests.support.postgres_server import Server
 
 CADDYFILE = ROOT / "docs" / "team" / "Caddyfile"
-
-
-def _left_out(reason: str) -> None:
-    (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +31,18 @@ class Team:
 
 
 @pytest.fixture(scope="module")
-def team(postgres_server_here: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+def team(postgres_server_here: Server, milvus_here: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
     """Two replicas as ``docs/team.md`` starts them, behind its Caddyfile."""
-    if reason := milvus_server.missing():
-        _left_out(reason)
     if shutil.which("caddy") is None:
-        _left_out("no Caddy on this machine: install the package caddy")
+        reason = "no Caddy on this machine: install the package caddy"
+        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
     folder = tmp_path_factory.mktemp("team")
     port = _free_port()
     with ExitStack() as stack:
-        milvus = stack.enter_context(milvus_server.running(folder))
         env = {
             "WORKBENCH_DATABASE_URL": stack.enter_context(postgres_server_here.database()),
-            "WORKBENCH_MILVUS_URI": milvus,
+            "WORKBENCH_MILVUS_URI": milvus_here,
+            "WORKBENCH_MILVUS_DATABASE": "team",
             "WORKBENCH_ALLOWED_ORIGINS": f"http://127.0.0.1:{port}",
             "WORKBENCH_DRAIN_S": "30",
             "WORKBENCH_SECRET_KEY": base64.b64encode(os.urandom(32)).decode(),
