@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -10,15 +9,13 @@ from pathlib import PurePosixPath
 from engine.attachments.admission import MOST_COLUMNS, MOST_ROWS
 from engine.errors import SourceEmpty
 from engine.knowledge.loaders.encoding import read_text
+from engine.knowledge.loaders.readable import markdown_tables
 from engine.knowledge.loaders.separated import separated_rows
 from engine.knowledge.loaders.tables import Cell, cell_texts, header_rows, joined_header
 from engine.knowledge.loaders.web_page import html_tables
 from engine.knowledge.loaders.workbook import first_sheet
 
 Rows = Sequence[Sequence[Cell]]
-_SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
-_EMPHASIS = re.compile(r"(\*\*|__|`)(.+?)\1")
-_BAR = re.compile(r"(?<!\\)\|")
 _FORMS = {".csv": "csv", ".tsv": "csv", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
 _LEAST_SAME_WIDTH = 0.8
 """Share of rows with one width from which a text without a telling name counts as separated values."""
@@ -78,19 +75,7 @@ def _separated(name: str, data: bytes, named: bool) -> list[Rows]:
 
 
 def _markdown(name: str, data: bytes, named: bool) -> list[Rows]:
-    lines = read_text(name, data).text.split("\n")
-    tables: list[Rows] = []
-    for place, line in enumerate(lines[1:], start=1):
-        if "-" in line and "|" in line + lines[place - 1] and _SEPARATOR.fullmatch(line) and "|" in lines[place - 1]:
-            end = next((n for n in range(place + 1, len(lines)) if "|" not in lines[n]), len(lines))
-            tables.append([_cells(text) for text in (lines[place - 1], *lines[place + 1 : end])])
-    return tables
-
-
-def _cells(line: str) -> list[str]:
-    inner = line.strip().removeprefix("|")
-    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
-    return [_EMPHASIS.sub(r"\2", cell).replace("\\|", "|").strip() for cell in _BAR.split(inner)]
+    return [*markdown_tables(read_text(name, data).text)]
 
 
 def _html(name: str, data: bytes, named: bool) -> list[Rows]:

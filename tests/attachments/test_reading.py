@@ -126,6 +126,24 @@ def test_the_largest_table_of_a_page_is_taken_and_cells_over_several_places_coun
     assert found.others
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "rows"),
+    [
+        (
+            "p.html",
+            "<table><tr><th rowspan=2>Plan<th colspan=2>Price<tr><th>EU<th>US"
+            "<tr><td>Basic<td><p>5<p>7<td>10<sup>9</sup></table>",
+            [["Plan", "Price · EU", "Price · US"], ["Basic", "5 7", "10^9"]],
+        ),
+        ("p.md", "| a | b |\n|--|--|\n| x<br>y | ~~5~~ [7](z) |\n", [["a", "b"], ["x y", "~~5~~ 7"]]),
+        ("p.md", "Words\n\n<table><tr><th>a<th>b<tr><td>1<td>2</table>\n", [["a", "b"], ["1", "2"]]),
+    ],
+)  # fmt: skip
+def test_tables_of_pages_and_markdown_read_as_in_documents(name: str, text: str, rows: list[list[str]]) -> None:
+    found = table_of(name, text.encode())
+    assert ([list(row) for row in found.rows], found.headed) == (rows, True)
+
+
 def test_a_bar_inside_a_cell_of_markdown_divides_nothing() -> None:
     found = table_of("t.md", b"a | b\n--|--\n1 \\| 2 | 3\n")
     assert list(found.rows[1]) == ["1 | 2", "3"]

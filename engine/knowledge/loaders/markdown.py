@@ -41,7 +41,9 @@ def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
     ``kind: temporal``, ``graph`` or ``vector``. Sections know the lines of the file that they come from.
     """
     decoded = read_text(name, data)
-    kind, body = _kind_and_body(decoded.text.split("\n"))
+    given = decoded.text.split("\n")
+    front = front_matter_end(given)
+    kind, body = _kind_and_body(given)
     named, body, steering = front_matter(body)
     made = readable(body, hidden) if len(decoded.text) <= MOST_READ else Read(body)
     body = made.lines
@@ -75,7 +77,7 @@ def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
         while levels and levels[-1] >= level:
             levels.pop()
             path.pop()
-        if level == 1 and not title and not sections:
+        if level == 1 and not title and not (sections and sections[-1].lines[-1] > front + bool(front)):
             title = words
         elif words:
             levels.append(level)

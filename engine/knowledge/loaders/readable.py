@@ -49,6 +49,7 @@ _PARTS = {
     "fence": "blocks of code",
     "code_block": "blocks of code",
 }
+_EMPHASIS = frozenset(("em_open", "em_close", "strong_open", "strong_close"))
 _BARS = re.compile(r"[ \t]*\|")
 
 
@@ -70,6 +71,21 @@ def readable(lines: Sequence[Line], hidden: bool = False) -> Read:
         return Read(list(lines))
     given = without_directives(lines)
     return _Reader([line.text for line in given], hidden).read(given)
+
+
+def markdown_tables(text: str) -> list[list[list[str]]]:
+    """The cells of each table between bars, in the order of the text; none of a text that is too long to be read."""
+    lines = text.split("\n")
+    if len(text) > MOST_READ or max(map(len, lines)) > _LONGEST_LINE or "|" not in text:
+        return []
+    reader = _Reader(lines, hidden=False)
+    tables: list[list[list[str]]] = []
+    for place, token in enumerate(reader.tokens):
+        if token.type == "table_open":
+            tables.append([])
+        elif token.type == "tr_open":
+            tables[-1].append([said.replace("`", "").strip() for _, said in reader.cells(place)])
+    return tables
 
 
 @lru_cache(maxsize=1)
@@ -170,16 +186,20 @@ class _Reader:
             yield line, kept if new.strip() else None
 
     def _row(self, place: int, line: str) -> str:
-        cells: list[str] = []
-        same = True
-        for token in self.tokens[place:]:
-            if token.type == "tr_close":
-                break
-            if token.type == "inline":
-                said = self.words(token.children or [], in_cell=True)
-                same = same and said == token.content
-                cells.append(said.strip().replace("|", "\\|"))
+        cells, same = list[str](), True
+        for token, said in self.cells(place):
+            same = same and said == token.content
+            cells.append(said.strip().replace("|", "\\|"))
         return line if same and _BARS.match(line) else f"| {' | '.join(cells)} |"
+
+    def cells(self, place: int) -> Iterator[tuple[Token, str]]:
+        """The cells of a row from here, with their words."""
+        for number in range(place, len(self.tokens)):
+            token = self.tokens[number]
+            if token.type == "tr_close":
+                return
+            if token.type == "inline":
+                yield token, self.words(token.children or [], in_cell=True)
 
     def words(self, children: Sequence[Token], *, in_cell: bool = False) -> str:
         """The words of a paragraph, its HTML read by the walk that reads pages."""
@@ -193,7 +213,8 @@ class _Reader:
             ):
                 said.append("")  # a footnote that is an address
                 continue
-            said.append(self._word(token) or _times(token, said, children[number + 1 :]))
+            emphasis = token.type in _EMPHASIS
+            said.append(_times(token, said, children[number + 1 :]) if emphasis else self._word(token))
         tags = [token.type == "html_inline" and not is_placeholder(token.content, self._closed) for token in children]
         if not any(tags):
             return "".join(said)
@@ -210,8 +231,8 @@ class _Reader:
     def _walked(self, elements: Elements, said: Callable[[str], str], in_cell: bool = False) -> list[tuple[int, str]]:
         walk = Walk(hidden=self._hidden, numbered=True, said=said)
         if in_cell:
-            return [(0, walk.cell_text(elements.root))]
-        walk.block(elements.root)
+            return [(0, walk.cell_text(elements.whole()))]
+        walk.block(elements.whole())
         if said is str:  # a paragraph is counted already
             walk.read["paragraphs"] = 0
         self._parts.update(walk.read)
@@ -315,8 +336,6 @@ def _lead(line: str, content: str) -> str:
 
 def _times(token: Token, before: Sequence[str], after: Sequence[Token]) -> str:
     """The asterisks of emphasis that stands between digits: there they multiply."""
-    if token.type not in ("em_open", "em_close", "strong_open", "strong_close"):
-        return ""
     following = next((item.content for item in after if item.content), "")
     return token.markup if before and before[-1][-1:].isdigit() and following[:1].isdigit() else ""
 

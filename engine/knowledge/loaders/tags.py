@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from engine.knowledge.loaders.encoding import without_control
-from engine.knowledge.loaders.walking import APART, BLOCKS, HEADINGS, HIDES, LOWERED, RAISED, STRUCK
+from engine.knowledge.loaders.walking import APART, BLOCKS, HIDES, LOWERED, RAISED, STRUCK
 
 _LONGEST_TAG = 4000
 """Characters within which a tag must end; a lone ``<`` is a sign like any other."""
@@ -45,7 +45,7 @@ _ENDED_BY = {
     "option": (frozenset({"option"}), frozenset({"select"})),
 }
 """Of each element those that end where it begins, and those inside of which that holds."""
-_TOGETHER = BLOCKS | {"li", "col", "colgroup", "rb", "rt", "rp", "wbr", *HEADINGS, *RAISED, *LOWERED, *STRUCK}
+_TOGETHER = BLOCKS | {"col", "colgroup", "rb", "rt", "rp", "wbr", *RAISED, *LOWERED, *STRUCK}
 """Elements that need no space after a neighbour: they begin a line, or belong to a word."""
 _KEPT_OPEN = frozenset({"table", "pre", "template", "noscript", *STRUCK})
 """What such an element is, everything up to its end is."""
@@ -73,8 +73,11 @@ class Elements:
         from lxml import etree
 
         self._make = etree.SubElement
-        self.root = etree.Element("div", line=str(line))
-        self._open: list[Any] = [self.root]
+        self._root = etree.Element("div", line=str(line))
+        self._open: list[Any] = [self._root]
+        self._words: list[str] = []
+        self._before: Any = None
+        """The element that ended last where the next words stand."""
         self._closed = closed
         self._line = line
         self._ended = False
@@ -123,12 +126,25 @@ class Elements:
             return
         self._ended = False
         self._line += text.count("\n")
-        text = without_control(text)
-        above = self._open[-1]
-        if len(above):
-            above[-1].tail = (above[-1].tail or "") + text
-        else:
-            above.text = (above.text or "") + text
+        self._words.append(without_control(text))
+
+    def whole(self) -> Any:
+        """The root of the tree."""
+        self._settle()
+        return self._root
+
+    def _settle(self) -> None:
+        """Put the words since the last tag where they belong."""
+        text, before = "".join(self._words), self._before
+        self._words.clear()
+        if text and before is not None:
+            before.tail = (before.tail or "") + text
+        elif text:
+            self._open[-1].text = (self._open[-1].text or "") + text
+
+    def _close(self, depth: int) -> None:
+        self._before = self._open[depth]
+        del self._open[depth:]
 
     def tag(self, tag: str) -> None:
         """Begin or end an element."""
@@ -149,12 +165,13 @@ class Elements:
             self.words("\n" * tag.count("\n"))
 
     def _begin(self, name: str, written: str) -> None:
+        self._settle()
         ended, inside = _ENDED_BY.get(name, (frozenset[str](), frozenset[str]()))
-        if name in BLOCKS or name in (*HEADINGS, "pre"):
+        if name in BLOCKS:
             ended, inside = (ended, inside) if ended else (frozenset({"p"}), _CELLS | {"table", "li", "button"})
         for depth in range(len(self._open) - 1, 0, -1):
             if self._open[depth].tag in ended:
-                del self._open[depth:]
+                self._close(depth)
                 break
             if self._open[depth].tag in inside:
                 break
@@ -167,12 +184,15 @@ class Elements:
         made = self._make(self._open[-1], name, used)
         if name not in _VOID and not written.endswith("/"):
             self._open.append(made)
+            made = None
+        self._before = made
 
     def _end(self, name: str) -> None:
+        self._settle()
         for depth in range(len(self._open) - 1, 0, -1):
             tag = self._open[depth].tag
             if tag == name:
-                del self._open[depth:]
+                self._close(depth)
                 return
             if tag in _CELLS and name not in ("tr", "table", *_GROUPS):
                 return

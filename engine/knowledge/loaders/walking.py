@@ -20,8 +20,8 @@ HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 BLOCKS = frozenset(
     "p div section article main header footer aside address blockquote figure figcaption dl dt dd details summary form"
     " fieldset legend center body html ul ol hr tr td th table caption menu nav dialog option optgroup search hgroup"
-    " dir text thead tbody tfoot".split()
-)
+    " dir text thead tbody tfoot li pre".split()
+) | frozenset(HEADINGS)
 RAISED, LOWERED, STRUCK = ("sup",), ("sub",), ("s", "del", "strike")
 APART = "\ufdd2"
 """Stands between words that a page shows apart without a space; read as one where they would run together."""
@@ -39,9 +39,18 @@ _ROLES = frozenset("navigation banner contentinfo search complementary menu menu
 _CONTROLS = frozenset("button select textarea input meter progress output".split())
 _LISTS = ("ul", "ol", "dir")
 _MARK = re.compile(r"[-•]|\d+\.|\[[ x]\]")
-_RAISES = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE)
-_LOWERS = re.compile(r"vertical-align\s*:\s*sub", re.IGNORECASE)
-_STRIKES = re.compile(r"text-?decoration(?:-?line)?\s*:[^;]*line-through", re.IGNORECASE)
+_MARKS = {**dict.fromkeys(RAISED, raised), **dict.fromkeys(LOWERED, lowered), **dict.fromkeys(STRUCK, struck)}
+_STYLES = (
+    (re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE), raised),
+    (re.compile(r"vertical-align\s*:\s*sub", re.IGNORECASE), lowered),
+    (re.compile(r"text-?decoration(?:-?line)?\s*:[^;]*line-through", re.IGNORECASE), struck),
+)
+_CELLS = ("td", "th")
+_PLAIN = frozenset("a b big code em font i kbd small span strong tt u".split())
+_PLAIN_KEYS: tuple[list[str], ...] = ([], ["href"], ["class"])
+"""Elements and attributes that only change how words look, which most cells are made of."""
+_DRAWN = _CONTROLS | {"br", "img"}
+_APART_FROM_TEXT = _CONCEALED | _AROUND | _FRAME
 _ALL = 1000
 """Columns that a cell reaches over at most."""
 _CODES = {
@@ -131,6 +140,8 @@ class Walk:
         if tag in _EMBEDDED:
             self.left["embedded"] += 1
             return True
+        if tag not in _APART_FROM_TEXT and not element.keys():
+            return False
         if not self._hidden and tag not in ("html", "body") and _is_hidden(element):
             # Pages with pictures of equations hide the equations themselves.
             if tag not in _CONCEALED and element.find(".//math") is not None:
@@ -158,21 +169,20 @@ class Walk:
         tag = element.tag
         if (tag == "table" and self._table(element)) or (tag == "math" and self._equation(element)):
             return False
-        if tag in ("br", "img", *_CONTROLS):
+        if tag in _DRAWN:
             self._drawn(element)
-        elif tag == "pre":
-            self._end_line()
-            self._clear()  # the mark of an item is no code
-            self._code += 1
-        elif tag in HEADINGS or tag in BLOCKS or tag == "li":
+        elif tag in BLOCKS:
             self._end_line()
             if tag in HEADINGS:
                 self._end_items()
-        if tag in _LISTS:
-            self._lists.append(_numbering(element))
-        elif tag == "li":
-            self._item(element)
-        self._inside += tag == "article"
+            elif tag in _LISTS:
+                self._lists.append(_numbering(element))
+            elif tag == "li":
+                self._item(element)
+            elif tag == "pre":
+                self._clear()  # the mark of an item is no code
+                self._code += 1
+            self._inside += tag == "article"
         mark = _mark(element)
         if mark is not None:
             twice = mark is struck and any(outer is struck for outer, _ in self._marks)
@@ -181,22 +191,21 @@ class Walk:
 
     def _close(self, element: Any) -> None:
         tag = element.tag
-        if _mark(element) is not None and self._marks:
+        if self._marks and _mark(element) is not None:
             self._apply(*self._marks.pop())
+        if tag in _CONTROLS:
+            self._line.append(APART)
+        if tag not in BLOCKS:
+            return
         if tag == "pre":
             self._end_code(element)
-        elif tag in HEADINGS and not self._code:
+        elif tag in HEADINGS and not self._code and self._cell is None and not self._numbered:
             words = _joined(self._line)
-            if self._cell is None and not self._numbered:
-                self._clear()
-                self.outline.heading(HEADINGS.index(tag) + 1, words)
-            else:
-                self._end_line()
-        elif tag in BLOCKS or tag == "li":
+            self._clear()
+            self.outline.heading(HEADINGS.index(tag) + 1, words)
+        else:
             self._end_line()
-        elif tag in _CONTROLS:
-            self._line.append(APART)
-        if tag == "li" and _MARK.fullmatch(_joined(self._line)):
+        if tag == "li" and self._line and _MARK.fullmatch(_joined(self._line)):
             self._clear()
         if tag in _LISTS and self._lists:
             self._lists.pop()
@@ -211,10 +220,10 @@ class Walk:
         for place, part in enumerate(words.split("\n")):
             if place:
                 self._at += 1
-                begun = _joined(self._line)
-                if begun and not _MARK.fullmatch(begun):
+                begun = len(self._numbers) > 1 or _joined(self._line)
+                if begun is True or (begun and not _MARK.fullmatch(begun)):
                     self._break(self._at)
-            if part:
+            if part.strip() or (part and self._line and not self._line[-1].isspace()):
                 if not self._numbers:
                     self._numbers.append(self._at)
                 self._line.append(part)
@@ -271,14 +280,15 @@ class Walk:
             if self._line and not self._line[-1].endswith("\n"):
                 self._line.append("\n")
             return
-        text = _joined(self._line)
-        if self._line and text == _joined(self._line[:1]) and _MARK.fullmatch(text):
+        if not self._line:
+            return
+        if self._lists and _MARK.fullmatch(_joined(self._line)):
             return  # the mark waits for a paragraph inside its item
         for mark, start in reversed(self._marks):
             self._apply(mark, start)
         numbers = self._numbers
         parts = ["".join(self._line)] if not self._numbered else "".join(self._line).split(_BREAK)
-        indent = len(self._line[0]) - len(self._line[0].lstrip(_INDENT)) if self._line else 0
+        indent = len(self._line[0]) - len(self._line[0].lstrip(_INDENT))
         self._clear()
         lead = "  " * min(indent, 8)
         said = [self._said(_joined([part])) for part in parts]
@@ -383,8 +393,8 @@ class Walk:
         return [*header, *rows[top:]][:most_rows]
 
     def cell_text(self, cell: Any) -> str:
-        if not len(cell):
-            return self._said(" ".join(joined_lines(cell.text or "").split()))
+        if all(inner.tag in _PLAIN and inner.keys() in _PLAIN_KEYS for inner in cell.iterdescendants()):
+            return self._said(joined_lines("".join(cell.itertext())).strip())
         kept = self._cell, self._line, self._lists, self._items, self._marks, self._numbers
         self._cell, self._line, self._lists, self._items, self._marks, self._numbers = [], [], [], [], [], []
         for text, child in ((cell.text, None), *((child.tail, child) for child in cell)):
@@ -399,13 +409,15 @@ class Walk:
 
 def is_data(table: Any) -> bool:
     """Whether a table holds data, rather than laying out a page."""
+    if table.find(".//table") is not None:
+        return False
     rows = [_cells(row) for row in _rows(table)]
-    if max((len(row) for row in rows), default=0) < 2 or any(table.find(f".//{tag}") is not None for tag in HEADINGS):
+    inside = {element.tag for element in table.iter("th", *_LISTS, *HEADINGS)}
+    if max((len(row) for row in rows), default=0) < 2 or inside & set(HEADINGS):
         return False
-    named = any(cell.tag == "th" for row in rows for cell in row)
-    if table.find(".//table") is not None or (not named and any(table.find(f".//{tag}") is not None for tag in _LISTS)):
+    if inside and "th" not in inside:
         return False
-    around = (part for part in table.iter("table", "thead", "tbody", "tfoot", "tr"))
+    around = table.iter("table", "thead", "tbody", "tfoot", "tr")
     return not any((part.text or "").strip() or any((child.tail or "").strip() for child in part) for part in around)
 
 
@@ -414,7 +426,10 @@ def _rows(table: Any) -> list[Any]:
 
 
 def _cells(row: Any) -> list[Any]:
-    return [cell for cell in row.iter("td", "th") if next(cell.iterancestors("tr")) is row]
+    cells = list(row)
+    if all(cell.tag in _CELLS for cell in cells):
+        return cells
+    return [cell for cell in row.iter(*_CELLS) if next(cell.iterancestors("tr")) is row]
 
 
 def _reach(cell: Any, name: str, most: int) -> int:
@@ -436,12 +451,11 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _mark(element: Any) -> Callable[[str], str] | None:
-    tag, style = element.tag, element.get("style") or ""
-    if tag in RAISED or (style and _RAISES.search(style)):
-        return raised
-    if tag in LOWERED or (style and _LOWERS.search(style)):
-        return lowered
-    return struck if tag in STRUCK or (style and _STRIKES.search(style)) else None
+    own = _MARKS.get(element.tag)
+    style = element.get("style") if own is None else None
+    if not style:
+        return own
+    return next((mark for form, mark in _STYLES if form.search(style)), None)
 
 
 def _numbering(element: Any) -> tuple[str, int, int]:
@@ -455,5 +469,8 @@ def _numbering(element: Any) -> tuple[str, int, int]:
 
 def _joined(pieces: Sequence[str]) -> str:
     """Text as a browser flows it, but for line breaks between Chinese characters, which mean nothing there."""
-    text = _RUN_TOGETHER.sub(" ", "".join(pieces).replace(_INDENT, "")).replace(APART, "")
-    return "\n".join(joined_lines(line).strip() for line in text.split(_BREAK)).strip().replace(KEPT, " ")
+    text = "".join(pieces).replace(_INDENT, "")
+    if APART in text:
+        text = _RUN_TOGETHER.sub(" ", text).replace(APART, "")
+    lines = map(str.strip, map(joined_lines, text.split(_BREAK)))
+    return "\n".join(lines).strip().replace(KEPT, " ")

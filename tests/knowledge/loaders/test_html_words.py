@@ -223,6 +223,15 @@ def test_front_matter_is_flattened_as_data_files_are(front: str, text: str, note
     assert read("a.md", f"---\n{front}\n---\n\nBody.")[:2] == (f"{text}\n\nBody.", notes)
 
 
+def test_lines_of_front_matter_leave_the_first_heading_the_title() -> None:
+    contents = load_markdown("a.md", b"---\nactive: true\n---\n\n# Lamps\n\nWords.\n\n## Oil\n\nMore.")
+    assert contents.title == "Lamps"
+    assert [(part.path, part.text) for part in contents.sections] == [
+        ((), "active: true"), ((), "Words."), (("Oil",), "More."),
+    ]  # fmt: skip
+    assert load_markdown("a.md", b"Words.\n\n# Lamps\n\nMore.").title == ""
+
+
 def test_front_matter_in_toml_and_names_that_repeat_without_end() -> None:
     front = '+++\ntitle = "T"\nversion = 1.10\n[limits]\non = 2024-01-05\n+++\n\nBody.'
     assert read("a.md", front)[0] == "version: 1.10\nlimits.on: 2024-01-05\n\nBody."
