@@ -276,8 +276,8 @@ def test_what_an_agent_changes_is_there_afterwards(writing: Served, engine: Engi
     agent.told("ingest_text", name="tea.md", text="# Tea\n\nGreen tea is brewed at 75 degrees.", collection="of_agents")
     assert [item.source for item in engine.sources("of_agents")] == ["tea.md"]
     assert agent.told("search", query="green tea", collection="of_agents")["passages"][0]["source"] == "tea.md"
-    refused = agent.refused("ingest_text", name="tea.exe", text="x", collection="of_agents")
-    assert "tea.exe" in refused
+    refused = agent.refused("ingest_text", name="tea.doc", text="x", collection="of_agents")
+    assert "tea.doc" in refused
 
 
 def test_evidence_is_gathered_in_the_background(writing: Served, engine: Engine, batch: str) -> None:

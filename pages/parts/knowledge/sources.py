@@ -108,9 +108,7 @@ def _narrowed(sources: Sequence[SourceInfo], bar: st.delta_generator.DeltaGenera
         counts.append(words.count("1 read in part", "{n} read in part", partly))
     if unknown := accounts.count(None):
         counts.append(
-            words.count(
-                "1 without a record of what was left out", "{n} without a record of what was left out", unknown
-            )
+            words.count("1 without a record of what was left out", "{n} without a record of what was left out", unknown)
         )
     bar.caption(" · ".join(counts), width="content")
     return shown
