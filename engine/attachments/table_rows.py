@@ -65,7 +65,7 @@ def _table_of(name: str, form: str, tables: Sequence[Rows], others: bool = False
 
 
 def _separated(name: str, data: bytes, named: bool) -> list[Rows]:
-    _, rows = separated_rows(name, data)
+    _, rows, _ = separated_rows(name, data)
     rows = [row for row in rows if any(cell.strip() for cell in row)]
     widths = [len(row) for row in rows]
     same_width = max((widths.count(width) for width in set(widths) if width > 1), default=0)

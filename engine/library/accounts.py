@@ -31,6 +31,9 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
         "{count} row has more or fewer cells than the header (row {rows})",
         "{count} rows have more or fewer cells than the header (rows {rows})",
     ),
+    "rows_beyond": NN_(
+        "{count} row after the first {kept} was left out", "{count} rows after the first {kept} were left out"
+    ),
     "rows_cut": N_("only the first {kept} rows are used"),
     "slides_without_text": NN_(
         "{count} slide holds no text (slide {slides})", "{count} slides hold no text (slides {slides})"

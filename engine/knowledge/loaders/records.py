@@ -44,11 +44,11 @@ def load_json(name: str, data: bytes, _hidden: bool = False) -> Contents:
 def load_json_lines(name: str, data: bytes, _hidden: bool = False) -> Contents:
     """One section for each line; lines that are no JSON are left out and counted, unless none is any."""
     decoded = read_text(name, data)
-    records, bad = list[Any](), list[int]()
+    records, bad, more = list[Any](), list[int](), 0
     for number, line in enumerate(decoded.text.split("\n"), 1):
-        if len(records) > MOST_RECORDS:
-            break
-        if line.strip():
+        if len(records) >= MOST_RECORDS:
+            more += bool(line.strip())
+        elif line.strip():
             try:
                 records.append(json.loads(line))
             except (RecursionError, ValueError):
@@ -58,7 +58,7 @@ def load_json_lines(name: str, data: bytes, _hidden: bool = False) -> Contents:
     notes = encoding_notes(decoded)
     if bad:
         notes += (note("lines_unreadable", count=len(bad), lines=numbers(bad)),)
-    sections, cut = _record_sections(Allowance(name, len(data)), records)
+    sections, cut = _record_sections(Allowance(name, len(data)), records, more)
     return Contents("", sections, notes=notes + cut, encoding=decoded.encoding)
 
 
@@ -91,11 +91,15 @@ def _are_records(values: Sequence[Any]) -> bool:
 
 
 def _record_sections(
-    allowance: Allowance, records: Sequence[Any]
+    allowance: Allowance, records: Sequence[Any], more: int = 0
 ) -> tuple[tuple[Section, ...], tuple[SourceNote, ...]]:
-    """A section for each record; values that are no records are lines of one section."""
+    """A section for each record; values that are no records are lines of one section.
+
+    ``more`` records are left out besides those above the limit.
+    """
     kept = records[:MOST_RECORDS]
-    cut = (note("rows_cut", kept=MOST_RECORDS),) if len(records) > len(kept) else ()
+    more += len(records) - len(kept)
+    cut = (note("rows_beyond", kept=MOST_RECORDS, count=more),) if more else ()
     if not any(isinstance(record, dict | list) for record in kept):
         return (Section((), "\n".join(f"- {value_text(record)}" for record in kept if value_text(record))),), cut
     sections = []

@@ -27,15 +27,15 @@ def load_separated(name: str, data: bytes, _hidden: bool = False) -> Contents:
 
     Raises ``SourceDamaged`` where a cell never ends, ``SourceBomb`` where the headers make a text without end.
     """
-    decoded, rows = separated_rows(name, data)
+    decoded, rows, more = separated_rows(name, data)
     notes = encoding_notes(decoded)
-    if len(rows) > MOST_ROWS:
-        notes += (note("rows_cut", kept=MOST_ROWS),)
-    ragged = _ragged(rows[:MOST_ROWS])
+    if more:
+        notes += (note("rows_beyond", kept=MOST_ROWS, count=more),)
+    ragged = _ragged(rows)
     if ragged:
         notes += (note("rows_ragged", count=len(ragged), rows=numbers(ragged)),)
-    body = "\n".join(Allowance(name, len(data)).lines(table_lines(rows[:MOST_ROWS])))
-    read = {"rows": sum(any(row) for row in rows[:MOST_ROWS])}
+    body = "\n".join(Allowance(name, len(data)).lines(table_lines(rows)))
+    read = {"rows": sum(map(any, rows))}
     return Contents("", (Section((), body),), notes=notes, encoding=decoded.encoding, read=read)
 
 
@@ -48,15 +48,15 @@ def _ragged(rows: list[list[str]]) -> list[int]:
     return [number for number, row in below if len(row) < width or any(row[width:])]
 
 
-def separated_rows(name: str, data: bytes) -> tuple[Decoded, list[list[str]]]:
-    """The text and its rows, one more than ``MOST_ROWS`` where there are more; raises as :func:`load_separated`."""
+def separated_rows(name: str, data: bytes) -> tuple[Decoded, list[list[str]], int]:
+    """The text, its first ``MOST_ROWS`` rows, and how many others hold something; raises as :func:`load_separated`."""
     decoded = read_text(name, data)
     lines = decoded.text.split("\n")
     if lines[0].lower().startswith("sep="):  # as spreadsheet programs write for each other
         lines = lines[1:]
     text = "\n".join(lines)
     delimiter = _delimiter(lines, "\t" if name.lower().endswith(".tsv") else ",")
-    return decoded, _rows(name, text, delimiter)
+    return decoded, *_rows(name, text, delimiter)
 
 
 def allow_long_cells() -> None:
@@ -67,13 +67,12 @@ def allow_long_cells() -> None:
     csv.field_size_limit(LONGEST_CELL)
 
 
-def _rows(name: str, text: str, delimiter: str) -> list[list[str]]:
-    """The rows, one more than the limit where there are more."""
+def _rows(name: str, text: str, delimiter: str) -> tuple[list[list[str]], int]:
     allow_long_cells()
 
-    def read(quoting: Literal[0, 3]) -> list[list[str]]:
+    def read(quoting: Literal[0, 3]) -> tuple[list[list[str]], int]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
-        return list(islice(reader, MOST_ROWS + 1))
+        return list(islice(reader, MOST_ROWS)), sum(map(any, reader))
 
     try:
         return read(csv.QUOTE_MINIMAL)

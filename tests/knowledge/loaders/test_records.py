@@ -89,4 +89,5 @@ def test_records_beyond_the_limit_are_said_to_be_cut(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(records, "MOST_RECORDS", 2)
     contents = load_json_lines("a.jsonl", b'{"text":"a"}\n{"text":"b"}\n{"text":"c"}\n')
     assert len(contents.sections) == 2
-    assert contents.notes == (note("rows_cut", kept=2),)
+    assert contents.notes == (note("rows_beyond", kept=2, count=1),)
+    assert load_json("a.json", b"[1, 2, 3, 4]").notes == (note("rows_beyond", kept=2, count=2),)

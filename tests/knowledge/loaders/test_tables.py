@@ -57,9 +57,9 @@ def test_every_passage_of_a_long_table_says_the_headers() -> None:
 
 def test_rows_beyond_the_limit_are_said_to_be_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(separated, "MOST_ROWS", 3)
-    contents = load_separated("a.csv", b"a,b\nx,1\ny,2\nz,3\n")
+    contents = load_separated("a.csv", b"a,b\nx,1\ny,2\nz,3\n,\nw,4\n")
     assert contents.sections[0].text == "- a: x; b: 1\n- a: y; b: 2"
-    assert contents.notes == (note("rows_cut", kept=3),)
+    assert contents.notes == (note("rows_beyond", kept=3, count=2),)
     assert load_separated("a.csv", b"a,b\nx,1\ny,2\n").notes == ()
 
 
