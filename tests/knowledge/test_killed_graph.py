@@ -3,57 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import engine
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
 from engine.library.values import JobStatus
 from engine.model.values import Community, Entity
+from tests.support.forks import killed_at_the_end
 from tests.support.graph_fakes import FakeExtractor
 from tests.support.graph_knowledge import GraphCollections
 from tests.support.plain_knowledge import knows
 
-ROOT = Path(str(engine.__file__)).parent.parent
 MODEL = "fake:model"
-CHILD = """
-import asyncio, sys, threading
-from pathlib import Path
-from engine.knowledge.graph import building
-from engine.knowledge.jobs import Jobs
-from tests.knowledge.test_killed_graph import WANTED, grown
-from tests.support.graph_fakes import FakeExtractor
-from tests.support.plain_knowledge import knows
-
-folder, place = Path(sys.argv[1]), sys.argv[2]
-
-def stall():
-    print("there", flush=True)
-    threading.Event().wait()
-
-class Stalling(FakeExtractor):
-    async def extract(self, passages, trace=None):
-        if place == "reading" and self.calls == 3:
-            stall()
-        return await super().extract(passages)
-
-    async def summarise(self, *given):
-        if place == "summarising" and self.summarised == 2:
-            stall()
-        return await super().summarise(*given)
-
-async def main():
-    jobs = Jobs(folder, knows(grown(folder)), lambda _: Stalling())
-    await asyncio.to_thread(jobs.wait, await jobs.begin(jobs.kept(WANTED)))
-
-asyncio.run(main())
-"""
 WANTED = Manifest("", "graph", "farm", "", "", graph=MODEL)
 
 
@@ -62,6 +29,39 @@ def grown(folder: Path) -> GraphCollections:
     texts = {f"p{number:02}": f"Cause{number // 8} helps effect{number}. Effect{number} helps end{number // 8}."
              for number in range(40)}  # fmt: skip
     return GraphCollections(folder=folder, texts=texts)
+
+
+class Stalling(FakeExtractor):
+    """Waits at a place to be killed, and says so."""
+
+    def __init__(self, place: str, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self._place = place
+        self._say = say
+
+    def _stall(self) -> None:
+        self._say("there")
+        threading.Event().wait()
+
+    async def extract(self, passages: Any, trace: Any = None) -> Any:
+        if self._place == "reading" and self.calls == 3:
+            self._stall()
+        return await super().extract(passages)
+
+    async def summarise(self, *given: Any) -> Any:
+        if self._place == "summarising" and self.summarised == 2:
+            self._stall()
+        return await super().summarise(*given)
+
+
+def building(say: Callable[[str], None], folder: Path, place: str) -> None:
+    """What the process does that is killed."""
+
+    async def main() -> None:
+        jobs = Jobs(folder, knows(grown(folder)), lambda _: Stalling(place, say))  # type: ignore[arg-type]
+        await asyncio.to_thread(jobs.wait, await jobs.begin(jobs.kept(WANTED)))
+
+    asyncio.run(main())
 
 
 async def contents(graphs: SqliteGraphs) -> tuple[list[Entity], list[Community], dict[str, str]]:
@@ -99,14 +99,8 @@ def test_a_killed_building_that_is_resumed_ends_with_the_very_same_graph(
     tmp_path: Path, undisturbed: object, place: str, read: int, summarised: int
 ) -> None:
     """GH-03: nothing is read or summed up twice, and nothing is missing."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-c", CHILD, str(tmp_path), place]
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        try:
-            assert child.stdout.readline() == "there\n"
-        finally:
-            child.kill()
+    with killed_at_the_end(building, tmp_path, place) as said:
+        assert said.recv() == "there"
     found, ended, extractor, graph = gone_on(tmp_path)
     assert found is not None
     assert (found.state, found.kind, found.extractor) == ("interrupted", "graph", MODEL)

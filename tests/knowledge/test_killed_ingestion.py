@@ -3,91 +3,86 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import engine
 from engine.knowledge.jobs import Jobs
+from engine.knowledge.journal import Journal
 from engine.knowledge.manifest import Manifest
+from engine.knowledge.milvus_store import MilvusStore
 from engine.library.values import ChunkOptions, JobStatus
 from engine.roles import StoredPassage
+from tests.support.forks import killed_at_the_end
 from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
 
-ROOT = Path(str(engine.__file__)).parent.parent
 COLLECTION = "notes"
 Undisturbed = tuple[dict[str, Any], JobStatus, list[int]]
 """What the collection holds, what the job says, and the batches that were embedded."""
 
-CHILD = """
-import asyncio, sys, threading
-from pathlib import Path
-from engine.knowledge.journal import Journal
-from engine.knowledge.jobs import Jobs
-from engine.knowledge.manifest import Manifest
-from engine.knowledge.milvus_store import MilvusStore
-from tests.knowledge.test_killed_ingestion import wanted
-from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
 
-folder, place, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+def ingesting(say: Callable[[str], None], folder: Path, place: str, number: int) -> None:
+    """What a process does that says when it is at the place, and waits there to be killed."""
 
-def stalled():
-    print("there", flush=True)
+    def stalled() -> None:
+        say("there")
 
-def stall_here():
-    stalled()
-    threading.Event().wait()
+    def stall_here() -> None:
+        stalled()
+        threading.Event().wait()
 
-def before(owner, name, times=0):
-    "Stall before the method is called for that many times and once more."
-    honest, calls = getattr(owner, name), []
-    def counting(*args, **kwargs):
-        calls.append(1)
-        if len(calls) > times:
-            stall_here()
-        return honest(*args, **kwargs)
-    setattr(owner, name, counting)
+    def before(owner: Any, name: str, times: int = 0) -> None:
+        """Stall before the method is called for that many times and once more."""
+        honest, calls = getattr(owner, name), []
 
-class HalfWriting(MilvusStore):
-    "Stalls when some passages of a source stand in the collection and others do not."
-    async def insert(self, collection, passages, vectors, summaries, accounts):
-        if len(passages) > 200:
-            session = self._session
-            honest = session.db.client.upsert
-            def half(name, rows, **kwargs):
-                if name != collection:
-                    return honest(name, rows, **kwargs)
-                honest(name, rows[:number], **kwargs)
+        def counting(*args: Any, **kwargs: Any) -> Any:
+            calls.append(1)
+            if len(calls) > times:
                 stall_here()
-            session.db.client.upsert = half
-        await super().insert(collection, passages, vectors, summaries, accounts)
+            return honest(*args, **kwargs)
 
-embedder = StallingEmbedder(number if place == "embedding" else -1, stalled)
-store = HalfWriting(str(folder / "knowledge.db")) if place == "writing" else None
-knowledge = PlainKnowledge(folder, embedder, store)
-if place == "reading":
-    before(Journal, "note", number)
-if place == "planning":
-    before(Journal, "plan")
-if place == "written":
-    before(Journal, "finish", number)
-if place == "replacing":
-    before(MilvusStore, "insert", number)
+        setattr(owner, name, counting)
 
-async def main():
-    jobs = Jobs(folder, knows(knowledge))
-    job = await jobs.begin(jobs.kept(wanted(folder.parent / "files")))
-    await asyncio.to_thread(jobs.wait, job)
-    print(jobs.status(job), flush=True)
+    class HalfWriting(MilvusStore):
+        """Stalls when some passages of a source stand in the collection and others do not."""
 
-asyncio.run(main())
-"""
+        async def insert(self, collection: str, passages: Any, *rest: Any) -> None:
+            if len(passages) > 200:
+                assert self._session is not None
+                honest = self._session.db.client.upsert
+
+                def half(name: str, rows: Any, **kwargs: Any) -> Any:
+                    if name != collection:
+                        return honest(name, rows, **kwargs)
+                    honest(name, rows[:number], **kwargs)
+                    return stall_here()
+
+                self._session.db.client.upsert = half
+            await super().insert(collection, passages, *rest)
+
+    embedder = StallingEmbedder(number if place == "embedding" else -1, stalled)
+    store = HalfWriting(str(folder / "knowledge.db")) if place == "writing" else None
+    knowledge = PlainKnowledge(folder, embedder, store)
+    if place == "reading":
+        before(Journal, "note", number)
+    if place == "planning":
+        before(Journal, "plan")
+    if place == "written":
+        before(Journal, "finish", number)
+    if place == "replacing":
+        before(MilvusStore, "insert", number)
+
+    async def main() -> None:
+        jobs = Jobs(folder, knows(knowledge))
+        job = await jobs.begin(jobs.kept(wanted(folder.parent / "files")))
+        await asyncio.to_thread(jobs.wait, job)
+        say(str(jobs.status(job)))
+
+    asyncio.run(main())
 
 
 def text(count: int, word: str) -> str:
@@ -133,14 +128,8 @@ def prepared(folder: Path) -> Path:
 
 def killed_at(folder: Path, place: str, number: int) -> None:
     """Begin the job in a process of its own, and kill that when it is at the place."""
-    command = [sys.executable, "-c", CHILD, str(folder), place, str(number)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        try:
-            assert child.stdout.readline() == "there\n"
-        finally:
-            child.kill()
+    with killed_at_the_end(ingesting, folder, place, number) as said:
+        assert said.recv() == "there"
 
 
 def gone_on(folder: Path) -> tuple[JobStatus, JobStatus, list[int]]:
