@@ -55,10 +55,12 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
 ) -> None:
     """SC-04, SC-06, SC-07: every sample question, a grid over all settings that decide, built-in roles."""
     states: Counter[State] = Counter()
-    for place, question in enumerate(sample_questions()[:: 2 if probed and not WHOLE else 1]):
+    # Grading the whole probe takes the gaps away, so fewer questions prove as much.
+    turns, others = (24, 2) if probed else (36, 5)
+    for place, question in enumerate(sample_questions()[:: 3 if probed and not WHOLE else 1]):
         recorded = engine.run(question.question, RunConfig(grade_probe=probed))
         assert what_if(recorded, recorded.config).same_path
-        for config in _share_of_the_grid(place, probed):
+        for config in _share_of_the_grid(place, turns, others):
             asked = replace(config, grade_probe=probed)
             predicted = what_if(recorded, asked)
             states[predicted.state] += 1
@@ -66,7 +68,7 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
                 real = engine.run(question.question, asked)
                 assert _differences(predicted, real) == [], _named(question, asked)
     # A grid that only ever met one state would prove little.
-    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 50
+    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 30
 
 
 @pytest.mark.parametrize("method", ["full_text", "fused"])
@@ -75,7 +77,7 @@ def test_what_words_found_is_decided_again_as_truly_as_what_vectors_found(engine
     states: Counter[State] = Counter()
     for place, question in enumerate(sample_questions()[:: 1 if WHOLE else 18]):
         recorded = engine.run(question.question, RunConfig(search=method, grade_probe=place % 2 == 0))
-        for config in [*_share_of_the_grid(place, probed=False), RunConfig(probe_k=40)]:
+        for config in [*_share_of_the_grid(place, 18, 3), RunConfig(probe_k=40)]:
             asked = replace(config, search=method, grade_probe=recorded.config.grade_probe)
             predicted = what_if(recorded, asked)
             states[predicted.state] += 1
@@ -106,12 +108,10 @@ def test_below_a_list_that_words_ordered_anything_may_lie(engine: Engine) -> Non
         assert (deeper.gap, deeper.path_known) == ((None, True) if method == "vector" else ("candidates", False))
 
 
-def _share_of_the_grid(place: int, probed: bool) -> list[RunConfig]:
+def _share_of_the_grid(place: int, turns: int, others: int) -> list[RunConfig]:
     """The whole grid where it is asked for; else every question takes its turn of it, so that each setting is tried."""
     if WHOLE:
         return [*GRID, *OTHERS]
-    # Grading the whole probe takes the gaps away, so fewer settings prove as much.
-    turns, others = (24, 2) if probed else (18, 3)
     return [*GRID[place % turns :: turns], *OTHERS[place % others :: others]]
 
 
