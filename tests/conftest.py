@@ -113,6 +113,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """What is garbage now is reported once; pytest would search everything that is left five times over."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def neo4j_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Neo4jGraphs]]:
     """The stores of a real server; the test is left out where none can run, unless everything must."""

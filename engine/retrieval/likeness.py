@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
+from itertools import chain
 from types import MappingProxyType
 
 SHINGLE = 5
@@ -35,17 +36,16 @@ def repeated_shares(texts: tuple[str, ...]) -> Shares:
     Remembered: a what-if asks it of the same passages at every move of a slider.
     """
     pieces = [shingles(text) for text in texts]
-    holders: dict[str, list[int]] = {}
-    for place, own in enumerate(pieces):
-        for piece in own:
-            holders.setdefault(piece, []).append(place)
+    held = Counter(chain.from_iterable(pieces))
+    shared = frozenset(piece for piece, count in held.items() if count > 1)
+    common = [own & shared for own in pieces]
     found: dict[tuple[int, int], float] = {}
     for place, own in enumerate(pieces):
-        common = Counter(other for piece in own for other in _others(holders[piece], place))
-        shares = {(place, other): count / len(own) for other, count in common.items()}
-        found.update({pair: share for pair, share in shares.items() if share >= LEAST_SHARE})
+        # Most texts have too little in common with all others together.
+        if len(common[place]) / len(own) < LEAST_SHARE:
+            continue
+        for other, theirs in enumerate(common):
+            share = len(common[place] & theirs) / len(own)
+            if other != place and share >= LEAST_SHARE:
+                found[place, other] = share
     return MappingProxyType(found)
-
-
-def _others(places: Sequence[int], place: int) -> Sequence[int]:
-    return [other for other in places if other != place] if len(places) > 1 else ()
