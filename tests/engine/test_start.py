@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from pages.parts.common.after_start import give_way
 
@@ -56,7 +60,8 @@ def test_the_app_is_served_by_the_process_that_was_started(tmp_path: Path) -> No
     assert said(script, WORKBENCH_PORT="8999", WORKBENCH_DATA_DIR=str(tmp_path)) == "True run 8999"
 
 
-def test_the_theme_of_plotly_is_made_for_the_first_chart_and_not_at_the_start() -> None:
+def test_charts_and_components_of_other_packages_are_not_looked_at_at_the_start(tmp_path: Path) -> None:
+    """The theme of Plotly is made for the first chart, and nothing reads what every package says of itself."""
     script = (
         "import sys\n"
         "from engine.cli.serve import import_streamlit\n"
@@ -66,78 +71,73 @@ def test_the_theme_of_plotly_is_made_for_the_first_chart_and_not_at_the_start() 
         "from components.common.i18n import words_for\n"
         "figure = timeline_figure((Span('retrieve', 'Retrieve', 'visit', 0, 1, 0, 'a', 'b'),), words_for('en'))\n"
         "from streamlit.elements.lib.streamlit_plotly_theme import CATEGORY_0\n"
-        "print(at_the_start, figure.layout.template.layout.colorway[0] == CATEGORY_0)"
-    )
-    assert said(script) == "False True"
-
-
-def test_the_start_does_not_read_what_every_installed_package_says_of_itself(tmp_path: Path) -> None:
-    script = (
+        "themed = figure.layout.template.layout.colorway[0] == CATEGORY_0\n"
         "import importlib.metadata as metadata\n"
         "import app\n"
         "from streamlit.components.v2.component_manager import BidiComponentManager\n"
         "asked = []\n"
         "metadata.distributions = lambda: asked.append(1) or []\n"
         "BidiComponentManager().discover_and_register_components(start_file_watching=False)\n"
-        "print(asked)"
+        "print(at_the_start, themed, asked)"
     )
-    assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == "[]"
+    assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == "False True []"
 
 
-def test_after_the_start_pages_have_their_imports_and_garbage_is_collected_again(tmp_path: Path) -> None:
-    script = (
-        "import ast, gc, sys\n"
-        "from pathlib import Path\n"
-        "from engine.engine import Engine\n"
-        "from engine.settings import Settings\n"
-        "from pages.parts.common.after_start import finish_start\n"
-        "gc.disable()\n"
-        "with Engine.open(Settings.load()) as engine:\n"
-        "    finish_start(engine)\n"
-        "    ready = engine.ready\n"
-        "import inspect\n"
-        "from components.picture.layout import layout_of\n"
-        "from engine.model.values.record import record_adapter\n"
-        "from engine.records import codec\n"
-        "kept = [call.cache_info().currsize for call in (layout_of, codec._events, record_adapter)]\n"
-        "looked = len(inspect.modulesbyfile) > 900\n"
-        "later = {'streamlit.emojis', 'rjieba', 'PIL.Image'} - set(sys.modules)\n"
-        "names = ['_shell', 'workbench', 'runs', 'tune', 'knowledge', 'system']\n"
-        "scripts = [ast.parse(Path('pages', name + '.py').read_text()) for name in names]\n"
-        "wanted = {line.module for script in scripts for line in script.body if isinstance(line, ast.ImportFrom)}\n"
-        "later |= wanted - set(sys.modules)\n"
-        "print(ready, gc.isenabled(), gc.get_freeze_count() > 0, later, kept, looked)"
+STARTED = """
+import ast, gc, json, sys
+from pathlib import Path
+from engine.engine import Engine
+from engine.settings import Settings
+from engine.workflows import compiled
+from pages.parts.common.after_start import finish_start
+
+gc.disable()
+with Engine.open(Settings.load()) as engine:
+    before = engine.loading, engine.ready
+    engine.wait_until_ready()
+    first = before, engine.loading, engine.ready, compiled.cache_info().currsize
+    passages = [item.passages for item in engine.collections()]
+    segmented = "rjieba" in sys.modules
+    finish_start(engine)
+    ready = engine.ready
+import inspect
+from components.picture.layout import layout_of
+from engine.model.values.record import record_adapter
+from engine.records import codec
+
+kept = [call.cache_info().currsize for call in (layout_of, codec._events, record_adapter)]
+looked = len(inspect.modulesbyfile) > 900
+later = {"streamlit.emojis", "rjieba", "PIL.Image"} - set(sys.modules)
+names = ["_shell", "workbench", "runs", "tune", "knowledge", "system"]
+scripts = [ast.parse(Path("pages", name + ".py").read_text()) for name in names]
+wanted = {line.module for script in scripts for line in script.body if isinstance(line, ast.ImportFrom)}
+later |= wanted - set(sys.modules)
+finished = ready, gc.isenabled(), gc.get_freeze_count() > 0, sorted(later), kept, looked
+print(json.dumps({"first": first, "samples": (passages, segmented), "finished": finished}))
+"""
+"""A first start up to where questions are answered, and then what follows it."""
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    folder = str(tmp_path_factory.mktemp("started"))
+    found: dict[str, list[Any]] = json.loads(
+        said(STARTED, WORKBENCH_DATA_DIR=folder, WORKBENCH_OLLAMA_URL="http://127.0.0.1:1")
     )
-    found = said(script, WORKBENCH_DATA_DIR=str(tmp_path), WORKBENCH_OLLAMA_URL="http://127.0.0.1:1")
-    assert found == "True True True set() [3, 1, 1] True"
+    return found
 
 
-def test_a_first_start_segments_nothing(tmp_path: Path) -> None:
+def test_what_the_first_question_needs_is_loaded_when_the_start_says_so(started: dict[str, list[Any]]) -> None:
+    assert started["first"] == [[["knowledge_base", "workflow"], False], [], True, 1]
+
+
+def test_a_first_start_segments_nothing(started: dict[str, list[Any]]) -> None:
     """The samples are copied: neither their words nor those of their graph are looked up in a dictionary."""
-    script = (
-        "import sys\n"
-        "from engine.engine import Engine\n"
-        "from engine.settings import Settings\n"
-        "with Engine.open(Settings.load()) as engine:\n"
-        "    engine.wait_until_ready()\n"
-        "    passages = [item.passages for item in engine.collections()]\n"
-        "print(passages, 'rjieba' in sys.modules)"
-    )
-    assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == "[252] False"
+    assert started["samples"] == [[252], False]
 
 
-def test_what_the_first_question_needs_is_loaded_when_the_start_says_so(tmp_path: Path) -> None:
-    script = (
-        "from engine.engine import Engine\n"
-        "from engine.settings import Settings\n"
-        "from engine.workflows import compiled\n"
-        "with Engine.open(Settings.load()) as engine:\n"
-        "    before = engine.loading, engine.ready\n"
-        "    engine.wait_until_ready()\n"
-        "    print(before, engine.loading, engine.ready, compiled.cache_info().currsize)"
-    )
-    expected = "(('knowledge_base', 'workflow'), False) () True 1"
-    assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == expected
+def test_after_the_start_pages_have_their_imports_and_garbage_is_collected_again(started: dict[str, list[Any]]) -> None:
+    assert started["finished"] == [True, True, True, [], [3, 1, 1], True]
 
 
 class Busy:

@@ -27,7 +27,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for part in _PARTS:
         source = ROOT / part
         if source.is_dir():
-            shutil.copytree(source, root / part, ignore=shutil.ignore_patterns("__pycache__", "*.png", "node_modules"))
+            # With what is compiled already, but not what another process is just writing.
+            shutil.copytree(source, root / part, ignore=shutil.ignore_patterns("*.pyc.*", "*.png", "node_modules"))
         else:
             shutil.copy(source, root / part)
     for blocks in recipes().values():
