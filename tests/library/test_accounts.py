@@ -15,8 +15,15 @@ from engine.model.values import Account, SourceNote
 
 ENGINE = Path(__file__).parents[2] / "engine"
 READERS = sorted([*(ENGINE / "knowledge" / "loaders").glob("*.py"), *(ENGINE / "attachments").glob("*.py")])
+READERS += [ENGINE / "knowledge" / name for name in ("load.py", "scans.py")]
 EN, ZH = words_for("en"), words_for("zh")
 HIDDEN_SHEETS = SourceNote("sheets_hidden", {"count": "1", "sheets": "密"})
+
+
+_SAID_TO_BE_LOST = re.compile(
+    r"[a-z]+(_[a-z]+)*_(hidden|filtered|unreadable|unread|not_read|cut|beyond|empty|broken|unused|without_text|garbled|missing|not_shown|without_value)"
+)
+"""Codes that are listed in a table, and become notes in a loop."""
 
 
 def codes_in(file: Path) -> Iterator[str]:
@@ -26,6 +33,11 @@ def codes_in(file: Path) -> Iterator[str]:
             yield from _texts(place.args[0])
         elif isinstance(place, ast.Subscript) and _name(place.value).lstrip("_") in ("lost", "left_out"):
             yield from _texts(place.slice)
+        elif isinstance(place, ast.Constant) and isinstance(place.value, str):
+            if _SAID_TO_BE_LOST.fullmatch(place.value):
+                yield re.escape(place.value)
+        elif isinstance(place, ast.keyword) and place.arg and _SAID_TO_BE_LOST.fullmatch(place.arg):
+            yield re.escape(place.arg)
 
 
 def parts_in(file: Path) -> Iterator[str]:
