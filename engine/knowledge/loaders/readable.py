@@ -229,6 +229,7 @@ class _Reader:
         return "\n".join(text for _, text in self._walked(elements, str, in_cell))
 
     def _walked(self, elements: Elements, said: Callable[[str], str], in_cell: bool = False) -> list[tuple[int, str]]:
+        self._left["comments"] += elements.comments
         walk = Walk(hidden=self._hidden, numbered=True, said=said)
         if in_cell:
             return [(0, walk.cell_text(elements.whole()))]

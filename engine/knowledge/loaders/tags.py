@@ -76,6 +76,8 @@ class Elements:
         self._root = etree.Element("div", line=str(line))
         self._open: list[Any] = [self._root]
         self._words: list[str] = []
+        self.comments = 0
+        """Comments that say something, which are left out."""
         self._before: Any = None
         """The element that ended last where the next words stand."""
         self._closed = closed
@@ -104,6 +106,7 @@ class Elements:
             if text.startswith("<!--", start):
                 # One that is never closed hides nothing.
                 place = text.find("-->", start) + 3 if start < last_comment else start + 4
+                self.comments += any(map(str.isalnum, text[start:place]))
                 self.words("\n" * text.count("\n", start, place))
                 continue
             end = _end(text, start)

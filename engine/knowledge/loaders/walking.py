@@ -58,6 +58,7 @@ _CODES = {
     "around": "page_frame",
     "embedded": "embedded_not_read",
     "pictures": "pictures_not_read",
+    "comments": "comments",
 }
 
 
@@ -136,6 +137,8 @@ class Walk:
         if self._numbered:
             self._at = int(element.get("line") or self._at)
         if tag in _NO_WORDS:
+            if tag == "script" and "math/tex" in (element.get("type") or ""):
+                self._equation(element)
             return True
         if tag in _EMBEDDED:
             self.left["embedded"] += 1
@@ -242,7 +245,7 @@ class Walk:
             self._line[start:] = [mark(words)]
 
     def _equation(self, element: Any) -> bool:
-        words = equation(element)
+        words = equation(element) if element.tag == "math" else (element.text or "").strip()
         self.read["equations"] += bool(words)
         self._line.append(f"{APART}{words}{APART}")
         return True
@@ -377,7 +380,10 @@ class Walk:
                 rows.append([])
                 for cell in cells:
                     wide = _ALL if alone else _reach(cell, "colspan", _ALL)
-                    rows[-1].append(Span(self.cell_text(cell), _reach(cell, "rowspan", down) if not alone else 1, wide))
+                    mark = _mark(cell) or _mark(line) or str
+                    rows[-1].append(
+                        Span(mark(self.cell_text(cell)), _reach(cell, "rowspan", down) if not alone else 1, wide)
+                    )
                 if names and not alone:
                     marked = marked or bool(names == len(cells) or (cells[0].tag == "th" and rows[-1][0].text))
                 if cells and (names == len(cells) > 1 or group.tag == "thead"):

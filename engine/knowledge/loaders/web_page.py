@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _HEAD = 4096
+_COMMENT = re.compile(r"<!--(?![\[<])[^\w>]{0,200}\w")
+"""One that says something, and is none of the conditions that old browsers read."""
 _SHARE_OF_MAIN = 0.4
 
 
@@ -33,6 +35,7 @@ def load_html(name: str, data: bytes, hidden: bool = False) -> Contents:
     many_titles = len(root.xpath("//h1")) > 1
     for framed, shown in ((True, hidden), (False, hidden), (False, True)):
         walk = Walk(framed=framed, hidden=shown)
+        walk.left["comments"] = len(_COMMENT.findall(decoded.text))
         walk.page(_main(root) if framed else root, many_titles)
         sections = walk.outline.sections()
         if sections:

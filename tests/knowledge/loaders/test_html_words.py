@@ -72,6 +72,20 @@ PAGES: list[tuple[str, str, Notes, Read]] = [
         {},
         {"paragraphs": 3},
     ),
+    (
+        f"<table>{_ROWS}<tr><td style='text-decoration: line-through'>5<td>oral"
+        "<tr style='vertical-align:top'><td>7<td>x</table>",
+        "- Dose: ~~5~~; Way: oral\n- Dose: 7; Way: x",
+        {},
+        {"tables": 1},
+    ),
+    (
+        "<p>So <script type='math/tex'>a^2</script><span class=katex><span><math><mi>b</mi></math></span>"
+        "<span aria-hidden=true>b</span></span><!-- a remark --><!-- --> <svg><title>t</title><text>in</text></svg>",
+        "So a^2 b\n\nin",
+        {"comments": "1"},
+        {"equations": 2, "paragraphs": 2},
+    ),
     ("<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>で", "東京で", {}, {"paragraphs": 1}),
     (
         "<p><math><mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac></math>, "
@@ -185,6 +199,7 @@ MARKDOWN: list[tuple[str, str, Notes, Read]] = [
         {"pictures": 1, "paragraphs": 1},
     ),
     ("[**b**](https://x.org) and [<img src=x alt=i>](y.md)", "b and i", {}, {"paragraphs": 1, "pictures": 1}),
+    ("a <!-- one --> b\n\n<!--\ntwo\n\nthree\n-->\n\nc", "a b\n\nc", {"comments": "2"}, {"paragraphs": 2}),
     ("<Tabs>\n<Tab>One</Tab><Tab>Two</Tab>\n</Tabs>", "One Two", {}, {"paragraphs": 1}),
 ]
 
