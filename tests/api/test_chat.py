@@ -284,7 +284,6 @@ def test_what_was_sent_before_a_failure_stays_and_the_error_follows(tmp_path: Pa
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"n": 2}, "n"),
     ({"logprobs": True}, "logprobs"),
-    ({"stop": ["\n"]}, "stop"),
     ({"response_format": {"type": "json_object"}}, "response_format"),
     ({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "f"}}]}, "tool_choice"),
     ({"functions": [{"name": "f"}]}, "functions"),
@@ -313,6 +312,17 @@ def test_parameters_that_the_settings_decide_are_left_out(shared: tuple[OpenAI, 
     harmless = {"temperature": 1.9, "max_tokens": 3, "seed": 1, "top_p": 0.1, "n": 1, "stop": [], "user": "u"}
     found = ask(client, extra_body={**harmless, "tools": tools, "tool_choice": "auto", "chat_id": "c", "store": True})
     assert run_of(engine, found).config == RunConfig()
+
+
+@pytest.mark.parametrize("stop", ["\n", ["Observation:", "."], "</s>"], ids=repr)
+@pytest.mark.parametrize("stream", [False, True])
+def test_where_to_stop_is_ignored_with_a_note(shared: tuple[OpenAI, Engine], stop: object, stream: bool) -> None:
+    """CH-05: clients send it with every request, and the answer that was checked is the answer."""
+    client, engine = shared
+    found = ask(client, stream=stream, stop=stop)
+    last = list(found)[-1] if stream else found
+    assert last.workbench["ignored"] == ["stop"]
+    assert engine.record(last.workbench["run"]).outcome == "answered"
 
 
 BAD: list[tuple[Any, int, str | None]] = [

@@ -69,7 +69,7 @@ def _add_chat(api: FastAPI, get_engine: GetEngine, heartbeat_s: float, base: str
             run_id = await while_connected(request, begun(engine, body, config))
         asked_usage = body.stream_options is not None and body.stream_options.include_usage
         link = _link(engine, request, base, run_id)
-        reply = Reply(body.model, link, body.workbench.footnotes, asked_usage)
+        reply = Reply(body.model, link, body.workbench.footnotes, asked_usage, body.ignored)
         if body.stream:
             return StreamingResponse(chunks(engine, run_id, reply, heartbeat_s), **STREAM)
         record, kept = await while_connected(request, finished(engine, run_id))

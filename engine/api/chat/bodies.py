@@ -77,6 +77,11 @@ class ChatRequest(_Read):
             if name in sent and not harmless(sent[name]):
                 raise ChatRefused.parameter(field=name)
 
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Parameters that would shorten the answer, and do not: what was checked and recorded is what is sent."""
+        return ("stop",) if (self.model_extra or {}).get("stop") else ()
+
 
 def _nothing(value: Any) -> bool:
     return not value
@@ -90,7 +95,6 @@ _MEANINGFUL: Mapping[str, Callable[[Any], bool]] = {
     "n": lambda value: value in (None, 1),
     "logprobs": _nothing,
     "top_logprobs": _nothing,
-    "stop": _nothing,
     "response_format": _plain_text,
     "audio": _nothing,
     "modalities": lambda value: value in (None, ["text"]),

@@ -21,6 +21,8 @@ class Reply:
     footnotes: bool = True
     usage: bool = False
     """Whether a stream is to end with the tokens that were used."""
+    ignored: tuple[str, ...] = ()
+    """Parameters of the request that would have shortened the answer."""
 
 
 def completion(record: RunRecord, reply: Reply) -> dict[str, Any]:
@@ -62,6 +64,7 @@ def about(record: RunRecord, reply: Reply) -> dict[str, Any]:
         "passed": len(context.passages) if context and context.verified else 0,
         "calls": counted([*record.model_calls, *(record.chat.calls if record.chat else ())]).done,
         "warnings": [item.said() for item in record.warnings],
+        "ignored": list(reply.ignored),
     }
 
 
