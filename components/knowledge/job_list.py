@@ -13,7 +13,7 @@ from components.common.phrases import fault_text
 from components.common.spreadsheet import table_csv
 from components.knowledge.draw import draw_knowledge
 from components.labels.knowledge import JOB_KINDS, JOB_STATES
-from engine.library.accounts import note_text
+from engine.library.accounts import counts_left_out, note_text
 from engine.library.values import JobState, JobStatus
 from engine.messages import N_, NC_
 from engine.model.values import EXPECTED, Fault
@@ -209,7 +209,7 @@ def _counts(job: JobStatus, words: Words) -> list[Node]:
         ("pass", "✓", "added", len(job.added)),
         ("pass", "↻", "replaced", len(job.replaced)),
         ("grey", "=", "skipped", len(job.skipped)),
-        ("warn", "✗", "failed", len(job.failed)),
+        ("warn", "✗", "failed", sum(not counts_left_out(fault) for _, fault in job.failed)),
     )
     chips = [chip(look, f"{sign} {words(_COUNT[name], n=n)}") for look, sign, name, n in named if n]
     if job.unreadable:

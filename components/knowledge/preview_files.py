@@ -13,7 +13,7 @@ from components.common.phrases import fault_text
 from components.knowledge.draw import draw_knowledge
 from components.knowledge.source_list import account_nodes
 from components.labels.runs import SOURCE_KIND_NAMES
-from engine.errors import SourcePassedOver
+from engine.library.accounts import counts_left_out
 from engine.library.values import Preview, PreviewedSource
 from engine.messages import N_
 from engine.model.values import Fault
@@ -25,8 +25,8 @@ _STATES = {
     "recorded": N_("there already; its reading is recorded"),
 }
 
-FileState = Literal["new", "replaces", "same", "failed"]
-FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed")
+FileState = Literal["new", "replaces", "same", "failed", "left_out"]
+FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed", "left_out")
 
 NOTED = 3
 """Notes of one file that its row has room for; all stand where the file is open."""
@@ -36,6 +36,7 @@ _LOOKS: dict[FileState, tuple[str, str]] = {
     "replaces": ("pass", "↻"),
     "same": ("grey", "="),
     "failed": ("warn", "✗"),
+    "left_out": ("grey", "–"),
 }
 
 
@@ -50,7 +51,7 @@ class PreviewedFile:
     @property
     def state(self) -> FileState:
         if self.source is None:
-            return "failed"
+            return "left_out" if self.fault is not None and counts_left_out(self.fault) else "failed"
         return "same" if self.source.same_as else "replaces" if self.source.replaces else "new"
 
 
@@ -65,7 +66,7 @@ def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
     used = [item for item in preview.sources if not item.same_as]
     tokens = sum(sum(item.tokens) for item in used)
     mean = tokens // preview.passages if preview.passages else 0
-    unusable = [fault for _, fault in preview.failed if not _is_count(fault)]
+    unusable = [fault for _, fault in preview.failed if not counts_left_out(fault)]
     files = len(preview.sources) + len(unusable)
     time, note = words("unknown"), N_("this model was not timed here yet")
     if not used:
@@ -154,16 +155,10 @@ def _facts(source: PreviewedSource, words: Words) -> str:
 
 def _failed_row(item: PreviewedFile, words: Words) -> Node:
     """A file that cannot be used: what is wrong with it and what helps, where the others have their figures."""
-    look, sign, said = (*_LOOKS["failed"], N_("cannot be used"))
+    look, sign = _LOOKS[item.state]
+    said = N_("left out") if item.state == "left_out" else N_("cannot be used")
     fact, remedy = fault_text(item.fault, words) if item.fault is not None else ("", "")
-    if item.fault is not None and _is_count(item.fault):
-        look, sign, said = "grey", "–", N_("left out")
     why = node("div", "why small", node("strong", "", fact), " ", remedy)
     named = node("div", "name", node("span", "title", item.name), why)
     state = chip(look, f"{sign} {words(said)}", item.fault.code if item.fault else "")
     return node("div", "line failed", named, node("div", "state", state))
-
-
-def _is_count(fault: Fault) -> bool:
-    """Whether it counts what a folder or an archive holds besides files to ingest."""
-    return fault.code == SourcePassedOver.code and "count" in fault.params

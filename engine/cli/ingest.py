@@ -16,17 +16,17 @@ from rich.progress import Progress
 from engine.cli.graph import GraphsHere, build_graph, follow
 from engine.cli.jobs import app_with_the_store, bar_on, job_over
 from engine.cli.sources import print_account
-from engine.errors import AppRefused, SourcePassedOver, SourceTooLarge, WorkbenchError
+from engine.errors import AppRefused, SourceTooLarge, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
 from engine.knowledge.loaders.kinds import KINDS
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.preview import preview
 from engine.knowledge.rates import rate_of, usual_rate
-from engine.library.accounts import English, note_text
+from engine.library.accounts import English, counts_left_out, note_text
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.model.config import RoleModel
-from engine.model.values import SourceNote
+from engine.model.values import Fault, SourceNote
 from engine.roles import SourceInfo
 from engine.running.running_app import RunningApp
 from engine.settings import Settings
@@ -84,9 +84,9 @@ def _ingest(options: argparse.Namespace) -> int:
     items = [replace(item, hidden=options.hidden) for item in found]
     console = Console(stderr=True, soft_wrap=True)
     for path, error in missing:
-        sign = "[yellow]–[/]" if _is_count(error) else "[red]✗[/]"
+        sign = "[yellow]–[/]" if counts_left_out(Fault.of(error)) else "[red]✗[/]"
         console.print(f"{sign} {escape(str(path))}: {escape(error.fact)}")
-    unusable = [error for _, error in missing if not _is_count(error)]
+    unusable = [error for _, error in missing if not counts_left_out(Fault.of(error))]
     if not items:
         console.print(f"Nothing to ingest: no file that can be read was found. What can be read: {KINDS}.")
         return _FAILED
@@ -115,11 +115,6 @@ def _ingest(options: argparse.Namespace) -> int:
             console.print("The same command then continues where it was.")
             return print_report(report, console) or _FAILED
     return print_report(report, console) or (_FAILED if unusable else read)
-
-
-def _is_count(error: WorkbenchError) -> bool:
-    """Whether it counts what a folder or an archive holds besides files to ingest."""
-    return isinstance(error, SourcePassedOver) and "count" in error.params
 
 
 def _chunks(options: argparse.Namespace) -> ChunkOptions:

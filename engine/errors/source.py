@@ -41,23 +41,23 @@ class SourcePassedOver(SourceError):
         N_("Save its content as a file, or leave it."),
     )
     hidden = Message(
-        N_("{count} hidden files and folders in {name!r} were left out: {files}."),
+        N_("Hidden files and folders in {name!r} were left out ({count}): {files}."),
         N_("To ingest one of them, name it by its own path."),
     )
     made = Message(
-        N_("{count} files and folders in {name!r} that programs made were left out: {files}."),
+        N_("Files and folders in {name!r} that programs made were left out ({count}): {files}."),
         N_("To ingest one of them, name it by its own path."),
     )
     secret = Message(
-        N_("{count} files in {name!r} that may hold keys or passwords were left out: {files}."),
+        N_("Files in {name!r} that may hold keys or passwords were left out ({count}): {files}."),
         N_("To ingest one of them, name it by its own path."),
     )
     picture = Message(
-        N_("{count} pictures in {name!r} were left out: {files}."),
+        N_("Pictures in {name!r} were left out ({count}): {files}."),
         N_("To have the text in one of them read, name it by its own path."),
     )
     no_text = Message(
-        N_("{count} files in {name!r} hold no text and were left out: {files}."),
+        N_("Files in {name!r} that hold no text were left out ({count}): {files}."),
         N_("Save what they say as one of these: {kinds}."),
     )
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Protocol
 
+from engine.errors import SourcePassedOver
 from engine.messages import CONTEXT_END, N_, NN_
-from engine.model.values import EXPECTED, Account, SourceNote
+from engine.model.values import EXPECTED, Account, Fault, SourceNote
 
 NOTES: Mapping[str, str | tuple[str, str]] = {
     "encoding": N_("read as {encoding}, which is a guess"),
@@ -224,6 +225,11 @@ class English:
 
     def count(self, one: str, many: str, number: int, /, **params: object) -> str:
         return (one if number == 1 else many).format(n=number, **params)
+
+
+def counts_left_out(fault: Fault) -> bool:
+    """Whether it counts what a folder or an archive holds besides files to ingest, and is no failure."""
+    return fault.code == SourcePassedOver.code and "count" in fault.params
 
 
 def note_text(note: SourceNote, words: Speaks) -> str:

@@ -8,10 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted, SourceError, SourceUnsupported
+from components.knowledge.preview_files import PreviewedFile
+from engine.cli.main import main
+from engine.errors import (
+    SourceBomb,
+    SourceDamaged,
+    SourceEncrypted,
+    SourceError,
+    SourcePassedOver,
+    SourceUnsupported,
+)
 from engine.knowledge import archives
 from engine.knowledge.ingest import read_document
 from engine.knowledge.items import IngestItem, items_of, with_members
+from engine.model.values import Fault
 
 BINARY = b"\x00\x01\x02\x03"
 FILES = {
@@ -41,13 +51,13 @@ FILES = {
 }
 TAKEN = ["README", "docs/a.rst", "letter.doc", "src/tool.py"]
 LEFT_OUT = {
-    "hidden": "3 hidden files and folders in {name!r} were left out: .env, .git, ~$letter.docx.",
-    "made": "5 files and folders in {name!r} that programs made were left out: app.min.js, lib/site-packages, "
+    "hidden": "Hidden files and folders in {name!r} were left out (3): .env, .git, ~$letter.docx.",
+    "made": "Files and folders in {name!r} that programs made were left out (5): app.min.js, lib/site-packages, "
     "node_modules, package-lock.json, venv.",
-    "secret": "4 files in {name!r} that may hold keys or passwords were left out: credentials.json, id_rsa, notes, "
+    "secret": "Files in {name!r} that may hold keys or passwords were left out (4): credentials.json, id_rsa, notes, "
     "server.pem.",
-    "picture": "2 pictures in {name!r} were left out: 1 .png, 1 .svg.",
-    "no_text": "3 files in {name!r} hold no text and were left out: 2 .woff2, 1 .bin.",
+    "picture": "Pictures in {name!r} were left out (2): 1 .png, 1 .svg.",
+    "no_text": "Files in {name!r} that hold no text were left out (3): 2 .woff2, 1 .bin.",
 }
 
 
@@ -140,3 +150,14 @@ def test_a_file_in_an_archive_that_is_locked_or_broken_hurts_no_other() -> None:
     items, failed = with_members([IngestItem("a.zip", data=bytes(data))])
     assert not failed
     assert [_text(item) for item in items] == [SourceEncrypted.code, SourceDamaged.code, "fine"]
+
+
+def test_what_is_left_out_of_a_folder_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = Fault.of(SourcePassedOver.picture(name="docs", count=2, files="2 .png"))
+    other = Fault.of(SourcePassedOver.link(link="a.md"))
+    assert [PreviewedFile("x", fault=fault).state for fault in (counted, other)] == ["left_out", "failed"]
+    (tmp_path / ".env").write_text("A=1", encoding="utf-8")
+    assert main(["ingest", str(tmp_path), "--collection", "none"]) == 1
+    shown = capsys.readouterr().err
+    assert f"– {tmp_path.name}: Hidden files and folders in" in shown
+    assert "What can be read: PDF, Word" in shown

@@ -32,6 +32,7 @@ _STATE = {
     "replaces": N_("Replaces {n}"),
     "same": N_("Already there {n}"),
     "failed": N_("Cannot be used {n}"),
+    "left_out": N_("Left out {n}"),
 }
 
 _WATCH_S = 0.4
