@@ -155,7 +155,9 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
         "{count} chapter cannot be read and was left out ({names})",
         "{count} chapters cannot be read and were left out ({names})",
     ),
-    "mails_cut": N_("only the first {kept} mails are used"),
+    "mails_cut": NN_(
+        "{count} mail after the first {kept} was left out", "{count} mails after the first {kept} were left out"
+    ),
     "mails_unreadable": NN_(
         "{count} mail cannot be read and was left out ({names})",
         "{count} mails cannot be read and were left out ({names})",

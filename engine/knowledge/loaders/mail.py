@@ -41,7 +41,7 @@ def load_mails(name: str, data: bytes, hidden: bool = False) -> Contents:
     for found, end in zip(between[:MOST_MAILS], ends, strict=False):
         reading.mail(re.sub(rb"(?m)^>(>*From )", rb"\1", data[found.end() : end]), (), titled=True)
     if len(between) > MOST_MAILS:
-        reading.notes.append(note("mails_cut", kept=MOST_MAILS))
+        reading.notes.append(note("mails_cut", count=len(between) - MOST_MAILS, kept=MOST_MAILS))
     return reading.contents("")
 
 

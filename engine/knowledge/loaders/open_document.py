@@ -100,7 +100,7 @@ class _Reading:
         self.read: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self._hidden_sheets, self._empty_sheets, self._hidden_slides = list[str](), list[str](), list[str]()
-        self._cut = False
+        self._cut = 0
         self._numbers: dict[str, dict[int, int]] = {}
         """Of each list style: how far each of its levels has counted."""
         self._allowance = allowance
@@ -126,7 +126,7 @@ class _Reading:
             if named:
                 counted.append(note(code, count=len(named), **{key: ", ".join(named)[:200]}))
         if self._cut:
-            counted.append(note("rows_cut", kept=MOST_ROWS))
+            counted.append(note("rows_cut", count=self._cut, kept=MOST_ROWS))
         return tuple(sorted(counted, key=lambda item: item.code))
 
     def sections(self, body: Any) -> tuple[Section, ...]:
@@ -287,7 +287,7 @@ class _Reading:
                 continue
             for _ in range(min(many, left)):
                 yield row.getparent().tag == f"{_TABLE}table-header-rows", cells
-            self._cut = self._cut or many > left
+            self._cut += max(0, many - left)
             left -= min(many, left)
 
     def _hidden_columns(self, table: Any) -> set[int]:

@@ -25,7 +25,7 @@ from engine.errors import (
     SourceUnsupported,
 )
 from engine.knowledge.load import load_bytes
-from engine.knowledge.loaders import mail
+from engine.knowledge.loaders import mail, open_document
 from engine.knowledge.loaders.contents import Contents, merged, note
 from engine.knowledge.loaders.kinds import loader_of
 from tests.attachments.pages import NOTE_EN, image, likeness
@@ -575,6 +575,18 @@ def test_a_cell_repeated_without_end_and_a_row_are_cut() -> None:
     many = row(cell("x", number_columns_repeated="999999999"), attributes=' table:number-rows-repeated="3"')
     (section,) = here("a.ods", opened("spreadsheet", f'<table:table table:name="S">{many}</table:table>')).sections
     assert section.text.count("x") == 3 * 1000
+
+
+def test_rows_and_mails_after_the_most_that_are_taken_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_document, "MOST_ROWS", 3)
+    rows = row(cell("a"), cell("1")) + row(cell("b"), cell("2"), attributes=' table:number-rows-repeated="9"')
+    found = here("a.ods", opened("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
+    assert found.sections[0].text == "| a | 1 |\n| b | 2 |\n| b | 2 |"
+    assert [(item.code, item.params) for item in found.notes] == [("rows_cut", {"count": "7", "kept": "3"})]
+    monkeypatch.setattr(mail, "MOST_MAILS", 1)
+    assert [(item.code, item.params) for item in here("a.mbox", MBOX).notes] == [
+        ("mails_cut", {"count": "1", "kept": "1"})
+    ]
 
 
 def test_a_file_of_several_kinds_at_once_has_its_notes_added_up() -> None:
