@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -18,14 +19,21 @@ _VIEWS = {"compare": "runs", "side_by_side": "runs", "present": "runs", "memory"
 _NAMED = {"side_by_side": "loops"}
 
 
-def opened(page: str = "", language: str = "en", **query: str) -> AppTest:
-    """The page, or its view of this name, as it stands after its first run, under an address with these parameters."""
+def opened(
+    page: str = "", language: str = "en", state: Mapping[str, Any] = MappingProxyType({}), **query: str
+) -> AppTest:
+    """The page, or its view of this name, as it stands after its first run, under an address with these parameters.
+
+    ``state``: what earlier runs of the session left.
+    """
     app = AppTest.from_file(str(SHELL), default_timeout=_PATIENCE_S)
     app.query_params["lang"] = language
     if page in _VIEWS:
         query["view"] = _NAMED.get(page, page)
     for name, value in query.items():
         app.query_params[name] = value
+    for name, left in state.items():
+        app.session_state[name] = left
     if page:
         app.switch_page(f"{_VIEWS.get(page, page)}.py")
     app.run()

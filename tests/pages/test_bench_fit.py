@@ -40,13 +40,7 @@ def gathered(engine: Engine) -> Engine:
 
 
 def bench(name: str, language: str = "en") -> AppTest:
-    app = opened(language=language)
-    app.session_state["query_set"] = name
-    app.switch_page("tune.py").run()
-    app.session_state["tune_tabs"] = words_for(language)("Grader bench")
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    return opened("tune", language, {"query_set": name, "tune_tabs": words_for(language)("Grader bench")})
 
 
 def pressed(app: AppTest, name: str) -> AppTest:

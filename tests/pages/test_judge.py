@@ -33,13 +33,8 @@ def gathered(engine: Engine) -> Engine:
 def judging(language: str, judge: str | None = None) -> AppTest:
     """The tab as ``judge``; None where the name was emptied."""
     words = words_for("zh" if language == "zh" else "en")
-    app = opened(language=language)
-    app.session_state["query_set"] = SET
-    app.session_state["tune_tabs"] = words(NC_("tab", "Judge"))
-    app.session_state["tune_desk_judge"] = judge
-    app.switch_page("tune.py").run()
-    assert not app.exception, app.exception
-    return app
+    state = {"query_set": SET, "tune_tabs": words(NC_("tab", "Judge")), "tune_desk_judge": judge}
+    return opened("tune", language, state)
 
 
 def said(engine: Engine) -> list[tuple[str, bool, str, str]]:
@@ -122,10 +117,7 @@ def test_the_only_judge_of_a_machine_is_named_already(
 ) -> None:
     monkeypatch.setattr(type(gathered.judging), "judges", lambda _: judges)
     monkeypatch.setattr(gathered, "settings", gathered.settings.model_copy(update={"host": host}))
-    app = opened()
-    app.session_state["query_set"] = SET
-    app.session_state["tune_tabs"] = "Judge"
-    app.switch_page("tune.py").run()
+    app = opened("tune", state={"query_set": SET, "tune_tabs": "Judge"})
     assert app.selectbox(key="tune_desk_judge").value == prefilled
 
 

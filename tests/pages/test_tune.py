@@ -59,11 +59,7 @@ def gathered(engine: Engine) -> Engine:
 
 
 def tune(language: str = "en", name: str = SET) -> AppTest:
-    app = opened(language=language, gate="pass_rate")
-    app.session_state["query_set"] = name
-    app.switch_page("tune.py").run()
-    assert not app.exception, app.exception
-    return app
+    return opened("tune", language, {"query_set": name}, gate="pass_rate")
 
 
 def runs(engine: Engine) -> list[str]:
