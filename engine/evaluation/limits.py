@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from engine.workflows import workflow
 _MEASURED = ("search", "grading", "rewrite", "generation")
 """Steps of which a run may have measured the time; nothing limits that of any other."""
 _FREE = CostModel(search=Cost())
+THRESHOLDS = ("similarity_threshold", "grade_pass_threshold", "min_confidence", "min_relevant")
+"""Settings that choose among the ways of a run and make none of them longer: most of what a sweep tries."""
+_limiting = attrgetter(*(item.name for item in fields(RunConfig) if item.name not in THRESHOLDS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +38,18 @@ class Limits:
 
 def limits_of(evidence: Evidence, configs: Sequence[RunConfig]) -> Limits:
     """The longest runs of the gathered questions under each of the settings."""
+    places: dict[object, int] = {}
+    shares: list[RunConfig] = []
+    place = []
+    for config in configs:
+        place.append(places.setdefault(_limiting(config), len(shares)))
+        if place[-1] == len(shares):
+            shares.append(config)
+    found = _limits_of(evidence, shares)
+    return Limits(found.rounds[place], found.calls[place], found.built_in_calls[place], found.seconds[:, place])
+
+
+def _limits_of(evidence: Evidence, configs: Sequence[RunConfig]) -> Limits:
     rounds = np.array([workflow(config.workflow).rounds(config) for config in configs], dtype=np.float64)
     if not evidence.gathered:
         endless = np.full(len(configs), np.inf)
