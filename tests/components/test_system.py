@@ -24,7 +24,8 @@ from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, SPEED, FakeHost,
 EN, ZH = words_for("en"), words_for("zh")
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
 DETAILS: Mapping[PartName, dict[str, str]] = {
-    "knowledge": {"kind": "server", "address": "http://m", "version": "2.5", "collections": "1", "passages": "12000"},
+    "knowledge": {"kind": "server", "address": "http://m", "version": "2.5", "collections": "1", "passages": "12000"}
+    | {"sources": "40", "read_in_part": "3", "not_recorded": "0"},
     "connection": {"address": "http://m", "passages": "1", "model": "builtin"},
     "graphs": {"kind": "neo4j", "address": "bolt://n", "version": "5.26.0 community", "graphs": "2"},
     "records": {"path": "runs.db", "bytes": "2048", "runs": "1"},
@@ -53,7 +54,8 @@ def test_every_part_has_a_title_and_its_facts_in_words(part: PartName, language:
 def test_numbers_of_a_part_are_put_in_words() -> None:
     facts = part_facts(PartHealth("knowledge", "ok", DETAILS["knowledge"]), EN)
     assert facts[0] == "Milvus server 2.5"
-    assert {"1 collection", "12,000 passages"} <= set(facts)
+    assert {"1 collection", "40 sources", "3 sources read in part", "12,000 passages"} <= set(facts)
+    assert not any("record of what was left out" in fact for fact in facts)
     assert part_facts(PartHealth("faults", "ok", {"count": "0"}), EN) == ["none since the start"]
     assert part_facts(PartHealth("faults", "ok", {"count": "2"}), EN) == ["2 since the start, all over"]
 

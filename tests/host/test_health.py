@@ -49,6 +49,8 @@ def test_every_part_of_an_open_workbench_is_told_with_its_facts(engine: Engine) 
     knowledge = found["knowledge"].detail
     assert knowledge["kind"] == "embedded" and knowledge["version"].startswith("3.")
     assert int(knowledge["passages"]) > 200 and float(knowledge["opened_in_s"]) > 0
+    assert int(knowledge["sources"]) > 40
+    assert (knowledge["read_in_part"], knowledge["not_recorded"]) == ("0", "0")
     assert int(found["records"].detail["bytes"]) > 0
     assert 0 < int(found["disk"].detail["free"]) < int(found["disk"].detail["total"])
     assert (found["web_search"].health, found["provider"].health) == ("off", "off")
