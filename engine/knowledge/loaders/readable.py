@@ -16,6 +16,7 @@ from engine.knowledge.loaders.walking import KEPT, Walk
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 MOST_READ = 2_000_000
@@ -30,6 +31,7 @@ _ATTRIBUTES = re.compile(
 _ADDRESS = re.compile(r"[/.#:@]")
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\](?::[ \t]*)?")
 _FOOTNOTE_HEAD = re.compile(r" {0,3}\[\^[\w-]+\]:")
+_TEX = re.compile(r"\$\$(?!\$)(?:[^$\n]|\n(?!\n)){1,2000}\$\$|\$(?![\s$])(?:[^$\n\\`]|\\.){1,300}(?<!\s)\$(?![\w$])")
 _WIKI = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\W\d][^\[\]|,\n]*)\]\]")
 _SHORTCODE = re.compile(r"\{\{[<%][^\n}]*[>%]\}\}|\{%[^\n}]*%\}|\{[*!][^\n}]*[*!]\}")
 _TEXT_IN_BRACES = re.compile(r"\{\{[ \t]*(['\"])([^'\"{}\n]*)\1[ \t]*\}\}")
@@ -92,7 +94,20 @@ def markdown_tables(text: str) -> list[list[list[str]]]:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser.inline.ruler.before("escape", "math", _math)
+    return parser
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    """Keep an equation in TeX as it is: what looks like emphasis in it multiplies, and its backslashes are its own."""
+    found = _TEX.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("math", "", 0).content = found.group()
+    state.pos = found.end()
+    return True
 
 
 def _joined(given: Sequence[Line], made: dict[int, str | None]) -> Iterator[Line]:
@@ -244,6 +259,8 @@ class _Reader:
         match token.type:
             case "text" | "text_special":
                 return _plain(token.content)
+            case "math":
+                return token.content
             case "code_inline":
                 return f"{token.markup}{token.content}{token.markup}"
             case "softbreak" | "hardbreak":

@@ -200,6 +200,12 @@ MARKDOWN: list[tuple[str, str, Notes, Read]] = [
     ),
     ("[**b**](https://x.org) and [<img src=x alt=i>](y.md)", "b and i", {}, {"paragraphs": 1, "pictures": 1}),
     ("a <!-- one --> b\n\n<!--\ntwo\n\nthree\n-->\n\nc", "a b\n\nc", {"comments": "2"}, {"paragraphs": 2}),
+    (
+        "$a*b*c_{1}$ costs $5 or *$10*; $$\\{x\\}\n\\\\ *y*$$",
+        "$a*b*c_{1}$ costs $5 or $10; $$\\{x\\}\n\\\\ *y*$$",
+        {},
+        {"paragraphs": 1},
+    ),
     ("<Tabs>\n<Tab>One</Tab><Tab>Two</Tab>\n</Tabs>", "One Two", {}, {"paragraphs": 1}),
 ]
 
