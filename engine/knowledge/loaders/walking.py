@@ -20,7 +20,7 @@ HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 BLOCKS = frozenset(
     "p div section article main header footer aside address blockquote figure figcaption dl dt dd details summary form"
     " fieldset legend center body html ul ol hr tr td th table caption menu nav dialog option optgroup search hgroup"
-    " dir text thead tbody tfoot li pre".split()
+    " dir svg thead tbody tfoot li pre".split()
 ) | frozenset(HEADINGS)
 RAISED, LOWERED, STRUCK = ("sup",), ("sub",), ("s", "del", "strike")
 APART = "\ufdd2"
@@ -36,9 +36,12 @@ _AROUND = frozenset("nav menu dialog".split())
 _FRAME = frozenset("header footer aside".split())
 """Around a page left out, unless they hold its only title; inside an article part of it."""
 _ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog".split())
-_CONTROLS = frozenset("button select textarea input meter progress output".split())
+_CONTROLS = frozenset("button select textarea input meter progress output text".split())
 _LISTS = ("ul", "ol", "dir")
+_BOX = re.compile(r"\[[ x]\]")
 _MARK = re.compile(r"[-•]|\d+\.|\[[ x]\]")
+_FEW = 60
+"""Pieces of a line that may be no more than a mark."""
 _MARKS = {**dict.fromkeys(RAISED, raised), **dict.fromkeys(LOWERED, lowered), **dict.fromkeys(STRUCK, struck)}
 _STYLES = (
     (re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE), raised),
@@ -142,6 +145,9 @@ class Walk:
             return True
         if tag in _EMBEDDED:
             self.left["embedded"] += 1
+            return True
+        if tag == "button" and _only_controls(element):
+            self.left["around"] += 1
             return True
         if tag not in _APART_FROM_TEXT and not element.keys():
             return False
@@ -285,8 +291,12 @@ class Walk:
             return
         if not self._line:
             return
-        if self._lists and _MARK.fullmatch(_joined(self._line)):
+        words = _joined(self._line) if len(self._line) < _FEW else ""
+        if self._lists and _MARK.fullmatch(words):
             return  # the mark waits for a paragraph inside its item
+        if self._cell is None and _BOX.fullmatch(words):
+            self._clear()  # a switch of the page
+            return
         for mark, start in reversed(self._marks):
             self._apply(mark, start)
         numbers = self._numbers
@@ -447,6 +457,12 @@ def _reach(cell: Any, name: str, most: int) -> int:
 
 def _says(element: Any) -> bool:
     return any(text.strip() for text in element.itertext())
+
+
+def _only_controls(button: Any) -> bool:
+    """Whether a button stands next to the words of a heading, to copy or to fold it, rather than around them."""
+    title = next(button.iterancestors(*HEADINGS), None)
+    return title is not None and "".join(title.itertext()).split() != "".join(button.itertext()).split()
 
 
 def _is_hidden(element: Any) -> bool:

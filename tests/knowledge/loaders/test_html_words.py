@@ -86,6 +86,13 @@ PAGES: list[tuple[str, str, Notes, Read]] = [
         {"comments": "1"},
         {"equations": 2, "paragraphs": 2},
     ),
+    (
+        "<h2>Struct <button>Copy path</button></h2><h2><button>What is it?</button></h2>"
+        "<div><input type=checkbox></div><svg><text>North</text><text>5</text></svg>",
+        "Struct\nStruct\n\nWhat is it?\nNorth 5",
+        {"page_frame": "1"},
+        {"paragraphs": 1},
+    ),
     ("<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>で", "東京で", {}, {"paragraphs": 1}),
     (
         "<p><math><mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac></math>, "
