@@ -273,7 +273,7 @@ def all_unknown(config: RunConfig, gathering: Gathering) -> None:
     gathered = gathering.config
     names = [name for name in differing(config, gathered) if name not in COLUMNS and name != "grade_probe"]
     with st.container(border=True, key="tune_all_unknown"):
-        st.markdown(f"**{words('No question can be told under these settings without calls')}**")
+        st.markdown(f"**{words('No outcome is known under these settings without calls')}**")
         listed = words(", ").join(setting_name(name, words) for name in names)
         why = (
             words("Not as the evidence was gathered, and nothing recorded says what they do: {names}.", names=listed)

@@ -30,7 +30,7 @@ FINDINGS = {
     "unable": N_(
         "No mode could use a graph here, so this race says nothing about what one is worth. The columns say why."
     ),
-    "no_baseline": N_("Without the naive mode among them it cannot be told what only the graph found."),
+    "no_baseline": N_("Without the naive mode it is unknown what only the graph found."),
     "cut_short": N_("Not every run came to its end, so they cannot be held against each other."),
 }
 

@@ -224,5 +224,5 @@ def _look(end: End) -> str:
 
 def _said(end: End, words: Words) -> str:
     note: AnswerNote = "unsupported" if end.unsupported else ""
-    said = outcome_text(end.outcome, words, note) if end.outcome else words("cannot be told from this run")
+    said = outcome_text(end.outcome, words, note) if end.outcome else words("unknown from this run")
     return words(", ").join((said, words("from passages that were refused"))) if end.refused else said

@@ -29,7 +29,7 @@ def told_nodes(known: RunAnswer, words: Words) -> list[Node]:
     if known.told_by is None:
         return []
     right = words(NC_("answer", "right")) if known.right else words(NC_("answer", "wrong"))
-    by = words("told by: {basis}", basis=words(BASIS_NAMES[known.told_by]))
+    by = words("judged by: {basis}", basis=words(BASIS_NAMES[known.told_by]))
     return [node("p", "", chip("pass" if known.right else "warn", right), f" {by}")]
 
 

@@ -43,7 +43,7 @@ def answers_table(rows: Sequence[AnswerRow], words: Words, *, key: str) -> int |
             # First, so that a narrow screen shows it.
             words(NC_("answer", "Right")): "–" if row.right is None else "✓" if row.right else "✗",
             words("Question"): row.question,
-            words(NC_("answer", "Told by")): words(BASIS_NAMES[row.basis]),
+            words(NC_("answer", "Judged by")): words(BASIS_NAMES[row.basis]),
             words("F1"): value_text("f1", row.f1),
             words("Claim recall"): value_text("claim_recall", row.claim_recall),
             words("Faithfulness"): value_text("faithfulness", row.faithfulness),

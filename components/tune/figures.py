@@ -153,7 +153,7 @@ def basis_text(evaluation: Evaluation, words: Words) -> str:
         return ""
     counts: Counter[Basis | None] = Counter(BASES[code] if code >= 0 else None for code in codes[recorded])
     told = [words(_BASES[basis], n=counts[basis]) for basis in _BASES if counts[basis]]
-    said = [words("Answered right is told {by}.", by=words(", ").join(told))] if told else []
+    said = [words("Answered right is judged {by}.", by=words(", ").join(told))] if told else []
     if not (missing := int((~recorded).sum())):
         return words.joined(said)
     more = words.count(

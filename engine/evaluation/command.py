@@ -222,7 +222,7 @@ def say(report: Report) -> None:
     console.print(_table(report))
     if report.told_by:
         by = ", ".join(f"{_TOLD_BY[name]} for {n}" for name, n in report.told_by.items())
-        console.print(f"answered_right is told by {by}.")
+        console.print(f"answered_right is judged by {by}.")
     if report.by_file and any(item.name in (*OF_PASSAGES, "grader_recall") for item in report.values):
         left_out = ", ".join(sorted(OF_PASSAGES))
         console.print(

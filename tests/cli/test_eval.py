@@ -375,4 +375,4 @@ def test_people_tell_which_answers_are_right(data_dir: Path, table: Path, capsys
         assert first["answered_right_by"] == {"passage": 2, "refusal": 1}
         assert main(["eval", str(table)]) == 0
         shown = " ".join(capsys.readouterr().out.split())
-        assert "told by people's judgements of the answer for 2, refusing what cannot be answered for 1." in shown
+        assert "judged by people's judgements of the answer for 2, refusing what cannot be answered for 1." in shown

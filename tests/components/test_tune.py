@@ -103,7 +103,7 @@ def test_the_caption_says_by_what_answers_are_told_and_of_how_many() -> None:
     refusals = sum(case.answerable is False for case in cases[6:])
     said = basis_text(evaluate(evidence, [BEFORE, BEFORE]), EN)
     assert said == EN(
-        "Answered right is told {by}.",
+        "Answered right is judged {by}.",
         by=", ".join(
             [
                 EN("by gold answers for {n} questions", n=2),

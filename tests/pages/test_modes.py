@@ -48,7 +48,7 @@ def test_a_link_opens_the_race_and_leaves_out_what_is_no_mode(engine: Engine) ->
     record, other = engine.run("What is insulin?", config), engine.run("What is a power set?")
     app = opened("side_by_side", versus="modes", race=f"{record.id},{other.id},gone")
     assert EN("A run of this link no longer exists.") in [item.value for item in app.warning]
-    assert EN("Without the naive mode among them it cannot be told what only the graph found.") in inline(app)
+    assert EN("Without the naive mode it is unknown what only the graph found.") in inline(app)
     assert other.id not in inline(app)
 
 

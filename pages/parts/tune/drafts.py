@@ -205,7 +205,7 @@ def _review(engine: Engine, waiting: Sequence[Kept], words: Words) -> None:
         st.text_input(
             words("A right answer says"),
             " | ".join(draft.gold_answers),
-            placeholder=words("in few words; several apart by |; empty: told by the passage"),
+            placeholder=words("in a few words; several separated by |; empty: judged by the passage"),
             key=_field("gold", draft),
         )
     shown = _passage(engine, draft.collection, draft.source, draft.passages[0] if draft.passages else draft.quote)
