@@ -162,6 +162,10 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
         "{count} mail cannot be read and was left out ({names})",
         "{count} mails cannot be read and were left out ({names})",
     ),
+    "outputs_not_read": NN_(
+        "{count} output of code holds no text and was left out",
+        "{count} outputs of code hold no text and were left out",
+    ),
     "objects_not_read": NN_("{count} embedded object was left out", "{count} embedded objects were left out"),
 }
 """A sentence for every code; where there is a ``count`` in two forms, for one and for more."""

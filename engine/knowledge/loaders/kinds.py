@@ -48,7 +48,7 @@ APART = _by_suffix(
         ("book", "load_book"): ".epub",
         ("mail", "load_mail"): ".eml",
         ("mail", "load_mails"): ".mbox",
-        ("open_document", "load_open_document"): ".odt .ods .odp",
+        ("open_document", "load_open_document"): ".odt .ott .ods .ots .odp .otp",
     }
 )
 """Of each suffix whose parser must not run in the app; imported with the libraries it needs when one first comes."""

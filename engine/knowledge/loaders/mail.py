@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import email
 import email.policy
 import re
 from email.message import MIMEPart
 
-from engine.errors import SourceDamaged, SourceError
+from engine.errors import SourceDamaged, SourceEmpty, SourceError
 from engine.knowledge.loaders.contents import Contents, Section, heading, merged, note
 from engine.knowledge.loaders.encoding import read_text, without_control
 from engine.knowledge.loaders.kinds import loader_of
@@ -86,8 +87,9 @@ class _Reading:
         texts, others = _parts(message)
         lines = [f"{key}: {value}" for key, value in shown if value]
         self._add(path, ["\n".join(lines), *(self._body(part) for part in texts if not _is_html(part))])
-        for part in filter(_is_html, texts):
-            self._inside(path, load_html(self._name, _bytes(part), self._hidden))
+        for body in filter(None, (self._body(part) for part in texts if _is_html(part))):
+            with contextlib.suppress(SourceEmpty):
+                self._inside(path, load_html(self._name, body.encode(errors="replace"), self._hidden))
         for part in others:
             self._other(part, path)
         return subject

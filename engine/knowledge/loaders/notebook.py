@@ -16,6 +16,8 @@ from engine.messages import N_
 
 _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 """Colours of an error's trace."""
+_OBJECT = re.compile(r"<[\w.]+ (object|at)\b.*>")
+"""What stands as plain text for something that is shown otherwise."""
 
 
 def load_notebook(name: str, data: bytes, hidden: bool = False) -> Contents:
@@ -30,7 +32,7 @@ def load_notebook(name: str, data: bytes, hidden: bool = False) -> Contents:
     metadata = book.get("metadata")
     kernel = metadata.get("kernelspec") if isinstance(metadata, dict) else None
     language = str(kernel.get("language") or "") if isinstance(kernel, dict) else ""
-    parts, read, pictures = list[str](), {"cells": 0, "outputs": 0}, 0
+    parts, read, pictures, unread = list[str](), {"cells": 0, "outputs": 0}, 0, 0
     for cell in cells:
         source, kind = _text(cell.get("source", cell.get("input"))), cell.get("cell_type")
         read["cells"] += bool(source.strip())
@@ -44,27 +46,32 @@ def load_notebook(name: str, data: bytes, hidden: bool = False) -> Contents:
         for text, picture in _outputs(cell.get("outputs")):
             pictures += picture
             read["outputs"] += bool(text)
-            parts.append(_fenced(text))
+            unread += not text and not picture
+            parts.append(text)
     whole = load_markdown(name, "\n\n".join(filter(str.strip, parts)).encode(errors="replace"), hidden)
-    notes = (*whole.notes, note("pictures_not_read", count=pictures)) if pictures else whole.notes
+    counted = {"pictures_not_read": pictures, "outputs_not_read": unread}
+    notes = (*whole.notes, *(note(code, count=count) for code, count in counted.items() if count))
     # Lines of the text made here are not those of the file.
     sections = tuple(replace(section, lines=()) for section in whole.sections)
     return replace(whole, sections=sections, notes=notes, read=read)
 
 
 def _outputs(outputs: Any) -> Iterator[tuple[str, bool]]:
-    """The text of each output, and whether it is a picture or the like without one."""
+    """Each output as Markdown, and whether it is a picture, whose text is only the name of its object."""
     for output in outputs if isinstance(outputs, list) else ():
         if not isinstance(output, dict):
             continue
         given = output.get("data") if isinstance(output.get("data"), dict) else output
         assert isinstance(given, dict)
-        text = _text(given.get("text", given.get("text/plain", given.get("text/markdown", given.get("text/latex")))))
+        plain = _text(given.get("text", given.get("text/plain")))
         if output.get("output_type") in ("error", "pyerr"):
-            text = f"{output.get('ename')}: {_text(output.get('evalue'))}"
+            plain = f"{output.get('ename')}: {_text(output.get('evalue'))}"
+        rich = next((_text(given[kind]) for kind in ("text/markdown", "text/html", "text/latex") if kind in given), "")
         picture = any(kind.startswith("image/") or kind in ("png", "jpeg", "svg") for kind in given)
-        # A picture's text is the name of its object.
-        yield ("" if picture else _TERMINAL.sub("", text).strip("\n")), picture
+        shown = rich if not plain.strip() or _OBJECT.fullmatch(plain.strip()) else _fenced(_TERMINAL.sub("", plain))
+        empty = output.get("output_type") == "stream" and not plain.strip()
+        if not empty:
+            yield "" if picture else shown, picture
 
 
 def _fenced(text: str, language: str = "") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.errors import SourceBomb, SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Outline, lowered, raised, struck
+from engine.knowledge.loaders.contents import Allowance, Contents, Outline, lowered, note, raised, struck
 from engine.knowledge.loaders.records import contents_of
 from engine.messages import N_
 
@@ -26,16 +26,19 @@ def load_xml(name: str, data: bytes, _hidden: bool = False) -> Contents:
     if b"<!ENTITY" in data.replace(b"\x00", b""):
         raise SourceBomb.entities(name=name)
     try:
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_pis=True)
         root = etree.fromstring(data, parser)
     except (etree.LxmlError, ValueError) as error:
         raise SourceDamaged.named(name=name, found=N_("it is no whole XML")) from error
+    comments = sum(bool((item.text or "").strip()) for item in root.iter(etree.Comment))
+    etree.strip_elements(root, etree.Comment, with_tail=False)
+    left_out = (note("comments", count=comments),) if comments else ()
     if any(_mixed(element) for element in root.iter()):
         outline = Outline()
         outline.text("\n\n".join(Allowance(name, len(data)).lines(_texts(root))))
-        return Contents("", outline.sections())
+        return Contents("", outline.sections(), notes=left_out)
     title, sections, notes = contents_of(Allowance(name, len(data)), _value(root, name, 0))
-    return Contents(title, sections, notes=notes)
+    return Contents(title, sections, notes=(*left_out, *notes))
 
 
 def _mixed(element: Any) -> bool:
@@ -77,14 +80,14 @@ def _value(element: Any, name: str, depth: int) -> Any:
     if depth > _DEEPEST:
         raise SourceDamaged.named(name=name, found=N_("it is nested too deeply"))
     text = (element.text or "").strip()
-    made: dict[str, Any] = {_local(key): value for key, value in element.attrib.items()}
-    for child in element:
-        value = _value(child, name, depth + 1)
-        tag, known = _local(child.tag), made.get(_local(child.tag))
-        made[tag] = value if tag not in made else [*known, value] if isinstance(known, list) else [known, value]
-    if not made:
-        return text
-    return {**made, "text": text} if text else made
+    made: dict[str, Any] = {}
+    inner = [(_local(key), value) for key, value in element.attrib.items()]
+    inner += [(_local(child.tag), _value(child, name, depth + 1)) for child in element]
+    inner += [("text", text)] if text and inner else []
+    for key, value in inner:
+        known = made.get(key)
+        made[key] = value if key not in made else [*known, value] if isinstance(known, list) else [known, value]
+    return made or text
 
 
 def _local(tag: Any) -> str:

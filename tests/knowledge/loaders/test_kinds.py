@@ -263,6 +263,38 @@ CORPUS: dict[str, tuple[str, bytes, Sections, list[tuple[str, dict[str, str]]], 
         [("pictures_not_read", {"count": "2"})],
         {"cells": 3, "outputs": 3},
     ),
+    "outputs of a notebook that are shown otherwise than as plain text": (
+        "a.ipynb",
+        notebook(
+            {
+                "cell_type": "code",
+                "source": "",
+                "outputs": [
+                    {"data": {"text/plain": "<IPython.core.display.Markdown object>", "text/markdown": "**5** mg"}},
+                    {"data": {"text/html": "<p>10 mg<br>20 mg</p>"}},
+                    {"data": {"application/vnd.x+json": {}, "text/plain": "<x.Widget at 0x7f>"}},
+                    {"output_type": "stream", "text": ""},
+                ],
+            }
+        ),
+        [((), "5 mg\n\n10 mg\n20 mg")],
+        [("outputs_not_read", {"count": "1"})],
+        {"cells": 0, "outputs": 2},
+    ),
+    "XML with the same name as attribute, element and text": (
+        "a.xml",
+        b'<list><item text="a" xmlns:x="urn:x" x:id="1" id="2">b</item><item n="1"><n>2</n><!-- note --></item></list>',
+        [(("#1",), "text: a, b\nid: 1, 2"), (("#2",), "n: 1, 2")],
+        [("comments", {"count": "1"})],
+        {},
+    ),
+    "mail in HTML whose encoding its part alone says": (
+        "a.eml",
+        b"Subject: x\nContent-Type: text/html; charset=gb2312\n\n<p>" + "剂量".encode("gb2312") + b"</p>",
+        [((), "Subject: x"), ((), "剂量")],
+        [],
+        {"mails": 1, "attachments": 0},
+    ),
     "notebook of the third version": (
         "a.ipynb",
         b'{"worksheets": [{"cells": [{"cell_type": "heading", "level": 2, "source": "H"}, '
@@ -452,6 +484,7 @@ def test_titles_are_those_that_the_files_give_themselves() -> None:
         "mail": "剂量 5 mg",
         "mail with attachments and a mail inside": "剂量 5 mg",
         "mail in HTML alone": "Plans",
+        "mail in HTML whose encoding its part alone says": "x",
         "mail in GB 18030 that says no encoding": "中文标题没有编码",
         "OpenDocument text": "Dosing",
         "OpenDocument numbers": "第一章 总则",
