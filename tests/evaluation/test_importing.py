@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 import zipfile
 from collections.abc import Mapping
@@ -217,8 +218,30 @@ def test_a_column_answer_stays_what_is_expected_and_a_notice_says_so() -> None:
     plan = read("question,answer\nHow hot?,tea.md\nWhich?,tea.md\n")
     assert [case.gold_answers for case in plan.set.cases] == [(), ()]
     assert [note.kind for note in plan.notes] == ["answer_column"]
-    assert read("question,answer,expected\nHow hot?,80,tea.md\n").notes == ()
+    (note,) = read("question,answer,expected\nHow hot?,80,tea.md\n").notes
+    assert (note.kind, note.names) == ("unused_columns", "answer")
     assert read("question,expected\nHow hot?,tea.md\n").notes == ()
+
+
+RAGAS = [
+    '{"user_input": "How hot?", "retrieved_contexts": ["a"], "response": "90", "reference": "80"}\n',
+    '[{"question": "How hot?", "contexts": ["a"], "answer": "90", "ground_truth": "80"}]',
+    '{"question": "How hot?", "contexts": ["a"], "answer": "90", "ground_truths": ["80"]}\n',
+    "user_input,response,reference,synthesizer_name\nHow hot?,90,80,single_hop\n",
+    "question,answer,ground_truth\nHow hot?,90,80\n",
+    '{"user_input": [{"type": "human", "content": "Hi"}, {"type": "ai", "content": "Hello"}, '
+    '{"type": "human", "content": "How hot?"}], "reference": "80"}\n',
+]
+
+
+@pytest.mark.parametrize("text", RAGAS, ids=lambda text: text[:30])
+def test_in_files_of_ragas_the_reference_is_gold_and_what_a_program_said_is_no_expectation(text: str) -> None:
+    plan = read(text)
+    (case,) = plan.set.cases
+    assert (case.question, case.gold_answers, case.expected) == ("How hot?", ("80",), ())
+    unused = {name for note in plan.notes for name in note.names.split(", ")}
+    known = {"retrieved_contexts", "response", "contexts", "answer", "synthesizer_name"}
+    assert unused - {""} == {name for name in known if re.search(rf"\b{name}\b", text)}
 
 
 @pytest.mark.parametrize(

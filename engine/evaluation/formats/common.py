@@ -37,6 +37,7 @@ NoteKind = Literal[
     "empty_document",
     "same_document",
     "answer_column",
+    "unused_columns",
     "sheets",
     "more",
 ]
@@ -57,6 +58,8 @@ class ImportNote:
     """From 1, where the fault lies in one line."""
     count: int = 1
     """How many entries it is about."""
+    names: str = ""
+    """Names that it is about, with commas between them."""
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
@@ -101,12 +104,14 @@ class Import:
         rest = ImportNote("more", f"{self._more} more entries were left out or changed.", count=self._more)
         return (*self._notes, rest) if self._more else tuple(self._notes)
 
-    def note(self, kind: NoteKind, fact: str, line: int | None = None, *, file: str = "", count: int = 1) -> None:
+    def note(
+        self, kind: NoteKind, fact: str, line: int | None = None, *, file: str = "", count: int = 1, names: str = ""
+    ) -> None:
         """Say what was left out or changed, by default of the data set's own file."""
         if len(self._notes) >= MOST_NOTES:
             self._more += 1
             return
-        self._notes.append(ImportNote(kind, fact, file or self.name, line, count))
+        self._notes.append(ImportNote(kind, fact, file or self.name, line, count, names))
 
     def leave_out(self, why: str, line: int, file: str = "") -> None:
         """Note that a line says nothing that can be used."""

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from engine.errors import DataSetUnusable
@@ -17,10 +17,11 @@ from engine.knowledge.loaders.separated import allow_long_cells
 from engine.model.language import language_of
 
 _HEADERS: Mapping[str, tuple[str, ...]] = {
-    "question": ("question", "query", "q", "prompt", "问题", "問題", "提问", "查询"),
+    "question": ("question", "query", "q", "prompt", "user_input", "问题", "問題", "提问", "查询"),
     "expected": ("expected", "answer", "answers", "expectation", "expectations", "期望", "答案", "预期", "期望结果"),
     "named_answer": ("answer", "answers", "答案"),
     "gold": ("gold_answers", "gold_answer", "标准答案", "参考答案"),
+    "ragas_gold": ("reference", "ground_truth", "ground_truths"),
     "answerable": ("answerable", "is_answerable", "可回答", "能否回答", "是否可回答"),
     "id": ("id", "case", "case_id", "编号", "序号"),
     "kind": ("kind", "type", "类型", "类别"),
@@ -30,6 +31,9 @@ _ANSWER_COLUMN = (
     "The column 'answer' says what the right passage contains, or where it stands; a column 'gold_answer' would say "
     "what the answer has to say."
 )
+_ASKERS = ("human", "user")
+_MOST_NAMED = 12
+"""Columns that a note names."""
 _YES = frozenset({"true", "yes", "y", "1", "是", "可", "能", "对"})
 _NO = frozenset({"false", "no", "n", "0", "否", "不可", "不能", "错"})
 _PASSAGE_ID = re.compile(r"(\S.*)#\d{1,9}")
@@ -40,17 +44,36 @@ _Row = tuple[int, Mapping[str, Any] | str]
 
 def parse_csv(text: str, made: Import) -> None:
     """Rows under a line of headers; comma, semicolon or tab between them."""
-    _add_all(_csv_rows(text, made.name), made)
+    _add_all(_csv_rows(text, made), made)
 
 
 def parse_jsonl(text: str, made: Import) -> None:
     """One object a line; blank lines are skipped."""
-    _add_all(((line, row if isinstance(row, str) else _by_name(row)) for line, row in json_lines(text)), made)
+    _add_objects(json_lines(text), made)
 
 
 def parse_list(rows: list[Any], made: Import) -> None:
     """A JSON list of objects; what stands for the line is the place in the list."""
-    _add_all(((place, _by_name(row)) for place, row in enumerate(rows, 1)), made)
+    _add_objects(enumerate(rows, 1), made)
+
+
+def _add_objects(rows: Iterable[tuple[int, Any]], made: Import) -> None:
+    names: dict[str, None] = {}
+
+    def named() -> Iterator[_Row]:
+        for place, row in rows:
+            if isinstance(row, Mapping):
+                names.update(dict.fromkeys(_unused(list(row))))
+            yield place, row if isinstance(row, str) else _by_name(row)
+
+    _add_all(named(), made)
+    _note_unused(tuple(names), made)
+
+
+def _note_unused(unused: Sequence[str], made: Import) -> None:
+    if unused:
+        shown = ", ".join(name[:40] for name in unused[:_MOST_NAMED]) + (", …" if len(unused) > _MOST_NAMED else "")
+        made.note("unused_columns", f"Nothing is read from: {shown}.", count=len(unused), names=shown)
 
 
 def expectation_of(text: str, known: Collection[str] = ()) -> Expectation:
@@ -75,7 +98,7 @@ def _is_source(name: str, known: Collection[str]) -> bool:
     return name in known or ("\n" not in name and len(name) <= 300 and name.lower().endswith(SUFFIXES))
 
 
-def _csv_rows(text: str, name: str) -> Iterator[_Row]:
+def _csv_rows(text: str, made: Import) -> Iterator[_Row]:
     header = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(_DELIMITERS, key=lambda sign: len(_named(_split(header, sign)).keys() & _HEADERS.keys()))
     allow_long_cells()
@@ -96,7 +119,8 @@ def _csv_rows(text: str, name: str) -> Iterator[_Row]:
             names = _named(cells)
             if "question" not in names:
                 known = ", ".join(cell.strip()[:30] for cell in cells[:10])
-                raise DataSetUnusable(name=name, cause=f"its first line names no column 'question', only: {known}")
+                raise DataSetUnusable(name=made.name, cause=f"its first line names no column 'question', only: {known}")
+            _note_unused(_unused(cells), made)
             continue
         if len(cells) <= names["question"]:
             yield line, "it has too few columns"
@@ -129,7 +153,18 @@ def _named(headers: list[Any]) -> dict[str, int]:
             places[field] = place
     if "named_answer" in places and places["named_answer"] != places["expected"]:
         del places["named_answer"]
+    if "ragas_gold" in places:
+        # In files of RAGAS, what a right answer says has these names, and an answer is what a program said.
+        places.setdefault("gold", places.pop("ragas_gold"))
+        if places.pop("named_answer", None) is not None:
+            del places["expected"]
     return places
+
+
+def _unused(headers: list[Any]) -> tuple[str, ...]:
+    """The names of columns that nothing is read from."""
+    used = set(_named(headers).values())
+    return tuple(str(item).strip() for place, item in enumerate(headers) if place not in used and str(item).strip())
 
 
 def _add_all(rows: Iterator[_Row], made: Import) -> None:
@@ -148,7 +183,7 @@ def _add_all(rows: Iterator[_Row], made: Import) -> None:
 
 def _case(row: Mapping[str, Any], known: Collection[str]) -> Case:
     """Read a row as a case; raises ``ValueError`` whose text says why it cannot be one."""
-    question = row.get("question")
+    question = _last_asked(row.get("question"))
     if fault := question_fault(question):
         raise ValueError(fault)
     asked = str(question).strip()
@@ -166,6 +201,14 @@ def _case(row: Mapping[str, Any], known: Collection[str]) -> Case:
         answerable=True if expected or gold else answerable,
         gold_answers=gold,
     )
+
+
+def _last_asked(value: Any) -> Any:
+    """The last question of a conversation, which is a list of messages; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    asked = [item for item in value if isinstance(item, Mapping) and item.get("type", item.get("role")) in _ASKERS]
+    return asked[-1].get("content") if asked else value
 
 
 def _gold(value: Any) -> Iterator[str]:

@@ -37,6 +37,7 @@ _NOTE = {
     "split": N_("one of several splits is taken"),
     "empty_document": N_("a document without text is left out"),
     "same_document": N_("documents with the same text are one"),
+    "unused_columns": N_("nothing is read from: {names}"),
     "answer_column": N_("the column answer names the right passage; gold_answer says what the answer has to say"),
     "sheets": N_("only the first sheet with something in it was read"),
     "more": N_("{n} further notes"),
@@ -217,4 +218,4 @@ def note_text(note: ImportNote, words: Words) -> str:
     if words.language == "en":
         return str(note)
     place = note.file if note.line is None else words("{file}, line {line}", file=note.file, line=note.line)
-    return words("{place}: {what}", place=place, what=words(_NOTE[note.kind], n=note.count))
+    return words("{place}: {what}", place=place, what=words(_NOTE[note.kind], n=note.count, names=note.names))
