@@ -97,7 +97,8 @@ def _values(found: _Found, data: bytes) -> Iterator[Any]:
     try:
         yield json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as whole:
-        lines = [(place, line) for place, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        # Not splitlines: a string of JSON may hold U+2028, which is no end of a line there.
+        lines = [(place, line) for place, line in enumerate(text.split("\n"), start=1) if line.strip()]
         if len(lines) < 2:
             raise TracesUnusable.not_json(name=found.name, why=str(whole)) from None
         read = 0

@@ -111,6 +111,16 @@ def test_bad_lines_are_named_and_the_others_are_taken() -> None:
     assert [item.params["line"] for item in found.left_out] == ["2"]
 
 
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85"], ids=ascii)
+def test_a_line_ends_at_its_newline_alone(sign: str) -> None:
+    """Strings of JSON hold separators of other standards, in our own exports too."""
+    good = json.dumps(tides().otlp(f"The{sign}moon."), ensure_ascii=False)
+    good = good.replace(sign, sign) if sign >= "\x20" else good
+    found = recognised([("x.jsonl", f"{good}\r\n{good}\n".encode())])
+    assert (len(found.traces), found.left_out) == (1, ())
+    assert found.traces[0].spans
+
+
 def _circle() -> dict[str, Any]:
     made = tides().otlp("The moon.")
     spans = made["resourceSpans"][0]["scopeSpans"][0]["spans"]
