@@ -33,7 +33,9 @@ def load_book(name: str, data: bytes, hidden: bool = False) -> Contents:
         package = _parsed(name, archive, place)
         title = heading(next((item.text or "" for item in package.iter("{*}title")), ""))
         manifest = {item.get("id"): item for item in package.iter("{*}item")}
-        chapters = [manifest.get(item.get("idref")) for item in package.iter("{*}itemref")]
+        # Each once: a list that names one without end is none of a book.
+        order = dict.fromkeys(item.get("idref") for item in package.iter("{*}itemref"))
+        chapters = [manifest.get(name) for name in order]
         if not chapters:
             raise SourceDamaged.named(name=name, found=N_("it names no chapters"))
         locked = _locked(name, archive)
@@ -46,7 +48,7 @@ def load_book(name: str, data: bytes, hidden: bool = False) -> Contents:
             try:
                 page = _ASIDE.sub(rb"<\1div", _TITLE.sub(b"", archive.read(where)))
                 found = load_html(name, page, hidden)
-            except (SourceError, KeyError, zipfile.BadZipFile, zlib.error):
+            except (SourceError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error):
                 unread.append(file or f"#{number}")
                 continue
             above = (found.title,) if found.title else ()

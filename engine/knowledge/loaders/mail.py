@@ -73,8 +73,8 @@ class _Reading:
         try:
             message: MIMEPart = email.message_from_bytes(data, policy=email.policy.default)
             return self._message(message, path, titled)
-        except RecursionError:
-            if not titled:
+        except Exception as error:  # the library's parser has errors of many classes; one mail costs no other
+            if not titled or isinstance(error, MemoryError):
                 raise
             self._broken.append(f"#{self._read['mails']}")
             return ""
@@ -121,7 +121,9 @@ class _Reading:
             return
         try:
             found = loader_of(named)(named, data, self._hidden)
-        except SourceError:
+        except MemoryError:
+            raise
+        except Exception:  # whatever is wrong with an attachment costs nothing else
             self._unread.append(named)
             return
         self._read["attachments"] += 1

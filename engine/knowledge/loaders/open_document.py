@@ -29,6 +29,7 @@ from engine.model.values import SourceNote
 
 MOST_ROWS = 50_000
 _MANIFEST = "META-INF/manifest.xml"
+_DEEPEST = 60
 _MOST_REPEATED = 1_000
 """Columns that one cell with words fills."""
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -186,7 +187,7 @@ class _Reading:
                 self.left_out[_LEFT_OUT[item.tag]] += 1
             elif item.tag == f"{_TEXT}section" and item.get(f"{_TEXT}display") == "none" and not self._hidden:
                 self.left_out["hidden_text"] += 1
-            elif isinstance(item.tag, str) and depth < 60:
+            elif isinstance(item.tag, str) and self._opens(item, depth):
                 yield from self._blocks(item, depth + 1)
 
     def _line(self, item: Any, after: list[str]) -> str:
@@ -219,7 +220,7 @@ class _Reading:
             after.extend(block if isinstance(block, str) else block[1] for block in self._blocks(item))
         elif kind == "ruby":
             yield from self._pieces(item.find(f"{_TEXT}ruby-base"), after, depth + 1)
-        elif isinstance(item.tag, str) and depth < 60:
+        elif isinstance(item.tag, str) and self._opens(item, depth):
             words = "".join(self._pieces(item, after, depth + 1))
             yield self._styled(item.get(f"{_TEXT}style-name"), words) if kind == "span" else words
 
@@ -234,11 +235,17 @@ class _Reading:
             return raised(words)
         return lowered(words) if position == "sub" or position.startswith("-") else words
 
+    def _opens(self, item: Any, depth: int) -> bool:
+        """Whether an element is looked into, which is not so deeply inside of others."""
+        if depth >= _DEEPEST:
+            self.left_out["blocks_broken"] += bool("".join(item.itertext()).strip())
+        return depth < _DEEPEST
+
     def _items(self, item: Any, style: str, level: int) -> Iterator[str | tuple[int, str]]:
         style = item.get(f"{_TEXT}style-name") or style
         if not level and item.get(f"{_TEXT}continue-numbering") != "true" and not item.get(f"{_TEXT}continue-list"):
             self._numbers.pop(style, None)
-        for child in item if level < 20 else ():
+        for child in item if self._opens(item, level) else ():
             counts = child.tag == f"{_TEXT}list-item" and len(child) and child[0].tag != f"{_TEXT}list"
             mark = self._label(style, level, child) if counts else "  "
             for inner in child:

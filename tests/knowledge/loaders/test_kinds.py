@@ -610,6 +610,26 @@ def test_a_cell_repeated_without_end_and_a_row_are_cut() -> None:
     assert section.text.count("x") == 3 * 1000
 
 
+def test_what_is_nested_too_deeply_or_named_again_and_again_is_counted_or_read_once() -> None:
+    deep = "<text:span>" * 80 + "deep" + "</text:span>" * 80
+    found = here("a.odt", opened("text", f"<text:p>high</text:p><text:p>{deep}</text:p>"))
+    assert [section.text for section in found.sections] == ["high"]
+    assert [(item.code, item.params) for item in found.notes] == [("blocks_broken", {"count": "1"})]
+    again = here("a.epub", book({"one": "<h1>One</h1><p>x</p>"}, spine='<itemref idref="one"/>' * 1000))
+    assert ([section.text for section in again.sections], dict(again.read)) == (["x"], {"chapters": 1})
+
+
+def test_an_attachment_that_breaks_its_reader_costs_nothing_else() -> None:
+    message = letter()
+    message.add_attachment(b"PK\x03\x04 no archive", maintype="application", subtype="x", filename="a.docx")
+    message.add_attachment(b"%PDF-1.7 cut", maintype="application", subtype="pdf", filename="b.pdf")
+    found = here("a.eml", bytes(message))
+    assert [section.path for section in found.sections] == [()]
+    assert [(item.code, item.params) for item in found.notes] == [
+        ("attachments_unread", {"count": "2", "names": "a.docx, b.pdf"})
+    ]
+
+
 def test_rows_and_mails_after_the_most_that_are_taken_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_document, "MOST_ROWS", 3)
     rows = row(cell("a"), cell("1")) + row(cell("b"), cell("2"), attributes=' table:number-rows-repeated="9"')
