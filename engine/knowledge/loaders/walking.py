@@ -10,13 +10,13 @@ from itertools import groupby
 from typing import Any
 
 from engine.knowledge.loaders.contents import Outline, lowered, note, raised, struck
+from engine.knowledge.loaders.html_tables import HEADINGS, LISTS, is_data, reach, row_cells, table_rows
 from engine.knowledge.loaders.mathml import equation
 from engine.knowledge.loaders.tables import Cell, Span, joined_header, spread, table_text
 from engine.knowledge.loaders.wrapping import joined_lines
 from engine.model.values import SourceNote
 
 HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 BLOCKS = frozenset(
     "p div section article main header footer aside address blockquote figure figcaption dl dt dd details summary form"
     " fieldset legend center body html ul ol hr tr td th table caption menu nav dialog option optgroup search hgroup"
@@ -37,9 +37,10 @@ _FRAME = frozenset("header footer aside".split())
 """Around a page left out, unless they hold its only title; inside an article part of it."""
 _ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog".split())
 _CONTROLS = frozenset("button select textarea input meter progress output text".split())
-_LISTS = ("ul", "ol", "dir")
 _BOX = re.compile(r"\[[ x]\]")
 _MARK = re.compile(r"[-•]|\d+\.|\[[ x]\]")
+_MOST_NESTED = 3
+"""Tables inside cells of tables that are read as such; deeper ones as the words in them."""
 _FEW = 60
 """Pieces of a line that may be no more than a mark."""
 _MARKS = {**dict.fromkeys(RAISED, raised), **dict.fromkeys(LOWERED, lowered), **dict.fromkeys(STRUCK, struck)}
@@ -48,7 +49,6 @@ _STYLES = (
     (re.compile(r"vertical-align\s*:\s*sub", re.IGNORECASE), lowered),
     (re.compile(r"text-?decoration(?:-?line)?\s*:[^;]*line-through", re.IGNORECASE), struck),
 )
-_CELLS = ("td", "th")
 _PLAIN = frozenset("a b big code em font i kbd small span strong tt u".split())
 _PLAIN_KEYS: tuple[list[str], ...] = ([], ["href"], ["class"])
 """Elements and attributes that only change how words look, which most cells are made of."""
@@ -97,8 +97,8 @@ class Walk:
         self._lists: list[tuple[str, int, int]] = []
         """Of the lists that are open: kind, number of the next item, step."""
         self._items: list[str] = []
-        self._inside = self._code = 0
-        """Articles and preformatted texts that are open."""
+        self._inside = self._code = self._depth = 0
+        """Articles, preformatted texts and cells that are open."""
 
     def page(self, start: Any, many_titles: bool) -> None:
         """Walk through a page, from the element that holds what is wanted; what is beside that is counted."""
@@ -184,7 +184,7 @@ class Walk:
             self._end_line()
             if tag in HEADINGS:
                 self._end_items()
-            elif tag in _LISTS:
+            elif tag in LISTS:
                 self._lists.append(_numbering(element))
             elif tag == "li":
                 self._item(element)
@@ -216,7 +216,7 @@ class Walk:
             self._end_line()
         if tag == "li" and self._line and _MARK.fullmatch(_joined(self._line)):
             self._clear()
-        if tag in _LISTS and self._lists:
+        if tag in LISTS and self._lists:
             self._lists.pop()
             if not self._lists:
                 self._end_items()
@@ -359,7 +359,7 @@ class Walk:
         """Read a table of data; False for one that only lays out a page."""
         self._end_line()
         number = self._at
-        if not is_data(table) or self._code:
+        if self._code or self._depth > _MOST_NESTED or not is_data(table):
             return False
         rows, headers = self.rows(table)
         caption = table.find("caption")
@@ -380,19 +380,19 @@ class Walk:
         """The cells of a table of data, and which rows are its headers: None where the page does not say."""
         rows: list[list[Span]] = []
         heads, marked = set[int](), False
-        for group, members in groupby(_rows(table), key=lambda line: line.getparent()):
+        for group, members in groupby(table_rows(table), key=lambda line: line.getparent()):
             lines = [line for line in members if not self._left_out(line)] if not self._left_out(group) else []
             for place, line in enumerate(lines):
-                cells = [cell for cell in _cells(line) if not self._left_out(cell)][:most_columns]
+                cells = [cell for cell in row_cells(line) if not self._left_out(cell)][:most_columns]
                 names = sum(cell.tag == "th" for cell in cells)
                 alone = names == len(cells) == 1
                 down = len(lines) - place
                 rows.append([])
                 for cell in cells:
-                    wide = _ALL if alone else _reach(cell, "colspan", _ALL)
+                    wide = _ALL if alone else reach(cell, "colspan", _ALL)
                     mark = _mark(cell) or _mark(line) or str
                     rows[-1].append(
-                        Span(mark(self.cell_text(cell)), _reach(cell, "rowspan", down) if not alone else 1, wide)
+                        Span(mark(self.cell_text(cell)), reach(cell, "rowspan", down) if not alone else 1, wide)
                     )
                 if names and not alone:
                     marked = marked or bool(names == len(cells) or (cells[0].tag == "th" and rows[-1][0].text))
@@ -411,6 +411,7 @@ class Walk:
     def cell_text(self, cell: Any) -> str:
         if all(inner.tag in _PLAIN and inner.keys() in _PLAIN_KEYS for inner in cell.iterdescendants()):
             return self._said(joined_lines("".join(cell.itertext())).strip())
+        self._depth += 1
         kept = self._cell, self._line, self._lists, self._items, self._marks, self._numbers
         self._cell, self._line, self._lists, self._items, self._marks, self._numbers = [], [], [], [], [], []
         for text, child in ((cell.text, None), *((child.tail, child) for child in cell)):
@@ -418,41 +419,10 @@ class Walk:
                 self._go(child)
             self._text(text or "")
         self._end_line()
+        self._depth -= 1
         made = " ".join(self._cell).replace("\n", " ")
         self._cell, self._line, self._lists, self._items, self._marks, self._numbers = kept
         return made
-
-
-def is_data(table: Any) -> bool:
-    """Whether a table holds data, rather than laying out a page."""
-    if table.find(".//table") is not None:
-        return False
-    rows = [_cells(row) for row in _rows(table)]
-    inside = {element.tag for element in table.iter("th", *_LISTS, *HEADINGS)}
-    if max((len(row) for row in rows), default=0) < 2 or inside & set(HEADINGS):
-        return False
-    if inside and "th" not in inside:
-        return False
-    around = table.iter("table", "thead", "tbody", "tfoot", "tr")
-    return not any((part.text or "").strip() or any((child.tail or "").strip() for child in part) for part in around)
-
-
-def _rows(table: Any) -> list[Any]:
-    return [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
-
-
-def _cells(row: Any) -> list[Any]:
-    cells = list(row)
-    if all(cell.tag in _CELLS for cell in cells):
-        return cells
-    return [cell for cell in row.iter(*_CELLS) if next(cell.iterancestors("tr")) is row]
-
-
-def _reach(cell: Any, name: str, most: int) -> int:
-    """How many places a cell reaches over, at most ``most``; 0 rows mean all that are left of the group."""
-    stated = (cell.get(name) or "1").strip()
-    reach = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) < 10 else 1
-    return min(most, reach) or (most if name == "rowspan" else 1)
 
 
 def _says(element: Any) -> bool:

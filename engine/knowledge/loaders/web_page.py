@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from engine.errors import SourceDamaged, SourceEmpty
 from engine.knowledge.loaders.contents import Contents, heading
 from engine.knowledge.loaders.encoding import Decoded, read_text
+from engine.knowledge.loaders.html_tables import is_data
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import Cell
-from engine.knowledge.loaders.walking import Walk, is_data, left_notes
+from engine.knowledge.loaders.walking import Walk, left_notes
 from engine.messages import N_
 
 if TYPE_CHECKING:

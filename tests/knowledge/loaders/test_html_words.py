@@ -93,6 +93,12 @@ PAGES: list[tuple[str, str, Notes, Read]] = [
         {"page_frame": "1"},
         {"paragraphs": 1},
     ),
+    (
+        f"<table>{_ROWS}<tr><td>x<td><table><tr><td>n1<td>n2<tr><td>m1<td>m2</table></table>",
+        "- Dose: x; Way: - n1: n2 - m1: m2",
+        {},
+        {"tables": 2},
+    ),
     ("<p><ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>で", "東京で", {}, {"paragraphs": 1}),
     (
         "<p><math><mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac></math>, "
@@ -225,6 +231,11 @@ def test_a_page_reads_as_a_browser_shows_it(page: str, text: str, notes: Notes, 
 @pytest.mark.parametrize(("page", "text", "notes", "parts"), MARKDOWN)
 def test_html_between_markdown_reads_as_on_a_page(page: str, text: str, notes: Notes, parts: Read) -> None:
     assert read("a.md", page) == (text, notes, parts)
+
+
+def test_tables_nested_hundreds_deep_are_no_trouble() -> None:
+    page = "<table><tr><th>a<th>b<tr><td>" * 300 + "deep"
+    assert read("a.html", page)[0].count("deep") == read("a.md", page)[0].count("deep") == 1
 
 
 def test_what_a_page_hides_is_read_where_that_is_asked_for() -> None:

@@ -1,0 +1,42 @@
+"""Tables of HTML: which hold data, and their rows and cells, those of tables inside them left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+LISTS = ("ul", "ol", "dir")
+_CELLS = ("td", "th")
+
+
+def is_data(table: Any) -> bool:
+    """Whether a table holds data, rather than laying out a page."""
+    own = (row for row in (*table.findall("tr"), *table.findall("*/tr")) if row.find("th") is not None)
+    if table.find(".//table") is not None and next(own, None) is None:
+        return False
+    rows = [row_cells(row) for row in table_rows(table)]
+    inside = {element.tag for element in table.iter("th", *LISTS, *HEADINGS)}
+    if max((len(row) for row in rows), default=0) < 2 or inside & set(HEADINGS):
+        return False
+    if inside and "th" not in inside:
+        return False
+    around = table.iter("table", "thead", "tbody", "tfoot", "tr")
+    return not any((part.text or "").strip() or any((child.tail or "").strip() for child in part) for part in around)
+
+
+def table_rows(table: Any) -> list[Any]:
+    return [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
+
+
+def row_cells(row: Any) -> list[Any]:
+    cells = list(row)
+    if all(cell.tag in _CELLS for cell in cells):
+        return cells
+    return [cell for cell in row.iter(*_CELLS) if next(cell.iterancestors("tr")) is row]
+
+
+def reach(cell: Any, name: str, most: int) -> int:
+    """How many places a cell reaches over, at most ``most``; 0 rows mean all that are left of the group."""
+    stated = (cell.get(name) or "1").strip()
+    places = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) < 10 else 1
+    return min(most, places) or (most if name == "rowspan" else 1)
