@@ -19,11 +19,10 @@ _NOT_COMPARED = {TOKENS.c.used_at}
 def everything(engine: Engine) -> Mapping[str, Any]:
     """Rows of all tables, passages with their vectors, memories, graphs, jobs and files."""
     with acting_as(WORKBENCH):
-        engine.flush()
         knowledge = engine.resources.knowledge
         names = [info.name for info in engine.collections()]
         return {
-            **_tables(engine),
+            **tables(engine),
             "collections": engine.collections(),
             **{f"passages of {name}": engine._loop.call(_passages(knowledge, name)) for name in names},
             "graphs": {name: engine.graphs.to_dict(name, entities=2000) for name in engine.graphs.all()},
@@ -34,9 +33,12 @@ def everything(engine: Engine) -> Mapping[str, Any]:
         }
 
 
-def _tables(engine: Engine) -> dict[str, Any]:
+def tables(engine: Engine) -> dict[str, list[str]]:
+    """The rows of all tables."""
+    with acting_as(WORKBENCH):
+        engine.flush()
     found = {}
-    for table in METADATA.sorted_tables:
+    for table in METADATA.tables.values():
         database = getattr(engine.databases, table.info["part"], None)
         if database is not None and database.exists:
             columns = [column for column in table.columns if column not in _NOT_COMPARED]
