@@ -121,6 +121,7 @@ another language (:func:`message_of`).
     · RerankServerUnset
     · RerankServerUnusable
     · TextTooLong
+    · TextUnembeddable
     · UnknownProvider
     · UnreadableReply
       · ThoughtTooLong

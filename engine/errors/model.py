@@ -255,6 +255,20 @@ class TextTooLong(ModelError):
     remedy = N_("Shorten it, ingest with smaller passages, or choose an embedding model with a longer context.")
 
 
+class TextUnembeddable(ModelError):
+    """An embedding model fails at one text, sent by itself too, and embeds others."""
+
+    code = "WB425"
+    refused = Message(
+        N_("{model} gives no vector for the text that begins with {start!r}; its server says: {message}."),
+        N_("Change this passage in its document and put that in again, or choose another embedding model."),
+    )
+    garbled = Message(
+        N_("{model} gives no usable vector for the text that begins with {start!r}."),
+        N_("Change this passage in its document and put that in again, or choose another embedding model."),
+    )
+
+
 class CrossEncoderPackageMissing(ModelError):
     code = "WB341"
     for_model = Message(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from engine.errors import SourceError, SourceMissing, SourcePassedOver, SourceUnreadable
+from engine.errors import SourceError, SourceMissing, SourcePassedOver, SourceUnreadable, TextUnembeddable
 from engine.knowledge.ahead import Ahead, windows
 from engine.knowledge.chunk import chunk
 from engine.knowledge.items import MOST_FILES, IngestItem, items_of
@@ -205,7 +206,9 @@ async def _write_all(into: Into, journal: Journal, chunks: ChunkOptions, ahead: 
     met = {entry.same_as for entry in entries if entry.state == "duplicate"}
     own = {entry.name for entry in entries if entry.state not in ("duplicate", "failed")}
     for source in sorted(name for name in met - own if _lacks_summaries(present.get(name))):
-        await summarise_source(into, source)
+        # Its passages are there, and found without a summary.
+        with suppress(TextUnembeddable):
+            await summarise_source(into, source)
 
 
 async def _record_read_again(into: Into, entries: Sequence[Entry], present: Mapping[str, SourceInfo]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.errors import FieldTooLong, TextTooLong, WorkbenchError
+from engine.errors import FieldTooLong, TextTooLong, TextUnembeddable, WorkbenchError
 from engine.knowledge.journal import Entry, EntryState
 from engine.knowledge.source_writing import Into, embedded_source, wholly
 from engine.model.values import Fault
@@ -68,7 +68,7 @@ class SourceBlock:
         into = self._into
         try:
             vectors, summaries = await embedded_source(into, entry.name, passages)
-        except (FieldTooLong, TextTooLong) as error:
+        except (FieldTooLong, TextTooLong, TextUnembeddable) as error:
             # What waits is written first: ending a source lets the journal forget every vector.
             await self.write()
             await self.end(replace(entry, state="failed", fault=Fault.of(error)))

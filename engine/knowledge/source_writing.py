@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import EmbeddingMismatch, UnknownCollection
+from engine.errors import (
+    EmbeddingMismatch,
+    ModelError,
+    ModelGarbled,
+    ModelInterrupted,
+    ModelRefused,
+    TextUnembeddable,
+    UnknownCollection,
+)
 from engine.knowledge.chunk import tokens
 from engine.knowledge.journal import Journal
 from engine.knowledge.pace import Pace
@@ -19,6 +27,10 @@ from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, 
 
 EMBED_BATCH = 16
 """Passages embedded between two looks at progress and cancellation: about 6 s of the built-in model on two cores."""
+
+_HARMLESS = "text"
+"""A model that embeds this works, and a text at which it failed is what is wrong."""
+_START = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +76,7 @@ async def summarise_source(into: Into, source: str) -> None:
     summaries = [item for item in summaries if item.twin is None or item.twin in stored]
     texts = to_embed(summaries)
     rows = [
-        await into.embedder.embed_passages(texts[start : start + EMBED_BATCH])
+        await _embedded(into.embedder, texts[start : start + EMBED_BATCH])
         for start in range(0, len(texts), EMBED_BATCH)
     ]
     await wholly(store.summarise(into.collection, _with_vectors(into, summaries, rows, stored)))
@@ -118,8 +130,31 @@ async def _batch(into: Into, texts: Sequence[str], done: Sequence[StoredPassage]
             if not journal.ahead:
                 into.pace.reused(len(done), source)
             return known
-    vectors = await into.embedder.embed_passages(texts)
+    vectors = await _embedded(into.embedder, texts)
     if journal is not None and journal.durable:
         await asyncio.to_thread(journal.keep, into.model, texts, vectors)
     into.pace.advance(len(done), sum(tokens(item.text) for item in done), source)
     return vectors
+
+
+async def _embedded(embedder: Embedder, texts: Sequence[str]) -> Vector:
+    """Vectors of a batch, which is halved where it fails until one text is left.
+
+    Raises ``TextUnembeddable`` for that text, and the model's own error where it fails at any text.
+    """
+    try:
+        vectors = await embedder.embed_passages(texts)
+        if np.isfinite(vectors).all():
+            return vectors
+        failure: ModelError = ModelGarbled(model=embedder.model_id)
+    except (ModelGarbled, ModelInterrupted, ModelRefused) as error:
+        failure = error
+    if len(texts) > 1:
+        half = len(texts) // 2
+        return np.concatenate([await _embedded(embedder, texts[:half]), await _embedded(embedder, texts[half:])])
+    await embedder.embed_passages([_HARMLESS])
+    start = texts[0][:_START] + ("…" if len(texts[0]) > _START else "")
+    message = failure.params.get("message")
+    if message:
+        raise TextUnembeddable.refused(model=embedder.model_id, start=start, message=message) from failure
+    raise TextUnembeddable.garbled(model=embedder.model_id, start=start) from failure

@@ -12,8 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import EmbeddingMismatch, SourceMissing, SourcePassedOver, SourceUnsupported
+from engine.errors import (
+    EmbeddingMismatch,
+    ModelError,
+    ModelGarbled,
+    ModelInterrupted,
+    ModelRefused,
+    SourceMissing,
+    SourcePassedOver,
+    SourceUnsupported,
+)
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of, read_document
+from engine.knowledge.journal import Journal
 from engine.knowledge.load import load_bytes
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.preview import preview
@@ -187,6 +197,60 @@ def test_a_bad_file_stops_none_of_the_others(store: MilvusStore, run: Run, tmp_p
     ]
     assert all(fault["remedy"] for fault in report.to_dict()["failed"])
     assert run(store.describe("notes")).sources == 2
+
+
+class FailingEmbedder(LengthEmbedder):
+    """Fails at batches with a text that holds ``at``, as Ollama where a model makes NaN of a text."""
+
+    def __init__(self, at: str, failure: ModelError | None) -> None:
+        super().__init__()
+        self.at = at
+        self.failure = failure
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vector:
+        rows = await super().embed_passages(texts)
+        failing = [self.at in text for text in texts]
+        if self.failure is not None and any(failing):
+            raise self.failure
+        rows[failing] = np.nan
+        return rows
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (
+            ModelRefused(model="test:length", status=500, message="unsupported value: NaN"),
+            "says: unsupported value: NaN.",
+        ),
+        (ModelInterrupted.mid_reply(model="test:length"), "no usable vector for the text that begins with 'text 20'."),
+        (ModelGarbled(model="test:length"), "no usable vector for the text that begins with 'text 20'."),
+        (None, "no usable vector for the text that begins with 'text 20'."),
+    ],
+    ids=["refused", "interrupted", "garbled", "NaN"],
+)
+def test_a_text_that_the_model_cannot_embed_costs_its_own_source_alone(
+    store: MilvusStore, run: Run, tmp_path: Path, failure: ModelError | None, reason: str
+) -> None:
+    """And an ingestion that begins with the journal of that one does not ask for it again."""
+    items = [IngestItem(f"{name}.md", data=sections(40 + n)) for n, name in enumerate("ac")]
+    items.insert(1, IngestItem("b.md", data=sections(40).replace(b"text 20", b"text 20 odd")))
+    embedder, journal = FailingEmbedder("text 20 odd", failure), Journal(tmp_path / "journal.db")
+    report = run(ingest(store, embedder, "notes", items, journal=journal))
+    assert (report.added, report.passages) == (("a.md", "c.md"), 81)
+    assert [(name, fault.code) for name, fault in report.failed] == [("b.md", "WB425")]
+    assert reason.replace("'text 20'", "'text 20 odd'") in report.failed[0][1].fact
+    assert embedder.batches.count(1) > 1, "halved down to one text"
+    asked = len(embedder.batches)
+    assert run(ingest(store, embedder, "notes", items, journal=journal)).failed == report.failed
+    assert len(embedder.batches) == asked
+    journal.close()
+
+
+def test_a_model_that_fails_at_every_text_stops_the_ingestion(store: MilvusStore, run: Run) -> None:
+    embedder = FailingEmbedder("", ModelRefused(model="test:length", status=500, message="no GPU"))
+    with pytest.raises(ModelRefused, match="no GPU"):
+        run(ingest(store, embedder, "notes", [IngestItem("a.md", data=sections(40))]))
 
 
 def test_headings_of_any_script_and_length_go_in_with_their_source(store: MilvusStore, run: Run) -> None:
