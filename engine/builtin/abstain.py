@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.builtin.phrases import Phrases
+from engine.builtin.scripts import is_uncut
 from engine.builtin.terms import surface_terms, weight_of
 from engine.model.language import language_of
 from engine.model.values import Candidate, Language, Round
@@ -67,6 +68,6 @@ def abstention(question: str, language: Language, kept: int, best_similarity: fl
 
 def _subject(question: str) -> list[str]:
     """The heaviest terms of the question in its own order, for naming what was not found."""
-    forms = surface_terms(question, question=True)
+    forms = {term: form for term, form in surface_terms(question, question=True).items() if not is_uncut(form)}
     heaviest = set(sorted(forms, key=lambda term: -weight_of(term))[:_NAMED])
     return [form for term, form in forms.items() if term in heaviest]

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.reading import asking_clauses, other_names
+from engine.builtin.scripts import one_script
 from engine.builtin.terms import LEAST, RARE, is_han, surface_terms, terms, weight_of, without_asking
 from engine.model.language import language_of, sentences
 from engine.model.values import AnswerKind, Language
@@ -94,6 +95,7 @@ class Evidence:
 
 def read_question(text: str) -> Question:
     """Terms, weights, kind of answer and parts of a question; a question without terms is no error."""
+    text = one_script(text)
     clauses = asking_clauses(text)
     parts = [_read(clause.strip()) for clause in clauses] if len(clauses) > 1 else []
     return replace(_read(text), parts=tuple(part for part in parts if len(part.terms) >= _LEAST_PART))
@@ -197,7 +199,7 @@ class _Window:
 
 def _folded(text: str) -> str:
     # Spaces between Chinese words come from copying out of PDF and web pages, and would hide words from a substring.
-    return _GAP.sub("", unicodedata.normalize("NFKC", text))
+    return _GAP.sub("", one_script(unicodedata.normalize("NFKC", text)))
 
 
 def _credits(question: Question, unit: _Unit) -> list[float]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.builtin import segmenting
+from engine.builtin.scripts import one_script
 
 _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)"
@@ -83,10 +84,11 @@ _PASSAGE_WORDS = 100
 def terms(text: str) -> list[str]:
     """Content terms of a text in order, repeats kept.
 
-    NFKC; Chinese words by rjieba; English lower-cased and lightly stemmed; stop words left out; numbers kept without
-    thousands separators; lower-case single letters left out, since ``p`` and ``n`` name nothing.
+    NFKC; traditional Chinese as simplified, words by rjieba; English lower-cased and lightly stemmed; stop words left
+    out; numbers kept without thousands separators; lower-case single letters left out, since ``p`` and ``n`` name
+    nothing.
     """
-    return [term for term, _ in _pairs(unicodedata.normalize("NFKC", text))]
+    return [term for term, _ in _pairs(one_script(unicodedata.normalize("NFKC", text)))]
 
 
 def question_terms(question: str) -> tuple[str, ...]:
@@ -98,11 +100,11 @@ def question_terms(question: str) -> tuple[str, ...]:
 
 
 def surface_terms(text: str, *, question: bool = False) -> dict[str, str]:
-    """Each distinct term and how it is first written in the NFKC form of the text, in order.
+    """Each distinct term and how it is first written in the NFKC form of the text, in simplified Chinese, in order.
 
     With ``question`` the terms are those of :func:`question_terms`.
     """
-    folded = unicodedata.normalize("NFKC", text)
+    folded = one_script(unicodedata.normalize("NFKC", text))
     if not question:
         return _first_forms(_pairs(folded))
     asked = without_asking(folded)

@@ -12,6 +12,7 @@ from engine.builtin import segmenting
 from engine.builtin.answer_form import class_words
 from engine.builtin.evidence import Question, weigh
 from engine.builtin.reading import asking_clauses, other_names
+from engine.builtin.scripts import is_uncut, one_script
 from engine.builtin.terms import is_han, weight_of
 from engine.model.language import language_of
 from engine.model.values import Passage
@@ -41,12 +42,17 @@ _DONE = re.compile(r"(?:ing|ed|ize|ise|en|ly)$")
 
 
 def missing_terms(asking: Asking, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Telling terms of the question that no passage mentions, neither as such nor under another name."""
+    """Telling terms of the question that no passage mentions, neither as such nor under another name.
+
+    None of a question with words that cannot be cut: pieces of them are no words to look for.
+    """
     question = asking.question
+    if is_uncut(question.text):
+        return ()
     covered: set[str] = set()
     for passage in passages:
         covered.update(weigh(question, passage.text, passage.similarity, heading=heading_of(passage)).covered)
-    text = " ".join(f"{heading_of(passage)} {passage.text}" for passage in passages).casefold()
+    text = one_script(" ".join(f"{heading_of(passage)} {passage.text}" for passage in passages)).casefold()
     named = _named_otherwise(question, text)
     says = {form: weight_of(term) for term, form in question.forms.items()}
     bar = max(_RARE, _TELLING * max(says.values(), default=0.0))
@@ -71,7 +77,7 @@ def unknown_names(asking: Asking, passages: Sequence[Passage], *, foreign: bool 
     Where all passages are in another language (``foreign``), only names in Latin script can be compared.
     """
     question = asking.question
-    text = " ".join(f"{heading_of(item)} {item.text}" for item in passages)
+    text = one_script(" ".join(f"{heading_of(item)} {item.text}" for item in passages))
     missing = [form for form in missing_terms(asking, passages) if not _is_named(form, text)]
     shares = shares_of(question)
     han = [form for form in missing if is_han(form) and not foreign]

@@ -2,7 +2,8 @@
 
 Measured on XQuAD and on the labelled sample questions (``python -m tests.benchmarks fused``). Chinese words by rjieba
 in its search mode; single characters or pairs of them beside the words were no better. English lightly stemmed, which
-helps; stop words stay, since leaving them out lost more in English than it won in Chinese.
+helps; stop words stay, since leaving them out lost more in English than it won in Chinese. Traditional Chinese counts
+as simplified. Japanese, Korean, Thai and their like are cut into overlapping pieces.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.builtin import segmenting
+from engine.builtin.scripts import HAN, PAIRED, TRIPLED, folded, pieces, without_marks
 from engine.builtin.terms import stem
 
-SEGMENTING = "words-1"
+SEGMENTING = "words-2"
 """Recorded with every collection; another name whenever :func:`words` gives other words for a text.
 
 Passages and queries must be cut alike: a collection of another version is still searched, but finds less.
@@ -30,21 +32,38 @@ K1 = 1.5
 B = 0.75
 """Parameters of BM25: how soon a repeated word stops counting, and how much a long passage loses."""
 
-_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_NO_LETTER = rf"\W{HAN}{PAIRED}{TRIPLED}"
 _TOKEN = re.compile(
-    rf"(?P<han>[{_HAN}]+)"
+    rf"(?P<han>[{HAN}]+)"
+    rf"|(?P<run>[{PAIRED}]+|[{TRIPLED}]+)"
     r"|(?P<number>\d+(?:[.,]\d+)*)"
-    rf"|(?P<word>[^\W{_HAN}]+(?:['\u2019][^\W\d_{_HAN}]+)?)"
+    rf"|(?P<word>[^{_NO_LETTER}]+(?:['\u2019][^\d_{_NO_LETTER}]+)?)"
 )
+_WITHOUT_SPACES = re.compile(f"[{HAN}{PAIRED}{TRIPLED}]+")
 
 
 def words(text: str) -> list[str]:
     """Words of a text in their order, repeats kept; each is one to every analyzer, also to one that knows only ``\\w``.
 
-    NFKC and case folding; numbers without thousands separators, with ``_`` for the decimal point; a number is cut off
-    the unit that follows it (``5mg``), while names that hold digits (``HbA1c``) stay whole.
+    NFKC, case folding, one Chinese script, no combining characters; numbers without thousands separators, with ``_``
+    for the decimal point; a number is cut off the unit that follows it (``5mg``), while names that hold digits
+    (``HbA1c``) stay whole.
     """
-    return list(_words(unicodedata.normalize("NFKC", text).casefold()))
+    return list(_words(folded(text)))
+
+
+def query_words(text: str) -> list[str]:
+    """Words to look for: those of the text, and those that versions before ``words-2`` cut it to."""
+    now = words(text)
+    earlier = _words(without_marks(unicodedata.normalize("NFKC", text).casefold()))
+    return now + [word for word in earlier if word not in now]
+
+
+def inside(word: str) -> list[str]:
+    """What to look for inside other words where no passage has a word; nothing in scripts with spaces between words."""
+    if not _WITHOUT_SPACES.fullmatch(word):
+        return []
+    return pieces(word)
 
 
 def field_of(text: str) -> str:
@@ -106,11 +125,13 @@ class WordCounts:
         return math.log((max(self.passages - containing, 0) + 0.5) / (containing + 0.5) + 1.0)
 
 
-def _words(folded: str) -> Iterator[str]:
-    for match in _TOKEN.finditer(folded):
+def _words(text: str) -> Iterator[str]:
+    for match in _TOKEN.finditer(text):
         found = match.group()
         if match.lastgroup == "han":
             yield from segmenting.cut_for_search(found)
+        elif match.lastgroup == "run":
+            yield from pieces(found)
         elif match.lastgroup == "number":
             yield found.replace(",", "").replace(".", "_")
         else:

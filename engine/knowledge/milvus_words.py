@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import Any
 
 from engine.errors import FullTextMissing
-from engine.knowledge.full_text import SEGMENTING, WordCounts, words
+from engine.knowledge.full_text import SEGMENTING, WordCounts, inside, query_words
 from engine.knowledge.milvus_database import SPARSE, Database
 from engine.knowledge.milvus_reader import CollectionReader, cosine
 from engine.knowledge.milvus_schema import Layout, create_passages, own_layout
@@ -28,6 +28,8 @@ _LITE, _SERVER = (3, 2), (2, 5)
 FROM_LITE = 100
 """Hits taken from Milvus Lite to be rescored, at least."""
 _COUNTING_S = 60.0
+_MOST_PARTS = 30
+"""Pieces of words that are looked for inside other words, each at the cost of a look at every passage."""
 
 
 class WordIndex:
@@ -70,36 +72,58 @@ class WordIndex:
 
     def search(self, reader: CollectionReader, text: str, vector: Vector, limit: int, where: str) -> list[Hit]:
         """Best BM25 score first, 0 and up, each with its cosine to ``vector``; none for a text without words."""
-        layout, query = reader.layout, words(text)
+        layout, query = reader.layout, query_words(text)
         if not query:
             return []
-        output = [*layout.output, layout.vector]
         if self._db.embedded:
-            scored = self._rescored(layout, query, max(limit, FROM_LITE), where)[:limit]
-            rows = {str(row[layout.key]): row for row in reader.by_ids([PassageId(key) for key, _ in scored], output)}
-            found = [(rows[key], key, score) for key, score in scored if key in rows]
+            scored = self._rescored(layout, query, max(limit, FROM_LITE), where)
         else:
             # Best first as the store says; what sign it gives its scores is not relied on.
-            found = [
-                (item["entity"], item.get(layout.key, item.get("id")), abs(float(item["distance"])))
-                for item in self._ask(layout, query, limit, where, output)
-            ]
-        return [Hit(layout.passage(row, key), cosine(vector, row[layout.vector]), score) for row, key, score in found]
+            asked = self._ask(layout, query, limit, where, [layout.key, layout.words])
+            scored = {_key(layout, item): (abs(float(item["distance"])), _field(layout, item)) for item in asked}
+        scores = self._with_parts(layout, query, limit, where, scored)
+        best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+        output = [*layout.output, layout.vector]
+        rows = {str(row[layout.key]): row for row in reader.by_ids([PassageId(key) for key, _ in best], output)}
+        return [
+            Hit(layout.passage(rows[key], key), cosine(vector, rows[key][layout.vector]), score)
+            for key, score in best
+            if key in rows
+        ]
 
-    def _rescored(self, layout: Layout, query: list[str], depth: int, where: str) -> list[tuple[str, float]]:
-        """Ids of hits of Milvus Lite, best first by counts over the whole collection, with their scores."""
+    def _rescored(self, layout: Layout, query: list[str], depth: int, where: str) -> dict[str, tuple[float, str]]:
+        """Hits of Milvus Lite by id, each with its score by counts over the whole collection and its words."""
         output = [layout.key, layout.words]
         found = self._ask(layout, query, depth, where, output)
         if not found:
-            return []
+            return {}
         counts = self._counted(layout)
         rare = counts.rarest(query, depth)
         if len(found) == depth and rare:
             # There were more, and what was left out may be the best of a small file: all that hold the rarest words.
             found += self._ask(layout, rare, depth, where, output)
-        fields = {str(item["id"]): str(item["entity"][layout.words]) for item in found}
-        scored = [(key, counts.score(query, field)) for key, field in fields.items()]
-        return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+        fields = {_key(layout, item): _field(layout, item) for item in found}
+        return {key: (counts.score(query, field), field) for key, field in fields.items()}
+
+    def _with_parts(
+        self, layout: Layout, query: list[str], limit: int, where: str, scored: dict[str, tuple[float, str]]
+    ) -> dict[str, float]:
+        """Scores by id, where words that no hit holds are looked for inside other words: 牛 in 牛奶.
+
+        Such a word is rarer than all that were found, so a passage that holds it in a longer one comes before others.
+        """
+        scores = {key: score for key, (score, _) in scored.items()}
+        held = {word for _, field in scored.values() for word in field.split()}
+        parts = list(dict.fromkeys(part for word in query if word not in held for part in inside(word)))[:_MOST_PARTS]
+        if not parts:
+            return scores
+        like = " or ".join(f'{layout.words} like "%{part}%"' for part in parts)
+        best = max(scores.values(), default=0.0) + 1.0
+        filtered = f"({where}) and ({like})" if where else like
+        for row in self._db.rows(layout.name, filtered, [layout.key, layout.words], limit=max(limit, FROM_LITE)):
+            key, field = str(row[layout.key]), str(row[layout.words])
+            scores[key] = scores.get(key, 0.0) + best * sum(part in field for part in parts) / len(parts)
+        return scores
 
     def wrote(self, name: str) -> None:
         """Count the words of a collection again before the next search."""
@@ -126,6 +150,14 @@ class WordIndex:
             # Lite has no tokenizer for white space; its standard one takes our words, which hold nothing else, whole.
             return "standard" if version_numbers(version("milvus-lite")) >= _LITE else ""
         return "whitespace" if version_numbers(self._db.version()) >= _SERVER else ""
+
+
+def _key(layout: Layout, item: Any) -> str:
+    return str(item.get(layout.key, item.get("id")))
+
+
+def _field(layout: Layout, item: Any) -> str:
+    return str(item["entity"][layout.words])
 
 
 def version_numbers(text: str) -> tuple[int, ...]:

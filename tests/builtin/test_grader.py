@@ -314,3 +314,16 @@ def test_code_in_a_passage_does_not_make_it_one_in_another_language() -> None:
     assert model_for("zh", text) == "zh"
     assert model_for("en", text) == "cross"
     assert model_for("zh", code) == "zh"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("糖尿病的症狀是什麼？", "糖尿病的症状是多饮、多尿和体重下降。"),
+        ("糖尿病的症状是什么？", "糖尿病的症狀是多飲、多尿和體重下降。"),
+    ],
+)
+def test_traditional_and_simplified_chinese_count_as_one(question: str, text: str) -> None:
+    evidence = weigh(read_question(question), text, 0.4)
+    assert evidence.missing == ()
+    assert evidence == weigh(read_question("糖尿病的症状是什么？"), "糖尿病的症状是多饮、多尿和体重下降。", 0.4)

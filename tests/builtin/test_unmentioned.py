@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from engine.builtin.abstain import abstention
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.unmentioned import stands_in
 from engine.model.language import language_of
@@ -105,3 +106,27 @@ def test_a_chinese_term_whose_characters_stand_there_is_not_called_missing() -> 
 def test_an_abbreviation_stands_in_a_text_as_a_word_alone() -> None:
     assert stands_in("CLI", "the cli of the program")
     assert not stands_in("CLI", "the client of the program")
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("ระบบรองรับภาษาอะไรบ้าง", "ระบบนี้รองรับภาษาไทยและภาษาอังกฤษ"),
+        ("데이터베이스는 무엇을 저장합니까?", "데이터베이스에 기록이 저장됩니다."),
+        ("データベースの接続方法は？", "データベースに接続するにはエンジンを作ります。"),
+        ("हिन्दी में क्या लिखा है?", "यह हिन्दी में लिखा है।"),
+        ("這個產品支持簡體嗎？", "这个产品支持简体和英文。"),
+    ],
+)
+def test_no_piece_of_a_word_is_said_to_be_missing(question: str, text: str) -> None:
+    """Of scripts whose words are not cut, and of the other Chinese script."""
+    said = answer(question, text)
+    assert "[1]" in said
+    assert "Not in the passages" not in said and "没有直接提到" not in said
+
+
+@pytest.mark.parametrize("question", ["ระบบรองรับภาษาอะไรบ้าง", "牛是什么？", "Which ports?"])
+def test_a_search_without_a_hit_does_not_call_the_collection_empty(question: str) -> None:
+    said = abstention(question, language_of(question), 0, None)
+    assert "sources" not in said and "已有资料" not in said
+    assert ("Looked for" in said or "查找的关键词" in said) == (question[0] in "牛W")

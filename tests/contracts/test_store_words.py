@@ -119,6 +119,37 @@ def test_words_are_found_in_either_language_whatever_their_width_case_or_ending(
     assert found(worded, query)[0] == f"a.md#{place}"
 
 
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("症状", 1),
+        ("症狀", 1),
+        ("牛", 2),
+        ("牛是什么的原料", 2),
+        ("東京タワー", 3),
+        ("データベース", 3),
+        ("서울", 4),
+        ("오늘 서울은", 4),
+        ("รองรับ", 5),
+        ("รองรับภาษาอะไร", 5),
+        ("हिन्दी", 6),
+        ("皮组织", 7),
+    ],
+)
+def test_words_of_every_script_are_found(worded: Case, query: str, place: int) -> None:
+    filled(
+        worded,
+        "糖尿病的症狀有多飲和多尿，是常見的慢性病。",
+        "奶酪的原料是水牛奶。",
+        "東京タワーのデータベースを作る。",
+        "서울에서 비가 온다.",
+        "ระบบรองรับภาษาไทย",
+        "यह हिन्दी में लिखा है।",
+        "上皮组织覆盖体表，是什么样的？",
+    )
+    assert found(worded, query)[0] == f"a.md#{place}"
+
+
 @pytest.mark.parametrize("query", ["", "   \n", "？！…", "zebra", "斑马"])
 def test_a_text_without_words_or_with_unknown_ones_finds_nothing(worded: Case, query: str) -> None:
     filled(worded)
