@@ -277,7 +277,7 @@ def account_lines(account: Account | None, words: Speaks) -> tuple[Line, ...]:
     if not account.left_out:
         lines.append(Line(words(N_("Nothing is known to be left out."))))
     if account.hidden:
-        lines.append(Line(words(N_("Hidden content was asked for."))))
+        lines.append(Line(words(N_("Hidden content was read too, where there is any."))))
     return tuple(lines)
 
 

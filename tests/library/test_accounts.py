@@ -121,7 +121,7 @@ def test_what_was_read_is_listed_with_its_counts() -> None:
             [
                 Line("read as big5, which is a guess", missing=True),
                 Line("Nothing is known to be left out."),
-                Line("Hidden content was asked for."),
+                Line("Hidden content was read too, where there is any."),
             ],
         ),
     ],
