@@ -121,6 +121,12 @@ async def _pass(knowledge: Knowledge, origin: CollectionInfo, into: Into) -> boo
     failed = dict(into.pace.report().failed)
     sources = [_failed(_known(item, whole), failed) for item in await _sources(knowledge, origin)]
     missing = [item for item in sources if item.entry.state == "new"]
+    kept = [item.entry for item in sources if item.entry.state == "added" and item.entry.name in whole]
+    recorded = {
+        entry.name: entry.account for entry in kept if entry.account and entry.account != whole[entry.name].account
+    }
+    if recorded:  # since an earlier call copied the source
+        await wholly(into.store.record_accounts(into.collection, recorded))
     into.pace.planned([item.entry for item in sources])
     # What an earlier call left of a source, or a version with more passages, must not stay beside the new ones.
     present = {info.source for info in before}

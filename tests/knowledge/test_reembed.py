@@ -126,6 +126,9 @@ def test_passages_stay_as_they_are_and_get_other_vectors(case: Case) -> None:
     told = [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("copy"))]
     assert told == [(item.source, item.content_hash, item.added_at) for item in case.run(case.store.sources("docs"))]
     assert [item.account for item in case.run(case.store.sources("copy"))] == [PART, None, None]
+    case.run(case.store.record_accounts("docs", {"b.md": PART}))
+    case.run(reembed(OneStore(case.store, embedder), "docs", "copy", "model:b"))
+    assert [item.account for item in case.run(case.store.sources("copy"))] == [PART, PART, None]
     passages = case.run(case.store.passages("docs", "b.md"))
     assert new.summaries >= len(summaries_of(passages)) > 0
     assert [item.done for item in seen] == sorted(item.done for item in seen)
