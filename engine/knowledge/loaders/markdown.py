@@ -77,7 +77,13 @@ def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
         while levels and levels[-1] >= level:
             levels.pop()
             path.pop()
-        if level == 1 and not title and not (sections and sections[-1].lines[-1] > front + bool(front)):
+        # A title in front matter that says something else stays the title, and this one a heading.
+        if (
+            level == 1
+            and not title
+            and named in ("", words)
+            and not (sections and sections[-1].lines[-1] > front + bool(front))
+        ):
             title = words
         elif words:
             levels.append(level)

@@ -269,6 +269,8 @@ def test_lines_of_front_matter_leave_the_first_heading_the_title() -> None:
         ((), "active: true"), ((), "Words."), (("Oil",), "More."),
     ]  # fmt: skip
     assert load_markdown("a.md", b"Words.\n\n# Lamps\n\nMore.").title == ""
+    other = load_markdown("a.md", b"---\ntitle: Oil lamps\n---\n# Lamps\n\nMore.")
+    assert (other.title, other.sections[0].path) == ("Oil lamps", ("Lamps",))
 
 
 def test_front_matter_in_toml_and_names_that_repeat_without_end() -> None:
