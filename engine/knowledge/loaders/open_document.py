@@ -100,7 +100,8 @@ class _Reading:
         self.title = ""
         self.read: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
-        self._hidden_sheets, self._empty_sheets, self._hidden_slides = list[str](), list[str](), list[str]()
+        self._hidden_sheets, self._empty_sheets = list[str](), list[str]()
+        self._hidden_slides, self._empty_slides = list[str](), list[str]()
         self._cut = 0
         self._numbers: dict[str, dict[int, int]] = {}
         """Of each list style: how far each of its levels has counted."""
@@ -123,6 +124,7 @@ class _Reading:
             ("sheets_hidden", "sheets", self._hidden_sheets),
             ("sheets_empty", "sheets", self._empty_sheets),
             ("slides_hidden", "slides", self._hidden_slides),
+            ("slides_without_text", "slides", self._empty_slides),
         ):
             if named:
                 counted.append(note(code, count=len(named), **{key: ", ".join(named)[:200]}))
@@ -360,8 +362,10 @@ class _Reading:
             elif text:
                 parts.append(f"Notes: {text}" if shape.tag == f"{_SHOW}notes" else text)
         self.title = self.title or title
-        self.read["slides"] += 1
         text = "\n\n".join(parts) or title
+        self.read["slides"] += bool(text)
+        if not text:
+            self._empty_slides.append(str(number))
         return Section((f"Slide {number} · {title}" if title else f"Slide {number}",), text) if text else None
 
 

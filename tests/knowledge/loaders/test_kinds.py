@@ -451,10 +451,10 @@ CORPUS: dict[str, tuple[str, bytes, Sections, list[tuple[str, dict[str, str]]], 
             "<draw:frame><draw:text-box><text:list><text:list-item><text:p>Two releases</text:p></text:list-item></text:list>"
             "</draw:text-box></draw:frame><presentation:notes><draw:frame><draw:text-box><text:p>Say hi</text:p></draw:text-box>"
             "</draw:frame></presentation:notes></draw:page>"
-            '<draw:page draw:style-name="off"><draw:frame><draw:text-box><text:p>no</text:p></draw:text-box></draw:frame></draw:page>',
+            '<draw:page draw:style-name="off"><draw:frame><draw:text-box><text:p>no</text:p></draw:text-box></draw:frame></draw:page><draw:page/>',
         ),
         [(("Slide 1 · Goals",), "- Two releases\n\nNotes: Say hi")],
-        [("slides_hidden", {"count": "1", "slides": "2"})],
+        [("slides_hidden", {"count": "1", "slides": "2"}), ("slides_without_text", {"count": "1", "slides": "3"})],
         {"paragraphs": 3, "slides": 1},
     ),
 }
