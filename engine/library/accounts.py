@@ -62,6 +62,13 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
         "{count} headers or footers that no page shows were left out",
     ),
     "hidden_text": NN_("{count} stretch of hidden text was left out", "{count} stretches of hidden text were left out"),
+    "list_numbers": NN_(
+        "{count} automatic number of a list was left out", "{count} automatic numbers of lists were left out"
+    ),
+    "masters_not_read": NN_(
+        "the words of {count} slide master or layout were left out",
+        "the words of {count} slide masters and layouts were left out",
+    ),
     "parts_broken": NN_(
         "{count} part inside the file is missing or broken; whatever could be read of it went in",
         "{count} parts inside the file are missing or broken; whatever could be read of them went in",

@@ -70,6 +70,11 @@ def note(code: str, **params: object) -> SourceNote:
     return SourceNote(code, {name: str(value) for name, value in params.items()})
 
 
+def counted(counts: Mapping[str, int]) -> tuple[SourceNote, ...]:
+    """A note for each code with a count."""
+    return tuple(note(code, count=count) for code, count in sorted(counts.items()) if count)
+
+
 def merged(notes: Iterable[SourceNote]) -> tuple[SourceNote, ...]:
     """The notes of several files as those of one: counts of the same kind added up, everything else in a row."""
     found: dict[str, dict[str, str]] = {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.number_format import shown
+from engine.knowledge.loaders.numbering import whole_number
 from engine.knowledge.loaders.office import RELATION, Package, Relation
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -50,71 +50,43 @@ def drawn_text(package: Package, links: Mapping[str, Relation], element: Any) ->
 
 
 def chart_text(root: Any) -> str:
-    """A chart's titles and, for each category, the value of each series, as the file keeps them for drawing."""
-    titles = [_title(root.find(f"{_CHART}chart/{_CHART}title"))]
-    titles += [_title(axis.find(f"{_CHART}title")) for axis in root.iter(f"{_CHART}plotArea") for axis in axis]
-    rows: list[list[str]] = []
-    for plot in root.iterfind(f"{_CHART}chart/{_CHART}plotArea/*"):
-        series = plot.findall(f"{_CHART}ser")
-        if series:
-            rows.append(["", *(_joined(one.find(f"{_CHART}tx")) for one in series)])
-            rows.extend(_rows(series))
-    lines = ("| " + " | ".join(row) + " |" for row in rows)
-    return "\n".join(filter(None, [" · ".join(dict.fromkeys(filter(None, titles))), *lines]))
+    """A chart's titles and, as the file keeps them for drawing, each series: ``- name: category = value; …``."""
+    titles = (plain_text(title) or " ".join(_points(title).values()) for title in root.iter(f"{_CHART}title"))
+    lines = [" · ".join(dict.fromkeys(filter(None, titles)))]
+    for series in root.iter(f"{_CHART}ser"):
+        parts = {child.tag.removeprefix(_CHART): _points(child) for child in series.iterchildren(f"{_CHART}*")}
+        names, values = (parts.get(one) or parts.get(other) or {} for one, other in (("cat", "xVal"), ("val", "yVal")))
+        sizes = parts.get("bubbleSize", {})
+        pairs = (
+            f"{names.get(place, place + 1)} = {', '.join(filter(None, (value, sizes.get(place))))}"
+            for place, value in sorted(values.items())
+        )
+        lines.append(f"- {': '.join(filter(None, [' '.join(parts.get('tx', {}).values()), '; '.join(pairs)]))}")
+    return "\n".join(filter(None, lines))
 
 
-def _title(title: Any) -> str:
-    if title is None:
-        return ""
-    return plain_text(title) or _joined(title)
-
-
-def _joined(element: Any) -> str:
-    return " ".join(_points(element).values())
-
-
-def _rows(series: list[Any]) -> Iterator[list[str]]:
-    names = [_points(one.find(f"{_CHART}cat"), one.find(f"{_CHART}xVal")) for one in series]
-    values = [_points(one.find(f"{_CHART}val"), one.find(f"{_CHART}yVal")) for one in series]
-    sizes = [_points(one.find(f"{_CHART}bubbleSize")) for one in series]
-    shared = all(name == names[0] for name in names)
-    for group in [range(len(series))] if shared else [[place] for place in range(len(series))]:
-        places = sorted({place for one in group for place in (*names[one], *values[one])})
-        for place in places:
-            shown = [", ".join(filter(None, (of.get(place, "") for of in (values[one], sizes[one])))) for one in group]
-            before = [""] * group[0]
-            yield [names[group[0]].get(place, str(place + 1)), *before, *shown]
-
-
-def _points(*elements: Any) -> dict[int, str]:
-    """Place and words of the points that a chart keeps; the levels of a category from the outermost."""
+def _points(element: Any) -> dict[int, str]:
+    """Words of the points that a chart keeps, by their place; those of a category behind its outer ones."""
     found: dict[int, str] = {}
-    for element in elements:
-        if element is None:
-            continue
-        levels = element.findall(f".//{_CHART}lvl") or [element]
-        inner, *outer = [_level(level) for level in levels]
-        begins = [(sorted(level), level) for level in reversed(outer)]
-        for place in inner:
+    for level in element.findall(f".//{_CHART}lvl") or [element]:  # the innermost first
+        words, above = dict(_level(level)), ""
+        for place in sorted(found or words):
             # An outer category stands at the first place of those that it holds.
-            above = [level[keys[max(bisect_right(keys, place) - 1, 0)]] for keys, level in begins if keys]
-            found[place] = " ".join(filter(None, (*above, inner[place])))
+            above = words.get(place, above)
+            found[place] = " ".join(filter(None, (above, found.get(place))))
     return found
 
 
-def _level(element: Any) -> dict[int, str]:
-    points: dict[int, str] = {}
-    for number, point in enumerate(element.iter(f"{_CHART}pt", f"{_CHART}v")):
-        if point.tag == f"{_CHART}pt":
-            place = point.get("idx") or ""
-            words = without_control(" ".join((point.findtext(f"{_CHART}v") or "").split()))
-            kept = point.getparent()
-            if kept.tag in _NUMBERS:
-                words = _number(words, point.get("formatCode") or kept.findtext(f"{_CHART}formatCode") or "")
-            points[int(place) if place.isascii() and place.isdigit() and len(place) < 8 else number] = words
-        elif point.getparent().tag != f"{_CHART}pt":  # a name written into the chart itself
-            points[number] = without_control(point.text or "").strip()
-    return points
+def _level(element: Any) -> Iterator[tuple[int, str]]:
+    for point in element.iter(f"{_CHART}pt"):
+        words = without_control(" ".join((point.findtext(f"{_CHART}v") or "").split()))
+        kept = point.getparent()
+        if kept.tag in _NUMBERS:
+            words = _number(words, point.get("formatCode") or kept.findtext(f"{_CHART}formatCode") or "")
+        yield whole_number(point.get("idx")), words
+    name = element.findtext(f"{_CHART}v")  # written into the chart itself
+    if name:
+        yield 0, without_control(name).strip()
 
 
 def _number(words: str, code: str) -> str:
@@ -130,10 +102,9 @@ def diagram_text(root: Any) -> str:
     points = {point.get("modelId"): point for point in root.iter(f"{_DIAGRAM}pt")}
     children: dict[str | None, list[tuple[int, str]]] = {}
     for link in root.iter(f"{_DIAGRAM}cxn"):
-        order = link.get("srcOrd") or ""
         if link.get("type", "parOf") == "parOf":
-            place = int(order) if order.isdigit() and len(order) < 8 else 0
-            children.setdefault(link.get("srcId"), []).append((place, link.get("destId") or ""))
+            below = (whole_number(link.get("srcOrd")), link.get("destId") or "")
+            children.setdefault(link.get("srcId"), []).append(below)
     lines: list[str] = []
     top = next((key for key, point in points.items() if point.get("type") == "doc"), None)
     pending = [(0, key) for _, key in sorted(children.get(top, ()), reverse=True)]

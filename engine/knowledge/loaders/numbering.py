@@ -23,17 +23,9 @@ _DIGITS = {
     **dict.fromkeys(("ideographDigital", "japaneseDigitalTenThousand", "taiwaneseDigital"), "〇一二三四五六七八九"),
     **dict.fromkeys(("decimalFullWidth", "decimalFullWidth2"), "０１２３４５６７８９"),
 }
-_CIRCLED = (*range(0x2460, 0x2474), *range(0x3251, 0x3260), *range(0x32B1, 0x32C0))
 _TICKED = {"☐": "☐ ", "☑": "☑ ", "☒": "☒ ", "\uf0a8": "☐ ", "\uf0fd": "☒ ", "\uf0fe": "☑ "}
 """Bullets that say whether something is done; the last three are those of Wingdings."""
-_ROWS = {
-    "ideographTraditional": "甲乙丙丁戊己庚辛壬癸",
-    "ideographZodiac": "子丑寅卯辰巳午未申酉戌亥",
-    **dict.fromkeys(("decimalEnclosedCircle", "decimalEnclosedCircleChinese"), "".join(map(chr, _CIRCLED))),
-    "decimalEnclosedParen": "".join(map(chr, range(9332, 9352))),
-    "decimalEnclosedFullstop": "".join(map(chr, range(9352, 9372))),
-    "ideographEnclosedCircle": "".join(map(chr, range(12928, 12938))),
-}
+_ROWS = {"ideographTraditional": "甲乙丙丁戊己庚辛壬癸", "ideographZodiac": "子丑寅卯辰巳午未申酉戌亥"}
 
 
 def number_text(value: int, form: str) -> str:

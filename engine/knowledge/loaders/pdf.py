@@ -16,7 +16,7 @@ from engine.errors import (
     SourceMislabelled,
     SourceTooManyPages,
 )
-from engine.knowledge.loaders.contents import Contents, Section, document_title, heading, note, numbers
+from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, note, numbers
 from engine.knowledge.loaders.encoding import kind_of, without_control
 from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, path_at, read_pages, running_heads
 from engine.knowledge.loaders.pdf_lines import drawn_lines
@@ -83,10 +83,9 @@ class _Reading:
         self._hidden = hidden
         self._forms = _guarded(document.init_forms, False)
         self._written: dict[int, Written] = {}
-        self._lost: list[int] = []
-        self._scanned: list[int] = []
-        self._garbled: list[int] = []
-        self._invisible = 0
+        self._at: dict[str, list[int]] = {"pages_without_text": [], "pages_unreadable": [], "pages_garbled": []}
+        """Pages by the code of the note that names them."""
+        self._lost, self._read = Counter[str](), Counter[str]()
         self._stamps: dict[int, str] = {}
         """The few words on a page that is a picture else, without their digits."""
 
@@ -96,43 +95,34 @@ class _Reading:
             raise SourceTooManyPages(name=self._name, pages=count, limit=MOST_PAGES)
         pages = self._without_stamps([page for page in map(self._page, range(count)) if page is not None])
         outline = _guarded(lambda: _entries(self._document), None)
-        title, entries = _titled(document_title(unified(without_control(_title(self._document)))), outline or [])
+        title, entries = _titled(document_title(unified(without_control(self._title()))), outline or [])
         sections = self._sections(pages, entries)
         if not sections:
             raise self._why_empty(count)
-        written = self._written.values()
-        read = Counter(
-            pages=count - len(self._lost) - len(self._scanned),
-            fields=sum(len(item.fields) for item in written),
-            comments=sum(len(item.comments) for item in written),
-        )
-        notes = self._notes(count, whole, outline is None, running_heads(pages))
-        return Contents(title, tuple(sections), notes=notes, read=dict(+read))
+        self._lost["running_heads"] += running_heads(pages)
+        self._read["pages"] = count - len(self._at["pages_unreadable"]) - len(self._at["pages_without_text"])
+        notes = self._notes(count, whole, outline is None)
+        return Contents(title, tuple(sections), notes=notes, read=dict(+self._read))
 
     def _without_stamps(self, pages: list[Page]) -> list[Page]:
         """The pages, pictures without the few words that stand on others too, such as the name of a scanner."""
         stamps = Counter(self._stamps.values())
         stamped = {number for number, said in self._stamps.items() if stamps[said] > 1}
-        self._scanned = sorted({*self._scanned, *stamped})
+        self._at["pages_without_text"] = sorted({*self._at["pages_without_text"], *stamped})
         return [Page(page.number, []) if page.number in stamped else page for page in pages]
 
-    def _notes(self, count: int, whole: bool, no_outline: bool, heads: int) -> tuple[SourceNote, ...]:
-        files = self._document.count_attachments() + sum(item.files for item in self._written.values())
-        given = (
-            (
-                len(self._scanned),
-                note("pages_without_text", count=len(self._scanned), pages=numbers(self._scanned), of=count),
-            ),
-            (len(self._lost), note("pages_unreadable", count=len(self._lost), pages=numbers(self._lost), of=count)),
-            (self._garbled, note("pages_garbled", count=len(self._garbled), pages=numbers(self._garbled))),
-            (self._invisible, note("hidden_text", count=self._invisible)),
-            (files, note("files_not_read", count=files)),
-            (heads, note("running_heads", count=heads)),
-            (no_outline, note("outline_unreadable")),
-            (not whole, note("end_missing")),
-            (self._document.get_formtype() == _XFA_FULL, note("form_not_read")),
+    def _notes(self, count: int, whole: bool, no_outline: bool) -> tuple[SourceNote, ...]:
+        self._lost["files_not_read"] += self._document.count_attachments()
+        form = self._document.get_formtype() == _XFA_FULL
+        faults = {"outline_unreadable": no_outline, "end_missing": not whole, "form_not_read": form}
+        return (
+            *(note(code, count=len(at), pages=numbers(at), of=count) for code, at in self._at.items() if at),
+            *counted(self._lost),
+            *(note(code) for code, holds in faults.items() if holds),
         )
-        return tuple(said for counted, said in given if counted)
+
+    def _title(self) -> str:
+        return _guarded(lambda: str(self._document.get_metadata_value("Title")), "")  # it may hold half a character
 
     def _sections(self, pages: Sequence[Page], entries: Sequence[Entry]) -> list[Section]:
         """What each page says, and below it what is written onto it; empty for one that is a picture."""
@@ -140,17 +130,18 @@ class _Reading:
         for path, page, text in read_pages(pages, entries):
             said.setdefault(page, []).append(Section((*path, f"p. {page}"), without_control(text)))
         for page, item in self._written.items():
+            self._lost += item.lost
+            self._read["fields"] += len(item.fields)
             filled = [f"- {name}: {value}" if name else f"- {value}" for name, value in item.fields.items()]
-            below = ["\n".join(filled)] * bool(filled) + [f"Comment: {words}" for words in item.comments]
             here = said.setdefault(page, [])
-            if not here and (below or page in self._scanned):
+            if not here and (filled or page in self._at["pages_without_text"]):
                 here.append(Section((*path_at(entries, page), f"p. {page}"), ""))
-            if below:
-                here[-1] = Section(here[-1].path, "\n\n".join(filter(None, [here[-1].text, *below])))
+            if filled:
+                here[-1] = Section(here[-1].path, "\n\n".join(filter(None, [here[-1].text, "\n".join(filled)])))
         return [section for page in sorted(said) for section in said[page]]
 
     def _why_empty(self, count: int) -> SourceError:
-        if self._lost or not count:
+        if self._at["pages_unreadable"] or not count:
             return SourceDamaged.named(name=self._name, found=N_("none of its pages can be read"))
         return SourceEmpty(name=self._name)
 
@@ -170,14 +161,13 @@ class _Reading:
         except MemoryError:
             raise
         except Exception:  # PDFium says what it met with in many ways
-            self._lost.append(number + 1)
+            self._at["pages_unreadable"].append(number + 1)
             return None
-        self._invisible += written.hidden
         if len(_UNKNOWN.findall(text)) > _GARBLED_SHARE * len(text):
             lines, drawn = [], True
-            self._garbled.append(number + 1)
+            self._at["pages_garbled"].append(number + 1)
         if drawn and not lines:
-            self._scanned.append(number + 1)
+            self._at["pages_without_text"].append(number + 1)
         self._written[number + 1] = written
         return Page(number + 1, lines)
 
@@ -188,7 +178,7 @@ class _Reading:
             lines = drawn_lines(text_page, page.get_height())
             # Over a picture of the page, invisible text is what was recognised in it.
             if not all(line.visible for line in lines) and not _has_picture(page) and not self._hidden:
-                self._invisible += sum(not line.visible for line in lines)
+                self._lost["hidden_text"] += sum(not line.visible for line in lines)
                 return [line for line in lines if line.visible], False
         finally:
             text_page.close()
@@ -224,21 +214,12 @@ def _titled(title: str, entries: list[Entry]) -> tuple[str, list[Entry]]:
     return title, entries
 
 
-def _title(document: Any) -> str:
-    try:
-        return str(document.get_metadata_value("Title"))
-    except ValueError:  # half a character
-        return ""
-
-
 def _entries(document: Any) -> list[Entry]:
     """The outline, as far as it points into the document."""
     entries = []
     for bookmark in islice(document.get_toc(), _MOST_ENTRIES):
-        try:
-            title = heading(unified(without_control(bookmark.get_title() or "")))
-        except ValueError:  # half a character: one spoiled name must not cost the document
-            continue
+        # Half a character in one name must not cost the document.
+        title = heading(unified(without_control(_guarded(bookmark.get_title, "") or "")))
         target = bookmark.get_dest()
         page = target.get_index() if target is not None else None
         if page is None or page < 0 or not title:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,10 +21,8 @@ _MOST = 5000
 class Written:
     fields: dict[str, str] = field(default_factory=dict)
     """Value by name; ``☑`` and ``☐`` for a check box, the chosen one for a group of buttons."""
-    comments: list[str] = field(default_factory=list)
-    files: int = 0
-    hidden: int = 0
-    """Fields and comments that are not shown, and were left out."""
+    lost: Counter[str] = field(default_factory=Counter)
+    """Comments, files, and what is not shown, by the code of the note that counts them."""
 
 
 def written_on(page: Any, form: Any, hidden: bool = False) -> Written:
@@ -38,13 +37,13 @@ def written_on(page: Any, form: Any, hidden: bool = False) -> Written:
             unseen = bool(raw.FPDFAnnot_GetFlags(note) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW))
             if unseen and not hidden:
                 says = list(_filled_in(form, note, {})) if kind == raw.FPDF_ANNOT_WIDGET and form is not None else []
-                found.hidden += bool(says or _words(raw.FPDFAnnot_GetStringValue, note, b"Contents"))
+                found.lost["hidden_text"] += bool(says or _words(raw.FPDFAnnot_GetStringValue, note, b"Contents"))
             elif kind == raw.FPDF_ANNOT_WIDGET and form is not None:
                 found.fields.update(_filled_in(form, note, found.fields))
             elif kind == raw.FPDF_ANNOT_FILEATTACHMENT:
-                found.files += 1
+                found.lost["files_not_read"] += 1
             elif kind not in (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP):
-                found.comments += filter(None, [_words(raw.FPDFAnnot_GetStringValue, note, b"Contents")])
+                found.lost["comments"] += bool(_words(raw.FPDFAnnot_GetStringValue, note, b"Contents"))
         finally:
             raw.FPDFPage_CloseAnnot(note)
     return found

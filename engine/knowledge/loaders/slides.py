@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.errors import SourceDamaged, SourceTooManyPages
-from engine.knowledge.loaders.contents import Contents, Section, document_title, heading, marked, note, numbers
+from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, marked, note, numbers
 from engine.knowledge.loaders.drawings import DRAWING as A
-from engine.knowledge.loaders.drawings import DRAWN, drawn_text, picture_text
+from engine.knowledge.loaders.drawings import DRAWN, drawn_text, picture_text, plain_text
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.equations import MATH, linear
-from engine.knowledge.loaders.numbering import number_text, whole_number
+from engine.knowledge.loaders.numbering import whole_number
 from engine.knowledge.loaders.office import RELATION, Package, Relation
 from engine.knowledge.loaders.symbols import symbol_text
 from engine.knowledge.loaders.tables import Span, table_text
@@ -24,20 +24,10 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _ON = ("1", "true")
 _SHAPES = frozenset(f"{_P}{name}" for name in ("sp", "grpSp", "pic", "graphicFrame", "cxnSp", "contentPart"))
+_MASTER = re.compile(r"(?i).*/slide(?:Layout|Master)s/[^/]*\.xml")
 _TITLES = ("title", "ctrTitle")
 _LEFT_OUT = frozenset({"sldNum", "dt", "hdr", "sldImg"})
 """Placeholders that say nothing of the slide: its number, a date, its own picture."""
-_NUMBERED = {
-    "alphaLc": "lowerLetter",
-    "alphaUc": "upperLetter",
-    "romanLc": "lowerRoman",
-    "romanUc": "upperRoman",
-    "circleNum": "decimalEnclosedCircle",
-    "ea1Chs": "chineseCounting",
-    "ea1Cht": "taiwaneseCounting",
-    "ea1Jpn": "chineseCounting",
-}
-_AROUND = {"ParenBoth": "({})", "ParenR": "{})", "Period": "{}."}
 
 
 def load_slides(name: str, data: bytes, hidden: bool = False) -> Contents:
@@ -71,14 +61,9 @@ class _Deck:
         self.sections: list[Section] = []
         self.left_out: dict[str, list[int]] = defaultdict(list)
         """Slides that were left out by the code of the note that says why."""
-        self._behind: dict[str, None] = {}
-        """What layouts and masters write on every slide."""
-        self._masters: set[str] = set()
         self._feet: set[str] = set()
         """What stands at the foot of slides."""
         self._links: dict[str, Relation] = {}
-        self._counts: list[int] = []
-        """How far each level of a numbered list has come."""
 
     def add(self, number: int, link: Relation | None) -> None:
         """Read the slide with this number, from 1."""
@@ -92,7 +77,6 @@ class _Deck:
             self._read["slides"] += 1
             self._links = self._package.relations(link.target)
             title, text = self._slide(tree, link.target)
-            self._background(link.target)
             if number == 1 and not self._title:
                 self._title = title
             if text or title:
@@ -102,13 +86,10 @@ class _Deck:
                 self.left_out["slides_without_text"].append(number)
 
     def contents(self) -> Contents:
-        notes = [
-            *(note(code, count=len(at), slides=numbers(at)) for code, at in sorted(self.left_out.items()) if at),
-            *(note(code, count=count) for code, count in sorted(self._lost.items()) if count),
-        ]
-        said = "\n".join(line for line in self._behind if any(map(str.isalnum, line)))
-        sections = [*self.sections, Section(("Slide master",), said)] if said and self.sections else self.sections
-        return Contents(self._title, tuple(sections), notes=tuple(notes), read=dict(+self._read))
+        self._lost["masters_not_read"] += sum(map(self._is_written_on, self._package.paths()))
+        slides = (note(code, count=len(at), slides=numbers(at)) for code, at in sorted(self.left_out.items()) if at)
+        notes = (*slides, *counted(self._lost))
+        return Contents(self._title, tuple(self.sections), notes=notes, read=dict(+self._read))
 
     def _slide(self, tree: Any, path: str) -> tuple[str, str]:
         """The title of a slide and its other text."""
@@ -129,17 +110,10 @@ class _Deck:
             self._lost["comments"] += sum(1 for _ in comments.iter("{*}cm", "{*}reply"))
         return title, "\n\n".join(filter(None, parts))
 
-    def _background(self, path: str) -> None:
-        """Read what the layout of a slide, then its master, show on it; places to fill in are no words of theirs."""
-        for link in self._package.relations(path).values():
-            if link.kind in ("slideLayout", "slideMaster") and link.target not in self._masters:
-                self._masters.add(link.target)
-                root = self._package.xml(link.target)
-                shapes = () if root is None else root.iter(f"{_P}sp")
-                self._behind |= dict.fromkeys(
-                    line for shape in shapes if not _kind(shape) for line in self._lines(shape)
-                )
-                self._background(link.target)
+    def _is_written_on(self, path: str) -> bool:
+        """Whether a part is a master or a layout with words of its own; places to fill in have none."""
+        root = self._package.xml(path) if _MASTER.fullmatch(path) else None
+        return root is not None and any(plain_text(shape) for shape in root.iter(f"{_P}sp") if not _kind(shape))
 
     def _shape(self, shape: Any) -> Iterator[str]:
         about: Any = next(shape.iter(f"{_P}cNvPr"), {})
@@ -193,29 +167,15 @@ class _Deck:
         return Span("\n".join(self._lines(cell)), rows, columns)
 
     def _lines(self, shape: Any) -> Iterator[str]:
-        self._counts.clear()
         body = next(shape.iter(f"{_P}txBody", f"{A}txBody"), None)
         for paragraph in () if body is None else body.findall(f"{A}p"):
             properties = paragraph.find(f"{A}pPr")
             text = without_control(self._words(paragraph)).strip()
             if text:
                 depth = 0 if properties is None else min(whole_number(properties.get("lvl")), 8)
-                label = self._label(properties, depth)
-                yield f"{'  ' * (depth if label else depth - 1)}{label or '- ' * bool(depth)}{text}"
-
-    def _label(self, properties: Any, depth: int) -> str:
-        """The number that PowerPoint shows before a paragraph of a numbered list."""
-        del self._counts[depth + 1 :]
-        auto = None if properties is None else properties.find(f"{A}buAutoNum")
-        if auto is None:
-            del self._counts[depth:]
-            return ""
-        self._counts += [0] * (depth + 1 - len(self._counts))
-        self._counts[depth] += 1 if self._counts[depth] else max(whole_number(auto.get("startAt")), 1)
-        kind = re.fullmatch(r"(.*?)(?:Plain|(ParenBoth|ParenR|(?:Db)?Period))", auto.get("type") or "")
-        name, around = (kind[1], kind[2] or "") if kind else (auto.get("type") or "", "")
-        form = next((form for begin, form in _NUMBERED.items() if name.startswith(begin)), "decimal")
-        return _AROUND.get(around.removeprefix("Db"), "{}").format(number_text(self._counts[depth], form)) + " "
+                numbered = properties is not None and properties.find(f"{A}buAutoNum") is not None
+                self._lost["list_numbers"] += numbered
+                yield f"{'  ' * (depth - (not numbered))}{'- ' * (numbered or bool(depth))}{text}"
 
     def _words(self, paragraph: Any) -> str:
         return marked((_mark(piece.find(f"{A}rPr")), text) for piece, text in self._pieces(paragraph))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Contents, Outline, Section, document_title, note
+from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, document_title
 from engine.knowledge.loaders.drawings import drawn_text
 from engine.knowledge.loaders.numbering import BULLET, is_on, value_of, whole_number
 from engine.knowledge.loaders.numbering import WORD as W
@@ -94,8 +94,7 @@ class _Walk:
         said = "\n".join(text for text in self._margins if text != title)
         if said:
             sections += (Section(("Headers and footers",), said),)
-        notes = tuple(note(code, count=count) for code, count in sorted((+self._lost).items()))
-        return Contents(title, sections, notes=notes, read=dict(+self._read))
+        return Contents(title, sections, notes=counted(self._lost), read=dict(+self._read))
 
     def _blocks(self, parent: Any, sink: _Sink) -> None:
         lines: _Lines = []  # of the list that is being read

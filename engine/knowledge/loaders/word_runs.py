@@ -12,7 +12,7 @@ from engine.knowledge.loaders.drawings import DRAWN, picture_text
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.equations import MATH, linear
 from engine.knowledge.loaders.numbering import WORD as W
-from engine.knowledge.loaders.numbering import is_on, number_text, value_of, whole_number
+from engine.knowledge.loaders.numbering import is_on
 from engine.knowledge.loaders.symbols import symbol_text
 from engine.knowledge.loaders.word_styles import Styles, style_of
 
@@ -23,14 +23,16 @@ _OLE = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _CHART_EX = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 _PIC = "{http://schemas.openxmlformats.org/drawingml/2006/picture}"
 _ABOUT = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}docPr"
+_PICTURES = (f"{_PIC}pic", f"{_VML}imagedata", f"{_VML}textpath")
 _DESCRIBED = (_ABOUT, f"{_PIC}cNvPr", f"{_VML}shape", f"{_VML}rect")
 _BOX = f"{W}txbxContent"
 _APART = (_BOX, f"{ALTERNATIVES}Fallback")
 _SHOWN = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _SKIPPED = frozenset({"comment", "delText", "delInstrText", "rt", "moveFrom"})
 _HOLDS = frozenset(f"{W}{name}" for name in ("t", "sym", "drawing", "pict", "object", "ruby"))
-_CIRCLED = re.compile(r"\\o\s*\\ac\s*\([○〇◯]\s*[,，;]\s*(\d{1,2})\s*\)", re.IGNORECASE)
-_WORKED_OUT = frozenset({"AUTONUM", "AUTONUMLGL", "AUTONUMOUT", "LISTNUM", "SYMBOL", "SEQ", "REF", "DOCPROPERTY"})
+_WORKED_OUT = frozenset(
+    {"AUTONUM", "AUTONUMLGL", "AUTONUMOUT", "DOCPROPERTY", "FORMDROPDOWN", "LISTNUM", "REF", "SEQ", "SYMBOL"}
+)
 """Fields that show something, and whose result need not be in the file."""
 _PAGE_NUMBERS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES"})
 
@@ -140,10 +142,13 @@ class Runs:
         self._fields.pop()
 
     def _field(self, element: Any) -> None:
-        """Where a field begins, shows its result, or ends; a form's field keeps what it shows in itself."""
+        """Where a field begins, shows its result, or ends; a form's box to tick keeps its state in itself."""
         kind = element.get(f"{W}fldCharType")
         if kind == "begin":
-            self._form_field(element.find(f"{W}ffData"))
+            box = element.find(f"{W}ffData/{W}checkBox")
+            if box is not None:
+                state = box.find(f"{W}checked")
+                self._tick(is_on(box.find(f"{W}default") if state is None else state))
             self._fields.append([""])
         elif kind == "separate" and self._fields:
             self._fields[-1].append("shown")
@@ -151,24 +156,11 @@ class Runs:
             instruction, *result = self._fields.pop()
             self.paged |= self.in_margin and _name(instruction) in _PAGE_NUMBERS
             self._lost["fields_not_read"] += not result and _name(instruction) in _WORKED_OUT
-            if _name(instruction) == "EQ":  # which Word draws from the instruction itself; circled numbers are common
-                circled = _CIRCLED.search(instruction)
-                self._lost["equations"] += circled is None
-                self._add(number_text(int(circled[1]), "decimalEnclosedCircle") if circled else "")
+            self._lost["equations"] += _name(instruction) == "EQ"  # which Word draws from the instruction itself
 
     def _instruction(self, element: Any) -> None:
         if self._fields:
             self._fields[-1][0] += element.text or ""
-
-    def _form_field(self, form: Any) -> None:
-        box, choice = (None, None) if form is None else (form.find(f"{W}checkBox"), form.find(f"{W}ddList"))
-        if box is not None:
-            state = box.find(f"{W}checked")
-            self._tick(is_on(box.find(f"{W}default") if state is None else state))
-        if choice is not None:
-            entries = [entry.get(f"{W}val") or "" for entry in choice.findall(f"{W}listEntry")]
-            chosen = whole_number(value_of(choice, "result") or value_of(choice, "default"))
-            self._add("".join(entries[chosen : chosen + 1]))
 
     def _reference(self, element: Any) -> None:
         key = (element.tag.removeprefix(W).removesuffix("Reference"), element.get(f"{W}id") or "")
@@ -191,14 +183,12 @@ class Runs:
         if element.tag == f"{W}object":  # of which the file keeps a picture, too
             program = next((item.get("ProgID") or "" for item in element.iter(_OLE)), "")
             self._lost["equations" if program.startswith("Equation") else "files_not_read"] += 1
-        else:
-            self._lost["pictures_not_read"] += sum(1 for _ in _own(element, f"{_PIC}pic", f"{_VML}imagedata"))
+        else:  # writing that is drawn, such as a mark under each page, is a picture too
+            self._lost["pictures_not_read"] += sum(1 for _ in _own(element, *_PICTURES))
         self._lost["charts_not_read"] += sum(1 for _ in _own(element, _CHART_EX))
         self.boxes += (boxes := list(_own(element, _BOX)))
         if not boxes:
             self._add(" ".join(filter(None, dict.fromkeys(map(picture_text, _own(element, *_DESCRIBED))))))
-        for art in _own(element, f"{_VML}textpath"):  # such as a mark under each page: draft, confidential
-            self._add(art.get("string") or "")
         self.drawn += _own(element, *DRAWN)
 
     def _box(self, element: Any) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Section, document_title, heading, note
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, counted, document_title, heading, note
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.office import Package
 from engine.knowledge.loaders.tables import Cell, Span, table_lines
-from engine.knowledge.loaders.workbook_parts import MOST_NAMED, Parts, Range, Row, Sheet
+from engine.knowledge.loaders.workbook_parts import Parts, Range, Row, Sheet
 from engine.messages import N_
 from engine.model.values import SourceNote
 
@@ -20,7 +19,8 @@ MOST_ROWS = 50_000
 """Rows of one workbook that are read: more would take hours to embed, and no one reads them as text."""
 _MOST_REPEATED = 20_000_000
 """Characters that merged cells of one sheet repeat; from there on a value stands only where it begins."""
-_CELLS_NAMED = ("formulas_without_value",)
+_MOST_NAMED = 12
+"""Cells that a note names."""
 _SHEETS_LEFT_OUT = ("sheets_empty", "sheets_hidden", "sheets_unreadable")
 
 
@@ -36,7 +36,7 @@ def load_workbook(name: str, data: bytes, hidden: bool = False) -> Contents:
     if not sections and len(reading.left_out["sheets_unreadable"]) == len(parts.sheets):
         raise SourceDamaged.named(name=name, found=N_("its sheets are missing or broken"))
     return Contents(
-        document_title(without_control(parts.title())), sections, notes=reading.notes(), read=dict(+reading.read)
+        document_title(without_control(parts.title())), sections, notes=reading.notes(), read=dict(+parts.read)
     )
 
 
@@ -61,12 +61,7 @@ class _Reading:
     """Goes through the sheets of a workbook and keeps the account of what was read and what was left out."""
 
     def __init__(self, parts: Parts, allowance: Allowance, hidden: bool) -> None:
-        self.read: Counter[str] = Counter()
-        self.left_out: dict[str, list[str]] = {
-            code: [] for code in ("sheets_empty", "sheets_hidden", "sheets_unreadable")
-        }
-        self._counts: Counter[str] = Counter()
-        self._formulas: list[str] = []
+        self.left_out: dict[str, list[str]] = {code: [] for code in _SHEETS_LEFT_OUT}
         self._parts = parts
         self._allowance = allowance
         self._hidden = hidden
@@ -78,31 +73,20 @@ class _Reading:
         if sheet.hidden and not self._hidden:
             self.left_out["sheets_hidden"].append(sheet.title)
             return None
+        lost, read = self._parts.lost, self._parts.read
+        left_out_before = lost.total()
         rows = _Rows(self._parts, sheet, self._left, self._hidden)
         lines = list(self._allowance.lines(table_lines(rows)))
         self._left -= rows.read
         self._cut = self._cut or rows.cut
-        comments = self._parts.comments(sheet)
-        boxes, drawn = self._parts.drawn(sheet)
-        drawn["pictures"] += sheet.pictures
-        self._counts.update(
-            rows_filtered=rows.hidden if sheet.filtered else 0,
-            rows_hidden=0 if sheet.filtered else rows.hidden,
-            columns_hidden=len(rows.hidden_columns),
-            values_not_shown=0 if self._hidden else sheet.unshown,
-            cells_unreadable=sheet.unreadable,
-            page_heads_not_read=sheet.page_heads,
-            formulas_without_value=sheet.formulas,
-            **{f"{kind}_not_read": count for kind, count in drawn.items()},
-        )
-        self._formulas += sheet.formula_cells
-        below = [*boxes, *(f"Comment on {cell}: {words}" for cell, words in comments if words)]
-        text = "\n".join(lines) + "".join(f"\n\n{part}" for part in self._allowance.lines(below))
-        self.read.update(sheets=int(bool(text)), rows=rows.read, comments=len(comments))
-        self.read["text boxes"] += len(boxes)
+        boxes = self._parts.drawn(sheet)
+        lost["rows_filtered" if sheet.filtered else "rows_hidden"] += rows.hidden
+        lost["columns_hidden"] += len(rows.hidden_columns)
+        text = "\n".join(lines) + "".join(f"\n\n{part}" for part in self._allowance.lines(boxes))
+        read.update({"sheets": int(bool(text)), "rows": rows.read, "text boxes": len(boxes)})
         if sheet.broken:
             self.left_out["sheets_unreadable"].append(sheet.title)
-        elif not text and not rows.cut and not drawn.total():
+        elif not text and not rows.cut and lost.total() == left_out_before:
             self.left_out["sheets_empty"].append(sheet.title)
         return Section((heading(sheet.title),), text.strip("\n")) if text else None
 
@@ -110,14 +94,12 @@ class _Reading:
         notes = [
             note(code, count=len(titles), sheets=", ".join(titles)[:200])
             for code, titles in self.left_out.items()
-            if titles and (code != "sheets_empty" or self.read["sheets"])
+            if titles and (code != "sheets_empty" or self._parts.read["sheets"])
         ]
-        for code, count in (+self._counts).items():
-            named = self._formulas[:MOST_NAMED] + ["…"] * (count > MOST_NAMED)
-            notes.append(note(code, count=count, **({"cells": ", ".join(named)} if code in _CELLS_NAMED else {})))
-        notes += [note(f"{part}_unreadable") for part in ("workbook", "texts", "formats") if part in self._parts.broken]
-        others = sum(part not in ("workbook", "texts", "formats", "sheet") for part in self._parts.broken)
-        notes += [note("parts_broken", count=others)] if others else []
+        if cells := self._parts.formulas:
+            named = cells[:_MOST_NAMED] + ["…"] * (len(cells) > _MOST_NAMED)
+            notes.append(note("formulas_without_value", count=len(cells), cells=", ".join(named)))
+        notes += [*counted(self._parts.lost), *(note(f"{part}_unreadable") for part in self._parts.broken)]
         return (*notes, note("rows_cut", kept=MOST_ROWS)) if self._cut else tuple(notes)
 
 

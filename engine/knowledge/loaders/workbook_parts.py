@@ -9,10 +9,9 @@ import datetime
 import io
 import posixpath
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.knowledge.loaders.contents import marked
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 Found = TypeVar("Found")
-MOST_NAMED = 12
-"""Cells that a note names."""
 LAST_COLUMN = 16_384
 """Of a sheet in Excel."""
 _REFERENCE = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
@@ -60,18 +57,6 @@ class Sheet:
     hidden_columns: list[range] = field(default_factory=list)
     filtered: bool = False
     """A filter hides rows."""
-    formulas: int = 0
-    """Cells with a formula whose value was not saved."""
-    formula_cells: list[str] = field(default_factory=list)
-    """The first of them."""
-    page_heads: int = 0
-    """Heads and feet of printed pages."""
-    unshown: int = 0
-    """Values that their number format does not show."""
-    pictures: int = 0
-    """In cells, as WPS puts them there."""
-    unreadable: int = 0
-    """Cells whose value cannot be read."""
     broken: bool = False
     """It ends where its part cannot be read further."""
 
@@ -87,13 +72,17 @@ class _Style:
 
 
 class Parts:
-    """A workbook whose parts are read one by one; ``broken`` names those that cannot be."""
+    """A workbook whose parts are read one by one; what is left out is counted in ``lost``."""
 
     def __init__(self, package: Package) -> None:
         self._package = package
+        self.lost, self.read = package.lost, package.read
+        self.formulas: list[str] = []
+        """Cells with a formula whose value was not saved."""
         self._tree = package.tree
         self.title = package.title
         self.broken: list[str] = []
+        """Those of the parts for all sheets that cannot be read: ``workbook``, ``texts``, ``formats``."""
         related = self._related(package.main)
         book = self._guarded("workbook", lambda: self._tree(package.main), None)
         self.since_1904 = book is not None and any(_is(item, "date1904") for item in book.iter("{*}workbookPr"))
@@ -105,11 +94,11 @@ class Parts:
         """Rows with anything in them, in the order of the file; ``hidden``: values that a format hides are shown."""
         from lxml import etree
 
-        data = self._guarded("sheet", lambda: self._package.part(sheet.path), b"")
+        data = self._guarded("", lambda: self._package.part(sheet.path), b"")
         tail = data[data.rfind(b"sheetData>") :]
         sheet.merged = list(filter(None, (_range(match.decode("latin-1")) for match in _MERGED.findall(tail))))
         sheet.filtered = b"filterColumn" in tail
-        sheet.page_heads = len(_PAGE_HEAD.findall(tail))
+        self.lost["page_heads_not_read"] += len(_PAGE_HEAD.findall(tail))
         sheet.broken = not data
         number = 0
         try:
@@ -132,32 +121,21 @@ class Parts:
             check_memory(error)
             sheet.broken = True
 
-    def comments(self, sheet: Sheet) -> list[tuple[str, str]]:
-        """Notes and threads of comments: the cell and what is said of it."""
-        related = self._related(sheet.path)
-        threads = [item for path in related.get("threadedComment", ()) for item in self._all(path, "threadedComment")]
-        notes = [item for path in related.get("comments", ()) for item in self._all(path, "comment")]
-        # Beside a thread stands a note that says that this version of Excel cannot show it.
-        threaded = {item.get("ref") for item in threads}
-        said = [(item.get("ref") or "", _plain(item)) for item in threads]
-        return said + [(item.get("ref") or "", _plain(item)) for item in notes if item.get("ref") not in threaded]
-
-    def drawn(self, sheet: Sheet) -> tuple[list[str], Counter[str]]:
-        """Texts of the boxes that are drawn on a sheet, and how many charts, pictures and files stand there."""
-        related = self._related(sheet.path)
+    def drawn(self, sheet: Sheet) -> list[str]:
+        """Texts of the boxes that are drawn on a sheet; counts comments, charts, pictures and files there."""
         texts: list[str] = []
-        counts = Counter({"files": sum(len(related.get(kind, ())) for kind in ("oleObject", "package"))})
-        for path in related.get("drawing", ()):
-            tree = self._guarded("drawing", partial(self._tree, path), None)
-            if tree is None:
-                continue
+        related = self._related(sheet.path)
+        self.lost["files_not_read"] += sum(len(related.get(kind, ())) for kind in ("oleObject", "package"))
+        for tree in self._package.related(sheet.path, "comments"):
+            self.lost["comments"] += sum(1 for _ in tree.iter("{*}comment"))  # one for a thread, too
+        for tree in self._package.related(sheet.path, "drawing"):
             for instead in list(tree.iter("{*}Fallback")):  # what older versions of Excel would draw
                 instead.clear()
-            counts["charts"] += sum(1 for _ in tree.iter("{*}graphicFrame"))
-            counts["pictures"] += sum(1 for _ in tree.iter("{*}pic"))
+            self.lost["charts_not_read"] += sum(1 for _ in tree.iter("{*}graphicFrame"))
+            self.lost["pictures_not_read"] += sum(1 for _ in tree.iter("{*}pic"))
             bodies = (["".join(line.itertext()) for line in body.iter("{*}p")] for body in tree.iter("{*}txBody"))
             texts += filter(None, ("\n".join(filter(None, map(_clean, lines))) for lines in bodies))
-        return texts, counts
+        return texts
 
     def _sheets(self, book: Element | None) -> list[Sheet]:
         if book is None:
@@ -205,20 +183,18 @@ class Parts:
                     inline = part
             if formula is not None and value is None and kind != "str":
                 text = f"={_clean(formula.text)}" if formula.text else ""
-                sheet.formulas += 1
-                if len(sheet.formula_cells) < MOST_NAMED:
-                    sheet.formula_cells.append(f"{sheet.title}!{cell.get('r') or number}")
+                self.formulas.append(f"{sheet.title}!{cell.get('r') or number}")
             elif inline is not None:
                 text = shown_text(_rich(inline), style.code)
             elif value is None:
                 continue
             else:
-                text = self._value(value, kind, style.code, sheet, hidden)
+                text = self._value(value, kind, style.code, hidden)
             if text:
                 cells[column] = marked([(style.mark, text)])
         return cells
 
-    def _value(self, value: str, kind: str, code: str, sheet: Sheet, hidden: bool) -> str:
+    def _value(self, value: str, kind: str, code: str, hidden: bool) -> str:
         try:
             if kind == "s":
                 return shown_text(self._texts[int(value)], code)
@@ -228,7 +204,7 @@ class Parts:
                 since = datetime.datetime.fromisoformat(value.strip().removesuffix("Z")) - _FIRST_DAY
                 return shown(since / datetime.timedelta(days=1), code)
             if kind == "str" and "DISPIMG(" in value:
-                sheet.pictures += 1
+                self.lost["pictures_not_read"] += 1  # as WPS puts them into cells
                 return ""
             if kind != "n":
                 return shown_text(_clean(value), code)
@@ -236,10 +212,10 @@ class Parts:
             text = shown(number, code, self.since_1904)
             if text or not number:
                 return text
-            sheet.unshown += 1
+            self.lost["values_not_shown"] += not hidden
             return general(number) if hidden else ""
         except (ValueError, LookupError, OverflowError):
-            sheet.unreadable += 1
+            self.lost["cells_unreadable"] += 1
             return _clean(value) if kind != "s" else ""
 
     def _style(self, place: str | None) -> _Style:
@@ -253,10 +229,6 @@ class Parts:
             if not link.external:
                 found.setdefault(link.kind, []).append(link.target)
         return found
-
-    def _all(self, path: str, tag: str) -> list[Element]:
-        tree = self._guarded(tag, lambda: self._tree(path), None)
-        return [] if tree is None else list(tree.iter(f"{{*}}{tag}"))
 
     def _guarded(self, what: str, read: Callable[[], Found], instead: Found) -> Found:
         """What ``read`` gives, or ``instead`` where the part is missing or broken."""
@@ -306,10 +278,6 @@ def _range(text: str) -> Range | None:
 
 def _clean(text: str | None) -> str:
     return without_control(_ESCAPED.sub(lambda match: chr(int(match[1], 16)), text or "")).strip()
-
-
-def _plain(item: Element) -> str:
-    return _clean("".join("".join(text.itertext()) for text in item.iter("{*}t", "{*}text") if len(text) == 0))
 
 
 def _rich(item: Element) -> str:

@@ -211,8 +211,8 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
     ),
     "a comment": (
         book(ROWS, set_each(B2__comment=Comment("not for children", "Li"))),
-        f"{AS_ROWS}\n\nComment on B2: not for children",
-        (),
+        AS_ROWS,
+        (note("comments", count=1),),
     ),
     "a link": (
         book([["Item", "See"], ["Zinc", "guide"]], set_each(B2__hyperlink="https://a.example/x")),
@@ -260,7 +260,7 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
             {"theme": lambda part: b"<x", "docProps": lambda part: b"<", "workbook.xml.rels": lambda part: None},
         ),
         AS_ROWS,
-        (),
+        (note("parts_broken", count=1),),
     ),
     "Strict Open XML": (
         patched(formatted("0.0%", 0.5), {"xml": strict, "rels": strict}),
@@ -306,8 +306,8 @@ def test_what_is_hidden_can_be_taken_in() -> None:
     data = book(ROWS, change)
     assert load_workbook("a.xlsx", data).notes == (
         note("sheets_hidden", count=1, sheets="T"),
-        note("rows_hidden", count=1),
         note("columns_hidden", count=1),
+        note("rows_hidden", count=1),
     )
     whole = load_workbook("a.xlsx", data, hidden=True)
     assert whole.sections == (Section(("S",), AS_ROWS), Section(("T",), "| 密 |"))
@@ -318,7 +318,7 @@ def test_what_is_hidden_can_be_taken_in() -> None:
 def test_sheets_stay_when_the_list_of_sheets_cannot_be_read() -> None:
     contents = load_workbook("a.xlsx", patched(book(ROWS), {"workbook.xml": lambda part: b"<x"}))
     assert contents.sections == (Section(("sheet1",), AS_ROWS),)
-    assert contents.notes == (note("workbook_unreadable"),)
+    assert contents.notes == (note("parts_broken", count=1), note("workbook_unreadable"))
 
 
 def test_a_sheet_that_breaks_off_keeps_what_comes_before_and_one_that_is_missing_costs_no_other() -> None:
@@ -338,7 +338,7 @@ def test_a_sheet_that_breaks_off_keeps_what_comes_before_and_one_that_is_missing
         table_of("a.xlsx", patched(data, {"worksheets/": lambda part: None}))
 
 
-def test_threads_of_comments_are_read_instead_of_the_note_that_tells_of_them() -> None:
+def test_a_thread_of_comments_counts_as_one() -> None:
     data = book(ROWS, set_each(B2__comment=Comment("[Threaded comment] Your version of Excel …", "Li")))
     kind = "http://schemas.microsoft.com/office/2017/10/relationships/threadedComment"
     words = '<threadedComment ref="B2"><text>is this right?</text></threadedComment>'
@@ -347,7 +347,8 @@ def test_threads_of_comments_are_read_instead_of_the_note_that_tells_of_them() -
     data = patched(
         data, {"sheet1.xml.rels": swapped("</Relationships>", relation)}, **{"xl/threadedComments/t.xml": thread}
     )
-    assert load_workbook("a.xlsx", data).sections[0].text == f"{AS_ROWS}\n\nComment on B2: is this right?"
+    contents = load_workbook("a.xlsx", data)
+    assert (contents.sections[0].text, contents.notes) == (AS_ROWS, (note("comments", count=1),))
 
 
 @pytest.mark.parametrize("suffix", [".xlsm", ".xltx", ".xltm"])
