@@ -83,7 +83,9 @@ class _Reading:
         lost["rows_filtered" if sheet.filtered else "rows_hidden"] += rows.hidden
         lost["columns_hidden"] += len(rows.hidden_columns)
         text = "\n".join(lines) + "".join(f"\n\n{part}" for part in self._allowance.lines(boxes))
-        read.update({"sheets": int(bool(text)), "rows": rows.read, "text boxes": len(boxes)})
+        read["sheets"] += bool(text)
+        read["rows"] += rows.read
+        read["text boxes"] += len(boxes)
         if sheet.broken:
             self.left_out["sheets_unreadable"].append(sheet.title)
         elif not text and not rows.cut and lost.total() == left_out_before:
