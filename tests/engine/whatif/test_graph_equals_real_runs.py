@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,11 @@ from engine.engine import Engine
 from engine.model.config import Mode, RunConfig
 from engine.model.values import RunRecord
 from engine.replay import State, WhatIf, what_if
-from engine.running.context import Roles
-from engine.running.resources import Resources
 from engine.samples import multi_hop_questions, sample_questions
 from engine.settings import Settings
 from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.engine.whatif.foretold import differences
+from tests.support.same_roles import SameRoles
 
 WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
 """Every setting for every question: a quarter of an hour instead of some seconds."""
@@ -65,19 +64,6 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"grade_probe": True},
 )
 _OPTIONS = frozenset(GraphOptions.__slots__)
-
-
-class SameRoles(Resources):
-    """The real roles, made once: they depend on models and collection alone, and remember embeddings."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._made: tuple[Roles, Mapping[str, str]] | None = None
-
-    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
-        if self._made is None:
-            self._made = await super().roles(config)
-        return self._made
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,13 @@ from engine.engine import Engine
 from engine.model.config import Options, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.replay import State, WhatIf, what_if
-from engine.running.context import Roles
-from engine.running.resources import Resources
 from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.quality_loop.options import QualityOptions
 from tests.engine.whatif.foretold import differences, refused
+from tests.support.same_roles import SameRoles
 
 WHOLE = bool(os.environ.get("WORKBENCH_TEST_WHOLE_GRID"))
 """Every setting for every question: half an hour instead of a minute."""
@@ -60,23 +59,10 @@ CHANGES: tuple[dict[str, Any], ...] = (
 _QUESTIONS = ("What is a truth table?", "离散数学", "糖尿病的早期症状有哪些？", "Compare a relation and a function.")
 
 
-class SameRoles(Resources):
-    """The real roles, made once a workflow: they depend on models and collection alone, and remember embeddings."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._made: dict[WorkflowName, tuple[Roles, Mapping[str, str]]] = {}
-
-    async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
-        if config.workflow not in self._made:
-            self._made[config.workflow] = await super().roles(config)
-        return self._made[config.workflow]
-
-
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")))
-    with Engine(settings, SameRoles(settings)) as opened:
+    with Engine(settings, SameRoles(settings, of=lambda config: config.workflow)) as opened:
         opened.wait_until_ready()
         yield opened
 
