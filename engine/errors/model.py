@@ -65,6 +65,10 @@ class ModelUnreachable(ModelError):
         N_("The rerank server at {address} does not answer."),
         N_("Start it, or correct WORKBENCH_RERANK_URL; built-in models need no server."),
     )
+    proxy = Message(
+        N_("{model} cannot be asked through the proxy that the environment names: {message}"),
+        N_("Set ALL_PROXY and the like to an `http://` proxy, or name the server in NO_PROXY; then start again."),
+    )
     provider = Message(
         N_("The server of the model provider {provider} does not answer."),
         N_("Check the network and the provider's own address setting; built-in models need no server."),

@@ -23,6 +23,7 @@ from engine.errors import (
 )
 from engine.llm.connection import PerLoop, shown_address
 from engine.llm.faults import translate
+from engine.llm.ollama_package import ollama_package
 from engine.llm.pace import LONGEST_S, Patience
 from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.pieces import arguments_of, text_of, thinking_of
@@ -393,20 +394,17 @@ class ChatModel:
         with self._making:
             if self._make is not None:
                 return self._make()
+            ollama_package()
             from engine.llm import chat_clients
 
             # Each call has its own limit, which may be longer than the setting.
             timeout_s = max(self._settings.call_timeout_s, LONGEST_S)
             model = replace(self.model, temperature=temperature)
-            if self.provider == "ollama":
-                return chat_clients.ollama_chat(
-                    model,
-                    self._settings,
-                    think=self._think,
-                    reply_tokens=self._reply_tokens,
-                    timeout_s=timeout_s,
-                )
             try:
+                if self.provider == "ollama":
+                    return chat_clients.ollama_chat(
+                        model, self._settings, think=self._think, reply_tokens=self._reply_tokens, timeout_s=timeout_s
+                    )
                 return chat_clients.provider_chat(
                     model, self._settings, reply_tokens=self._reply_tokens, timeout_s=timeout_s
                 )

@@ -110,6 +110,8 @@ def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, ti
         made: BaseChatModel = init_chat_model(name, model_provider=provider, **own)
         return made
     except ImportError as missing:
+        if "proxy" in str(missing).casefold():
+            raise
         found = _PACKAGE.search(str(missing))
         package = found.group(1) if found else known_provider(provider).package
         raise UnknownProvider.named(model=model.model, package=package) from missing

@@ -9,11 +9,12 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
 from engine.llm.faults import translate
+from engine.llm.ollama_package import ollama_package
 from engine.llm.pace import LearningLane
 from engine.llm.reply_size import WHOLE, Most
 
@@ -115,10 +116,8 @@ def ollama_client(
     settings: Settings, *, timeout_s: float, connect_s: float = CONNECT_TIMEOUT_S, most: Most = WHOLE
 ) -> AsyncClient:
     """A bare client of Ollama, for embedding and for looking round; imports the package on first use."""
-    from ollama import AsyncClient
-
     options = client_options(settings, timeout_s=timeout_s, connect_s=connect_s, most=most)
-    return AsyncClient(shown_address(settings), **options)
+    return cast("AsyncClient", ollama_package().AsyncClient(shown_address(settings), **options))
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,7 @@ from engine.errors import (
     ModelUnreachable,
     WorkbenchError,
 )
+from engine.llm.ollama_package import ollama_package
 from engine.llm.reply_size import TooLarge
 
 OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
@@ -28,6 +30,7 @@ RERANK = "rerank"
 """Stands before the name of a model of a rerank server."""
 RERANK_KEY = "WORKBENCH_RERANK_API_KEY"
 Kind = Literal["unreachable", "timeout", "interrupted", "garbled", "oversized", "refused"]
+_PROXY = re.compile(r"(?:Unknown scheme for proxy URL|Using SOCKS proxy)[^\n\[]*")
 LONGEST_MESSAGE = 2000
 """Characters that are kept of what a server says of its own fault."""
 
@@ -46,10 +49,10 @@ _STATUS_OF = {
 def kinds() -> Mapping[type[BaseException], Kind]:
     """What each foreign exception class means; a class that is not listed means what its nearest base means."""
     import httpx
-    import ollama
     import pydantic
     from langchain_core import exceptions as langchain
 
+    ollama = ollama_package()
     return {
         TooLarge: "oversized",
         Exception: "refused",
@@ -110,8 +113,8 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
     ``address`` is where its server was looked for, ``seconds`` how long the reply could take. Errors of ours come
     back as they are.
     """
-    if isinstance(error, WorkbenchError):
-        return error
+    if (ours := error if isinstance(error, WorkbenchError) else _of_proxy(error, model)) is not None:
+        return ours
     error = _oversized(error) or error
     provider, _, name = model.partition(":")
     status = status_of(error)
@@ -169,6 +172,12 @@ def kind_of(error: Exception) -> Kind:
     if "timeout" in name:
         return "timeout"
     return "unreachable" if "connection" in name else "refused"
+
+
+def _of_proxy(error: Exception, model: str) -> WorkbenchError | None:
+    """The fault where httpx cannot use a proxy of the environment, also inside what other clients say; else None."""
+    said = _PROXY.search(str(error)) if isinstance(error, ValueError | ImportError) else None
+    return ModelUnreachable.proxy(model=model, message=_short(said.group().strip())) if said else None
 
 
 def _oversized(error: BaseException) -> Exception | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,10 +22,12 @@ from engine.llm.chat import ChatModel
 from engine.llm.embedder import make_embedder
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
+from engine.llm.ollama_package import ollama_package
 from engine.llm.rewriter import ChatRewriter
 from engine.model.values import Verdict
 from engine.roles import GenerationRequest, RewriteRequest
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
+from tests.support.ollama_stand_in import OllamaStandIn
 
 NOWHERE = "http://127.0.0.1:1"
 FAKE = role_model("fake:model")
@@ -166,3 +169,27 @@ def test_a_provider_is_not_held_to_a_context_it_was_never_told() -> None:
     generator = ChatGenerator(role_model("fake:model", num_ctx=512), settings_for(NOWHERE), chat=chat)
     request = GenerationRequest("Why?", (passage(1, "图" * 2000),), "en")
     assert asyncio.run(generator.generate(request)) == "A long story [1]."
+
+
+@pytest.mark.parametrize("proxy", ["socks://127.0.0.1:1", "socks5h://127.0.0.1:1", "nonsense"])
+def test_a_proxy_that_cannot_be_used_stops_no_call_on_this_machine(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    """Desktops set it for every program, and Ollama's package fails to import under it."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ollama"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    assert ollama_package().AsyncClient and os.environ["ALL_PROXY"] == proxy
+    with OllamaStandIn(["qwen3:8b"], reply=lambda _: verdict_json()) as server:
+        grader = ChatGrader(role_model(), settings_for(server))
+        (verdict,) = asyncio.run(grader.grade("Why?", [passage(1)], RecordingTrace()))
+    assert verdict.relevant is True
+
+
+@pytest.mark.parametrize("model", ["ollama:qwen3:8b", "openai:qwen3"])
+def test_a_server_elsewhere_behind_it_is_a_fault_that_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks://127.0.0.1:1")
+    settings = settings_for("http://models.test:11434", openai_url="http://models.test/v1")
+    with pytest.raises(ModelUnreachable, match="socks://") as caught:
+        asyncio.run(ChatGrader(role_model(model), settings).grade("Why?", [passage(1)], RecordingTrace()))
+    assert "ALL_PROXY" in caught.value.remedy
