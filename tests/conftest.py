@@ -57,6 +57,8 @@ for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and n
     del os.environ[_name]
 
 
+_SHORT = 24
+"""Bytes of a parameter that may be part of the name of a test."""
 _LONG = (
     "milvus_server",
     "browser",
@@ -104,6 +106,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     for plugin in (limits, processor_time, scopes):
         pluginmanager.register(plugin)
+
+
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Name a file in memory by its parameter: archives hold times, so that each process would name a test otherwise."""
+    return argname if isinstance(val, bytes) and len(val) > _SHORT else None
 
 
 def pytest_collection_finish() -> None:
