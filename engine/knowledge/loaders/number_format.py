@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import floor, isfinite, log10
 
-from engine.knowledge.loaders.date_format import CHINESE, JAPANESE, LAST_DAY, Token, date_text
+from engine.knowledge.loaders.date_format import CHINESE, LAST_DAY, Token, date_text
 
 _TOKEN = re.compile(
     r'"(?P<text>[^"]*)"?|\\(?P<sign>.)|!(?P<mark>[^0#?;\s])|_(?P<room>.)|\*(?P<fill>.)'
@@ -165,7 +165,7 @@ def _section(part: Sequence[Token], place: int) -> _Section:
             sign = text.rstrip("-. 0123456789")
             condition = (_COMPARED.get(sign, operator.eq), float(text[len(sign) :]))
         elif kind == "locale":
-            named = {"zh": CHINESE, "ja": JAPANESE}.get(text[:2].lower(), 0)
+            named = {"zh": CHINESE, "ja": 0x11}.get(text[:2].lower(), 0)
             language = int(text[-4:], 16) & 0x3FF if re.fullmatch(r"[0-9A-Fa-f]{3,8}", text) else named
     tokens = [token for token in part if token[0] not in ("condition", "locale", "look")]
     kinds = {kind for kind, _ in tokens}
