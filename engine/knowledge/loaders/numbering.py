@@ -17,12 +17,8 @@ _COUNTED = {
     **dict.fromkeys(("taiwaneseCounting", "taiwaneseCountingThousand"), "零一二三四五六七八九千百十萬"),
     "chineseLegalSimplified": "零壹贰叁肆伍陆柒捌玖仟佰拾万",
     "ideographLegalTraditional": "零壹貳參肆伍陸柒捌玖仟佰拾萬",
-    "japaneseLegal": "〇壱弐参四五六七八九阡百拾萬",
 }
-_DIGITS = {
-    **dict.fromkeys(("ideographDigital", "japaneseDigitalTenThousand", "taiwaneseDigital"), "〇一二三四五六七八九"),
-    **dict.fromkeys(("decimalFullWidth", "decimalFullWidth2"), "０１２３４５６７８９"),
-}
+_DIGITS = dict.fromkeys(("ideographDigital", "japaneseDigitalTenThousand", "taiwaneseDigital"), "〇一二三四五六七八九")
 _TICKED = {"☐": "☐ ", "☑": "☑ ", "☒": "☒ ", "\uf0a8": "☐ ", "\uf0fd": "☒ ", "\uf0fe": "☑ "}
 """Bullets that say whether something is done; the last three are those of Wingdings."""
 _ROWS = {"ideographTraditional": "甲乙丙丁戊己庚辛壬癸", "ideographZodiac": "子丑寅卯辰巳午未申酉戌亥"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from engine.errors import SourceDamaged
 from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, document_title
@@ -45,16 +45,8 @@ _Lines = list[tuple[int, str]]
 """Level and text of the lines of a list."""
 
 
-class _Sink(Protocol):
-    """Takes the text of a document, of a cell, of a note."""
-
-    def heading(self, level: int, words: str) -> None: ...
-
-    def text(self, part: str) -> None: ...
-
-
 class _Texts(list[str]):
-    """Where headings are lines like others."""
+    """The text of a cell or a note, where headings are lines like others."""
 
     def heading(self, level: int, words: str) -> None:
         self.append(words)
@@ -62,6 +54,9 @@ class _Texts(list[str]):
     def text(self, part: str) -> None:
         if part.strip():
             self.append(part.strip("\n"))
+
+
+_Sink = Outline | _Texts
 
 
 class _Walk:
@@ -74,9 +69,8 @@ class _Walk:
         )
         self._runs = Runs(self._styles, hidden, self._lost, self._read)
         self._links = package.relations(main)
-        self._carried = ""
-        """Words that belong to the next paragraph."""
         self._notes = self._marked_notes(body)
+        _join_halves(body)
         tops = [paragraph for paragraph in body.iter(f"{W}p") if self._styles.level(paragraph) == 1]
         # One heading of the first level is the title; several divide the document.
         self._outline = Outline(title_level=1 if len(tops) == 1 else 0)
@@ -98,21 +92,10 @@ class _Walk:
 
     def _blocks(self, parent: Any, sink: _Sink) -> None:
         lines: _Lines = []  # of the list that is being read
-        outer, self._carried = self._carried, ""
         for element in parent:
-            if element.tag in (f"{W}tbl", f"{W}sdt"):
-                self._end_carried(sink, lines)
             with self._package.guarded("blocks_broken"):
                 self._block(element, sink, lines)
-        self._end_carried(sink, lines)
         _end_list(lines, sink)
-        self._carried = outer
-
-    def _end_carried(self, sink: _Sink, lines: _Lines) -> None:
-        if self._carried:
-            _end_list(lines, sink)
-            sink.text(self._carried)
-            self._carried = ""
 
     def _block(self, element: Any, sink: _Sink, lines: _Lines) -> None:
         if element.tag == f"{W}p":
@@ -142,14 +125,11 @@ class _Walk:
         if level == CONTENTS:
             self._lost["contents_lines"] += holds_words(element)
             return
-        text = (self._carried + self._runs.text(element)).strip()
+        text = self._runs.text(element).strip()
         if self._runs.paged and _PAGE_WORDS.fullmatch(text):
             text = ""
-        self._carried = text if _goes_on(element) else ""
-        text = "" if self._carried else text
         # Word counts a paragraph without words too, if it is there to be seen.
-        is_gone = _goes_on(element) or (not text and self._runs.is_hidden(element))
-        place = None if is_gone else self._styles.place(element)
+        place = None if not text and self._runs.is_hidden(element) else self._styles.place(element)
         label = self._styles.numbering.label(*place) if place and place[0] != "0" else ""
         if text and level is not None:
             _end_list(lines, sink)
@@ -285,6 +265,16 @@ def _goes_on(paragraph: Any) -> bool:
     initial = paragraph.find(f"{W}pPr/{W}framePr")
     is_initial = initial is not None and initial.get(f"{W}dropCap", "none") != "none"
     return is_initial or paragraph.find(f"{W}pPr/{W}rPr/{W}del") is not None
+
+
+def _join_halves(body: Any) -> None:
+    """Put the words of each paragraph that is one with the next into that."""
+    for paragraph in list(body.iter(f"{W}p")):
+        following = paragraph.getnext()
+        if following is not None and following.tag == f"{W}p" and _goes_on(paragraph):
+            place = len(following.findall(f"{W}pPr"))
+            following[place:place] = [child for child in paragraph if child.tag != f"{W}pPr"]
+            paragraph.getparent().remove(paragraph)
 
 
 def _is_contents(element: Any) -> bool:
