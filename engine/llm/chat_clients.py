@@ -57,7 +57,7 @@ def _thinking_openai() -> type[BaseChatModel]:
     from langchain_openai import ChatOpenAI
 
     class ThinkingOpenAI(ChatOpenAI):
-        """ChatOpenAI that keeps the thinking which compatible servers send beside the content."""
+        """ChatOpenAI that keeps the thinking which compatible servers send next to the content."""
 
         def _convert_chunk_to_generation_chunk(self, chunk: dict[str, Any], *args: Any) -> ChatGenerationChunk | None:
             made = super()._convert_chunk_to_generation_chunk(chunk, *args)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 THINKING_FIELDS = ("reasoning_content", "reasoning", "thinking")
-"""Names that providers give to thinking beside the content, each for the same."""
+"""Names that providers give to thinking next to the content, each for the same."""
 
 
 def text_of(piece: Any) -> str:
@@ -26,7 +26,7 @@ def arguments_of(piece: Any) -> str:
 
 
 def thinking_of(piece: Any) -> str:
-    """The thinking that stands beside the text."""
+    """The thinking that stands next to the text."""
     blocks = piece.content if isinstance(piece.content, list) else []
     return thinking_in(piece.additional_kwargs) + "".join(
         thinking_in(item) for item in blocks if isinstance(item, dict)
