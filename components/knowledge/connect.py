@@ -99,7 +99,7 @@ def remote_table(found: Sequence[RemoteCollection], words: Words, *, key: str) -
     st.dataframe(
         pd.DataFrame(
             {
-                "name": [item.name for item in found],
+                "name": [f"{item.name} → {item.alias_of}" if item.alias_of else item.name for item in found],
                 "rows": [item.passages for item in found],
                 "vectors": [_vectors(item) for item in found],
                 "text": [item.proposed.text if item.proposed else "" for item in found],
@@ -172,7 +172,8 @@ def model_note(model: str, proposal: ProposedModel | None, dim: int, words: Word
 def self_search_note(result: SelfSearch, metric: str, words: Words, *, key: str) -> bool:
     """The verdict on a model in words and figures; true where better prefixes were taken."""
     if not result.asked:
-        note_box("plain", "?", words("There is no passage with text to compare."), words, key=key)
+        lacking = f" {_without_vector(result, words)}" if result.without_vector else ""
+        note_box("plain", "?", words("There is no passage with text to compare.") + lacking, words, key=key)
         return False
     likeness = result.likeness
     lost = result.first < _MOSTLY * result.asked
@@ -200,6 +201,8 @@ def self_search_note(result: SelfSearch, metric: str, words: Words, *, key: str)
         first=result.first,
     )
     parts = [node("strong", "", said), node("div", "muted small", figures)]
+    if result.without_vector:
+        parts.append(node("p", "small", _without_vector(result, words)))
     if result.better is not None:
         better = result.better
         text = words(
@@ -213,6 +216,14 @@ def self_search_note(result: SelfSearch, metric: str, words: Words, *, key: str)
             node("div", "actions", button(words("Take these prefixes"), "take", "button primary")),
         ]
     return draw_knowledge((box(look, sign, *parts, role="status"),), words, key=key) == "take"
+
+
+def _without_vector(result: SelfSearch, words: Words) -> str:
+    return words.count(
+        "{n} of the rows looked at has no vector; no search finds it.",
+        "{n} of the rows looked at have no vector; no search finds them.",
+        result.without_vector,
+    )
 
 
 def probe_results(probed: Sequence[ProbedQuestion], words: Words, *, key: str) -> None:

@@ -32,9 +32,9 @@ from engine.builtin.grader import BuiltinGrader
 from engine.builtin.phrases import Phrases
 from engine.builtin.rewriter import propose
 from engine.builtin.together import by_words
-from engine.knowledge.full_text import WordCounts, words
-from engine.knowledge.milvus_filter import one_of
-from engine.knowledge.milvus_reader import cosine, unit
+from engine.knowledge.full_text import WordCounts, missing_parts, query_words, with_parts
+from engine.knowledge.milvus_filter import holds_any, one_of
+from engine.knowledge.milvus_reader import cosine, has_length, unit
 from engine.knowledge.milvus_schema import passage_in
 from engine.llm.faults import kind_of, status_of
 from engine.llm.parsing import Reply, RewriteReply, VerdictReply, read_cut_reply, read_reply
@@ -514,33 +514,49 @@ def by_vector(vector: np.ndarray, limit: int) -> list[Hit]:
     hits = []
     for item in found:
         row = item["entity"]
+        if not OWN and not has_length(row[VECTOR]):
+            continue
         near = min(1.0, max(-1.0, float(item["distance"]))) if OWN else cosine(vector, row[VECTOR])
         hits.append(Hit(passage_in(row, item.get(KEY, item.get("id")), **FIELDS), near))
     return sorted(hits, key=lambda hit: -hit.cosine)[:limit]
 
 
 def by_words_of(query: str, vector: np.ndarray, limit: int) -> list[Hit]:
-    """Best BM25 score first, each with its cosine; the store's words are cut as ``words`` cuts them."""
-    asked = words(query)
+    """Best BM25 score first, each with its cosine; the store's words are cut as ``query_words`` cuts them."""
+    asked = query_words(query)
     if not asked:
         return []
     if LITE:
         # Milvus Lite counts words in each of its files apart: many hits are taken, and scored over the collection.
-        scored = rescored(asked, max(limit, MOST_RESCORED))[:limit]
-        keys = [key for key, _ in scored]
-        rows = {str(row[KEY]): row for row in rows_of(keys, [*OUTPUT, VECTOR])}
-        found = [(rows[key], key, score) for key, score in scored if key in rows]
+        scored = rescored(asked, max(limit, MOST_RESCORED))
     else:
-        hits = ask_words(asked, limit, [*OUTPUT, VECTOR])
-        found = [(item["entity"], item.get(KEY, item.get("id")), abs(float(item["distance"]))) for item in hits]
-    return [Hit(passage_in(row, key, **FIELDS), cosine(vector, row[VECTOR]), score) for row, key, score in found]
+        hits = ask_words(asked, limit, [KEY, "tokens"])
+        scored = {
+            str(item.get(KEY, item.get("id"))): (abs(float(item["distance"])), str(item["entity"]["tokens"]))
+            for item in hits
+        }
+    scores = {key: score for key, (score, _) in scored.items()}
+    parts = missing_parts(asked, [field for _, field in scored.values()])
+    if parts:
+        holding = f"({ONLY}) and ({holds_any('tokens', parts)})" if ONLY else holds_any("tokens", parts)
+        held = milvus().query(
+            COLLECTION, filter=holding, output_fields=[KEY, "tokens"], limit=max(limit, MOST_RESCORED)
+        )
+        scores = with_parts(scores, {str(row[KEY]): str(row["tokens"]) for row in held}, parts)
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+    rows = {str(row[KEY]): row for row in rows_of([key for key, _ in best], [*OUTPUT, VECTOR])}
+    return [
+        Hit(passage_in(rows[key], key, **FIELDS), cosine(vector, rows[key][VECTOR]), score)
+        for key, score in best
+        if key in rows
+    ]
 
 
-def rescored(asked: list[str], depth: int) -> list[tuple[str, float]]:
-    """Ids of hits, best first by counts over the whole collection, with their scores."""
+def rescored(asked: list[str], depth: int) -> dict[str, tuple[float, str]]:
+    """Hits by id, each with its score by counts over the whole collection and its words."""
     found = ask_words(asked, depth, [KEY, "tokens"])
     if not found:
-        return []
+        return {}
     every = milvus().query_iterator(COLLECTION, filter=f'{KEY} != ""', output_fields=["tokens"])
     fields = []
     while batch := every.next():
@@ -550,8 +566,7 @@ def rescored(asked: list[str], depth: int) -> list[tuple[str, float]]:
     if len(found) == depth and rare:
         found += ask_words(rare, depth, [KEY, "tokens"])
     texts = {str(item["id"]): str(item["entity"]["tokens"]) for item in found}
-    scored = [(key, counts.score(asked, text)) for key, text in texts.items()]
-    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+    return {key: (counts.score(asked, text), text) for key, text in texts.items()}
 
 
 def ask_words(asked: Sequence[str], limit: int, output: list[str]) -> list[Any]:

@@ -39,10 +39,10 @@ async def self_search(store: ForeignStore, embedder: Embedder, other: Prefixed |
     ``other`` makes the model with other prefixes, None where its prefixes are fixed. Raises what the store and the
     model raise. An empty collection gives ``asked`` 0.
     """
-    pairs = await store.some(_MOST)
+    pairs, without_vector = await store.some(_MOST)
     pairs, made = await _embedded(embedder, pairs)
     if not pairs:
-        return SelfSearch(0, 0, 0.0)
+        return SelfSearch(0, 0, 0.0, without_vector=without_vector)
     mean = _mean_cosine(made, pairs)
     first = 0
     for stored, _ in pairs:
@@ -50,7 +50,7 @@ async def self_search(store: ForeignStore, embedder: Embedder, other: Prefixed |
         # The same text may be stored twice.
         first += bool(hits) and (hits[0].passage.id == stored.id or hits[0].passage.text == stored.text)
     better = await _better_prefixes(embedder, other, pairs[:_FOR_PREFIXES], made[:_FOR_PREFIXES]) if other else None
-    return SelfSearch(len(pairs), first, mean, better)
+    return SelfSearch(len(pairs), first, mean, better, without_vector)
 
 
 async def probed(store: ForeignStore, embedder: Embedder, calibration: Calibration, question: str) -> ProbedQuestion:

@@ -10,7 +10,7 @@ from typing import Any
 from engine.errors import StoreError, TextlessCollection, UnusableCollection, WorkbenchError
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_filter import quoted
-from engine.knowledge.milvus_schema import Layout, json_path, stored_field, text_at, value_at
+from engine.knowledge.milvus_schema import DYNAMIC_FIELD, Layout, json_path, stored_field, text_at, value_at
 from engine.library.values import Connection, FieldMap, RemoteField
 
 FLOATS = "FLOAT_VECTOR"
@@ -23,15 +23,18 @@ _TEXT_TYPES = ("VARCHAR", "STRING", "TEXT", DYNAMIC, JSON_KEY)
 _TEXT_NAMES = (
     *("text", "content", "page_content", "chunk_text", "chunk", "document", "passage", "body", "paragraph"),
     *("chunk_content", "doc", "doc_text", "text_content", "answer", "abstract", "description"),
+    *("正文", "内容", "文本", "原文", "段落", "文档内容", "內容", "文字", "段落內容"),
 )
 _SOURCE_NAMES = (
     *("source", "file", "filename", "file_name", "file_path", "path", "document_name", "doc_name", "url", "uri"),
     *("link", "doc_id", "document_id", "doc"),
+    *("来源", "出处", "文件名", "文件", "文件路径", "文档名称", "文档", "链接", "网址", "來源", "出處", "檔名", "檔案"),
 )
-_TITLE_NAMES = ("title", "name", "headline", "subject")
-_SECTION_NAMES = ("section", "heading", "header", "chapter")
+_TITLE_NAMES = ("title", "name", "headline", "subject", "标题", "题目", "名称", "標題", "題目")
+_SECTION_NAMES = ("section", "heading", "header", "chapter", "章节", "小节", "章節")
 _ORDINAL_NAMES = ("ordinal", "chunk_index", "chunk_no", "index", "position", "chunk_id", "page")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_LONGEST_KEY = 200
 _ROWS = 5
 _SAMPLE = 160
 _NUMBERS = 4
@@ -75,12 +78,13 @@ def fields_of(seen: Seen) -> tuple[RemoteField, ...]:
     declared = {item.name: item.type for item in found}
     if seen.description.get("enable_dynamic_field"):
         for key in _keys(seen.rows):
-            if key not in declared and _PLAIN_KEY.fullmatch(key) and _is_text(seen.rows, key):
-                found.append(RemoteField(key, DYNAMIC, sample=_sample(seen.rows, key)))
+            name = key if _PLAIN_KEY.fullmatch(key) else _inside(DYNAMIC_FIELD, key)
+            if key not in declared and _is_text(seen.rows, name):
+                found.append(RemoteField(name, DYNAMIC, sample=_sample(seen.rows, name)))
     for name in [name for name, kind in declared.items() if kind == "JSON"]:
         for key in _keys([row[name] for row in seen.rows if isinstance(row.get(name), Mapping)]):
-            path = f"{name}[{quoted(key)}]"
-            if _PLAIN_KEY.fullmatch(key) and _is_text(seen.rows, path):
+            path = _inside(name, key)
+            if _is_text(seen.rows, path):
                 found.append(RemoteField(path, JSON_KEY, sample=_sample(seen.rows, path)))
     return tuple(found)
 
@@ -153,7 +157,8 @@ def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bo
     dynamic = bool(description.get("enable_dynamic_field"))
     chosen = connection.fields
     for name in (chosen.id, chosen.vector, chosen.text, chosen.source, chosen.title, chosen.section):
-        if name and stored_field(name) not in fields and not (dynamic and _PLAIN_KEY.fullmatch(name)):
+        undeclared = dynamic and (stored_field(name) == DYNAMIC_FIELD or _PLAIN_KEY.fullmatch(name))
+        if name and stored_field(name) not in fields and not undeclared:
             raise UnusableCollection.changed(name=connection.collection, field=name)
     key, vector = fields.get(chosen.id), fields.get(chosen.vector)
     if key is None or not key.get("is_primary"):
@@ -197,9 +202,15 @@ def _dim(field: Mapping[str, Any]) -> int:
     return int((field.get("params") or {}).get("dim", 0) or 0)
 
 
+def _inside(field: str, key: str) -> str:
+    """A key of a JSON field, as the store's filters name it."""
+    return f"{field}[{quoted(key)}]"
+
+
 def _keys(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Keys of the rows, each once, in the order of their first appearance."""
-    return iter(dict.fromkeys(str(key) for row in rows for key in row))
+    """Keys of the rows that a filter can name, each once, in the order of their first appearance."""
+    keys = dict.fromkeys(str(key) for row in rows for key in row)
+    return (key for key in keys if key and key.isprintable() and len(key) <= _LONGEST_KEY)
 
 
 def _is_text(rows: Sequence[Mapping[str, Any]], name: str) -> bool:

@@ -21,15 +21,19 @@ _OWN_FIELDS = FieldMap("id", "text", "vector", "source", "title", "section")
 
 
 def look(db: Database, place: Place, *, own_too: bool = True) -> tuple[RemoteCollection, ...]:
-    """The first 200 collections by name, as far as they can be read without loading any.
+    """The first 200 collections and aliases by name, as far as they can be read without loading any.
 
     Without ``own_too`` those of the catalogue there are left out.
     """
     with translated_errors(place):
-        names = sorted(filter(readable_name, db.names()))
+        names = {name: name for name in db.names()} | db.aliases()
         recorded = recorded_there(db)
-    wanted = [name for name in names if own_too or name not in recorded]
-    return tuple(_looked_at(db, place, name, recorded.get(name), load=False) for name in wanted[:_MOST_LISTED])
+    wanted = [
+        name
+        for name, real in sorted(names.items())
+        if readable_name(name) and readable_name(real) and (own_too or real not in recorded)
+    ]
+    return tuple(_looked_at(db, place, name, recorded.get(names[name]), load=False) for name in wanted[:_MOST_LISTED])
 
 
 def inspect(db: Database, place: Place, name: str) -> RemoteCollection:
@@ -38,7 +42,13 @@ def inspect(db: Database, place: Place, name: str) -> RemoteCollection:
         if not readable_name(name) or not db.there(name):
             raise UnusableCollection.gone(gone=name, address=place.address)
         recorded = recorded_there(db)
-    return _looked_at(db, place, name, recorded.get(name), load=True)
+        real = real_name(db.describe(name), name)
+    return _looked_at(db, place, name, recorded.get(real), load=True)
+
+
+def real_name(description: Mapping[str, Any], name: str) -> str:
+    """What a collection is called that was described by this name, which may be an alias."""
+    return str(description.get("collection_name") or name)
 
 
 def recorded_there(db: Database) -> dict[str, dict[str, Any]]:
@@ -74,8 +84,10 @@ def _described(db: Database, name: str, recorded: Mapping[str, Any] | None, *, l
     # An empty dynamic collection, or one not loaded, shows its fields later.
     undescribed = bool(seen.description.get("enable_dynamic_field")) and not rows and not loaded
     fault = None if unusable is None or (undescribed and not hopeless) else Fault.of(unusable)
+    real = real_name(seen.description, name)
     return RemoteCollection(
         name=name,
+        alias_of=real if real != name else "",
         passages=db.count(name, level) if loaded else db.estimated(name),
         fields=fields,
         proposed=_OWN_FIELDS if recorded else None if fault else proposed_fields(fields, rows),

@@ -9,7 +9,7 @@ import numpy as np
 from engine.errors import EmbeddingMismatch, StoreError, UnusableCollection
 from engine.knowledge.foreign_client import close_place, open_place
 from engine.knowledge.foreign_fields import layout_of
-from engine.knowledge.foreign_look import recorded_there
+from engine.knowledge.foreign_look import real_name, recorded_there
 from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, fingerprint
 from engine.knowledge.milvus_database import MOST_ROWS
 from engine.knowledge.milvus_reader import CollectionReader
@@ -52,10 +52,10 @@ class ForeignSession:
             collection = connection.collection
             if not self._db.there(collection):
                 raise UnusableCollection.gone(gone=collection, address=place.address)
-            self._own = collection in recorded_there(self._db)
-            self.reader = CollectionReader(
-                self._db, layout_of(connection, self._db.describe(collection), own=self._own)
-            )
+            described = self._db.describe(collection)
+            self._collection = real_name(described, collection)
+            self._own = self._collection in recorded_there(self._db)
+            self.reader = CollectionReader(self._db, layout_of(connection, described, own=self._own))
             self._db.load(collection)
         except BaseException:
             self.close()
@@ -91,7 +91,7 @@ class ForeignSession:
 
     def _recorded(self) -> list[SourceRow]:
         """Sources of one of our own, from its catalogue there."""
-        return list(Catalogue(self._db).sources(self._connection.collection).values())
+        return list(Catalogue(self._db).sources(self._collection).values())
 
     def _with_sources(self, info: CollectionInfo) -> CollectionInfo:
         rows = self._recorded()

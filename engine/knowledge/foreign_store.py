@@ -128,8 +128,8 @@ class ForeignStore:
     async def passages(self, collection: str, source: str) -> list[StoredPassage]:
         return await self._read(collection, lambda session: session.passages(source))
 
-    async def some(self, most: int) -> list[tuple[StoredPassage, Vector]]:
-        """Passages with their vectors at length 1, for looking whether a model made them."""
+    async def some(self, most: int) -> tuple[list[tuple[StoredPassage, Vector]], int]:
+        """Passages with their vectors at length 1, for looking whether a model made them; and how many lack one."""
         return await self._read(self.connection.name, lambda session: session.reader.some(most))
 
     async def create(self, info: CollectionInfo) -> None:

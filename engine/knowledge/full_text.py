@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.builtin import segmenting
@@ -24,6 +24,9 @@ SEGMENTING = "words-2"
 
 Passages and queries must be cut alike: a collection of another version is still searched, but finds less.
 """
+
+_MOST_PARTS = 30
+"""Pieces of words that are looked for inside other words, each at the cost of a look at every passage."""
 
 MOST_BYTES = 65_535
 """What the field of words holds, as every other text field of Milvus at most."""
@@ -59,11 +62,24 @@ def query_words(text: str) -> list[str]:
     return now + [word for word in earlier if word not in now]
 
 
-def inside(word: str) -> list[str]:
-    """What to look for inside other words where no passage has a word; nothing in scripts with spaces between words."""
-    if not _WITHOUT_SPACES.fullmatch(word):
-        return []
-    return pieces(word)
+def missing_parts(query: Iterable[str], fields: Iterable[str]) -> list[str]:
+    """What to look for inside other words, for words that no passage found has: 牛 in 牛奶.
+
+    Nothing for words of scripts with spaces between words. ``fields`` are the words of the passages found.
+    """
+    held = {word for field in fields for word in field.split()}
+    lacking = (word for word in query if word not in held and _WITHOUT_SPACES.fullmatch(word))
+    return list(dict.fromkeys(part for word in lacking for part in pieces(word)))[:_MOST_PARTS]
+
+
+def with_parts(scores: Mapping[str, float], fields: Mapping[str, str], parts: Sequence[str]) -> dict[str, float]:
+    """Scores by id, with those of passages whose words hold some of the parts.
+
+    A word that no passage has is rarer than all that were found, so a passage with a part of it comes before others.
+    """
+    best = max(scores.values(), default=0.0) + 1.0
+    shares = {key: sum(part in field for part in parts) / len(parts) for key, field in fields.items()}
+    return dict(scores) | {key: scores.get(key, 0.0) + best * share for key, share in shares.items()}
 
 
 def field_of(text: str) -> str:

@@ -111,6 +111,16 @@ class Database:
     def names(self) -> list[str]:
         return list(self.client.list_collections(timeout=self.timeout_s))
 
+    def aliases(self) -> dict[str, str]:
+        """Other names of collections, each with the name of its collection; none on a server that tells none."""
+        from pymilvus.exceptions import MilvusException
+
+        try:
+            found = self.client.list_aliases(timeout=self.timeout_s).get("aliases", [])
+        except MilvusException:
+            return {}
+        return {name: str(self.describe(name).get("collection_name", "")) for name in map(str, found)}
+
     def there(self, name: str) -> bool:
         """Whether a collection, or an alias of one, is called so."""
         there = bool(self.client.has_collection(name, timeout=self.timeout_s))

@@ -22,8 +22,16 @@ def equals(field: str, value: str) -> str:
 
 def one_of(field: str, values: Iterable[str | int]) -> str:
     """A membership filter; numbers stay numbers."""
+    if field.endswith("]"):
+        # An embedded store asks only fields of the schema whether they are in a list.
+        return f"({_any_of([equals(field, str(value)) for value in values])})"
     items = ", ".join(str(value) if isinstance(value, int) else quoted(value) for value in values)
     return f"{field} in [{items}]"
+
+
+def holds_any(field: str, parts: Iterable[str]) -> str:
+    """A filter for texts that hold one of the parts, in which there is nothing but letters and digits."""
+    return " or ".join(f'{field} like "%{part}%"' for part in parts)
 
 
 def within_filter(

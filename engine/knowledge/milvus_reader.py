@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from engine.knowledge.index_choice import search_params
-from engine.knowledge.milvus_database import BATCH, Database
+from engine.knowledge.milvus_database import BATCH, MOST_ROWS, Database
 from engine.knowledge.milvus_probe import Scores
 from engine.knowledge.milvus_schema import Layout, stored_field
 from engine.model.values import PassageId
@@ -77,7 +77,11 @@ class CollectionReader:
         found = self._db.search(
             layout.collection, layout.vector, vector.tolist(), where, limit=asked, output=output, **more
         )
-        return sorted((self.hit(vector, item) for item in found), key=lambda hit: -hit.cosine)[:limit]
+        near = [item for item in found if self._scores or has_length(item["entity"][layout.vector])]
+        if len(near) < min(len(found), limit) and len(found) == asked and asked < MOST_ROWS:
+            # Rows without a vector took the places of others.
+            return self.search(vector, min(asked * _WIDER, MOST_ROWS), where)[:limit]
+        return sorted((self.hit(vector, item) for item in near), key=lambda hit: -hit.cosine)[:limit]
 
     def nearest(self, vector: Vector, limit: int, params: Mapping[str, int]) -> list[PassageId]:
         """Ids as the index of the store orders them, told how far to look; what is at most 5 s old may be missing."""
@@ -132,14 +136,15 @@ class CollectionReader:
             found[passage.id] = (passage, self._vector(row))
         return [found[item] for item in ids if item in found]
 
-    def some(self, most: int) -> list[tuple[StoredPassage, Vector]]:
-        """Passages that have text, with their vectors, spread over the first rows."""
+    def some(self, most: int) -> tuple[list[tuple[StoredPassage, Vector]], int]:
+        """Passages that have text, with their vectors, spread over the first rows; and how many lack a vector."""
         output = [*self.layout.output, self.layout.vector]
         rows = self._db.rows(self.layout.collection, "", output, limit=min(most * 10, BATCH))
-        pairs = [(self.layout.passage(row), self._vector(row)) for row in rows]
+        whole = [row for row in rows if has_length(row[self.layout.vector])]
+        pairs = [(self.layout.passage(row), self._vector(row)) for row in whole]
         pairs = list({item.text: (item, vector) for item, vector in pairs if item.text.strip()}.values())
         step = max(1, len(pairs) // most)
-        return pairs[::step][:most]
+        return pairs[::step][:most], len(rows) - len(whole)
 
     def sources(self, most: int | None = None) -> list[SourceInfo]:
         """Sources by name with their passages, of all rows or of the first ones."""
@@ -188,6 +193,11 @@ def unit(vector: Vector) -> Vector:
     """The vector at length 1; zeros stay as they are."""
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length, dtype=np.float32) if length else vector
+
+
+def has_length(vector: Sequence[float] | None) -> bool:
+    """Whether a row has a vector: other programs leave it out, or write zeros."""
+    return vector is not None and len(vector) > 0 and bool(np.any(np.asarray(vector, dtype=np.float32)))
 
 
 def cosine(left: Vector, right: Sequence[float]) -> float:

@@ -27,7 +27,9 @@ WORDS = "tokens"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 _READABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
-_PATH = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)\["([A-Za-z_][A-Za-z0-9_]*)"\]')
+_PATH = re.compile(r'(\$meta|[^\W\d]\w*)\["((?:[^"\\]|\\.)+)"\]')
+DYNAMIC_FIELD = "$meta"
+"""What a store calls the field of keys that its schema does not name; its rows have these beside the fields."""
 
 
 def check_new_name(name: str) -> None:
@@ -234,7 +236,7 @@ def value_at(row: Mapping[str, Any], name: str) -> Any:
     path = json_path(name)
     if path is None:
         return row.get(name) if name else None
-    inside = row.get(path[0])
+    inside = row if path[0] == DYNAMIC_FIELD else row.get(path[0])
     return inside.get(path[1]) if isinstance(inside, Mapping) else None
 
 
@@ -247,7 +249,7 @@ def text_at(row: Mapping[str, Any], name: str) -> str:
 def json_path(name: str) -> tuple[str, str] | None:
     """Field and key of what is named as a key of a JSON field; None for any other name."""
     path = _PATH.fullmatch(name) if "[" in name else None
-    return (path[1], path[2]) if path else None
+    return (path[1], re.sub(r"\\(.)", r"\1", path[2])) if path else None
 
 
 def stored_field(name: str) -> str:

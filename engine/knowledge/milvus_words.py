@@ -16,8 +16,9 @@ from importlib.metadata import version
 from typing import Any
 
 from engine.errors import FullTextMissing
-from engine.knowledge.full_text import SEGMENTING, WordCounts, inside, query_words
+from engine.knowledge.full_text import SEGMENTING, WordCounts, missing_parts, query_words, with_parts
 from engine.knowledge.milvus_database import SPARSE, Database
+from engine.knowledge.milvus_filter import holds_any
 from engine.knowledge.milvus_reader import CollectionReader, cosine
 from engine.knowledge.milvus_schema import Layout, create_passages, own_layout
 from engine.model.values import PassageId
@@ -28,8 +29,6 @@ _LITE, _SERVER = (3, 2), (2, 5)
 FROM_LITE = 100
 """Hits taken from Milvus Lite to be rescored, at least."""
 _COUNTING_S = 60.0
-_MOST_PARTS = 30
-"""Pieces of words that are looked for inside other words, each at the cost of a look at every passage."""
 
 
 class WordIndex:
@@ -108,22 +107,15 @@ class WordIndex:
     def _with_parts(
         self, layout: Layout, query: list[str], limit: int, where: str, scored: dict[str, tuple[float, str]]
     ) -> dict[str, float]:
-        """Scores by id, where words that no hit holds are looked for inside other words: 牛 in 牛奶.
-
-        Such a word is rarer than all that were found, so a passage that holds it in a longer one comes before others.
-        """
+        """Scores by id, where words that no hit holds are looked for inside other words."""
         scores = {key: score for key, (score, _) in scored.items()}
-        held = {word for _, field in scored.values() for word in field.split()}
-        parts = list(dict.fromkeys(part for word in query if word not in held for part in inside(word)))[:_MOST_PARTS]
+        parts = missing_parts(query, [field for _, field in scored.values()])
         if not parts:
             return scores
-        like = " or ".join(f'{layout.words} like "%{part}%"' for part in parts)
-        best = max(scores.values(), default=0.0) + 1.0
-        filtered = f"({where}) and ({like})" if where else like
-        for row in self._db.rows(layout.name, filtered, [layout.key, layout.words], limit=max(limit, FROM_LITE)):
-            key, field = str(row[layout.key]), str(row[layout.words])
-            scores[key] = scores.get(key, 0.0) + best * sum(part in field for part in parts) / len(parts)
-        return scores
+        holding = holds_any(layout.words, parts)
+        filtered = f"({where}) and ({holding})" if where else holding
+        rows = self._db.rows(layout.name, filtered, [layout.key, layout.words], limit=max(limit, FROM_LITE))
+        return with_parts(scores, {str(row[layout.key]): str(row[layout.words]) for row in rows}, parts)
 
     def wrote(self, name: str) -> None:
         """Count the words of a collection again before the next search."""

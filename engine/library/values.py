@@ -276,6 +276,8 @@ class RemoteCollection:
     query_prefix: str | None = None
     passage_prefix: str | None = None
     """As the catalogue there says of one of our own; None for all others."""
+    alias_of: str = ""
+    """The collection that this is another name of; empty for the name of a collection itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +357,8 @@ class SelfSearch:
     """Of a passage's stored vector with the one that the chosen model makes of its text: 1 for the right model."""
     better: PrefixTrial | None = None
     """Prefixes with which the vectors come clearly nearer; None where those chosen are the best of those tried."""
+    without_vector: int = 0
+    """Rows among the first ones that have no vector: no search finds them."""
 
     @property
     def likeness(self) -> Likeness:

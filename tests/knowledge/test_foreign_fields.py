@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,10 +68,15 @@ def test_text_and_source_may_be_keys_of_a_dynamic_or_a_json_field() -> None:
     assert proposal(found) == FieldMap("pk", "doc", "embedding", 'metadata["source"]')
 
 
-def test_keys_that_a_filter_could_be_made_from_are_not_offered() -> None:
+def test_keys_that_a_filter_could_be_made_from_are_quoted() -> None:
     rows = [{"pk": 1, 'x" or 1==1': "text", "meta": {'a"] == "b': "text"}}]
     found = seen([KEY, field("meta", "JSON"), VECTOR], rows, dynamic=True)
-    assert [item.name for item in fields_of(found)] == ["pk", "meta", "embedding"]
+    quoted = ['$meta["x\\" or 1==1"]', 'meta["a\\"] == \\"b"]']
+    assert [item.name for item in fields_of(found)] == ["pk", "meta", "embedding", *quoted]
+    for name in ('x" or 1==1', '$meta["x" or 1==1]', '$meta["x"] or pk == 1 or $meta["y"]'):
+        connection = Connection("here", Place(""), "theirs", FieldMap("pk", name, "embedding"), 4, "COSINE", "hashing")
+        with pytest.raises(UnusableCollection):
+            layout_of(connection, found.description, own=False)
 
 
 def test_of_several_vectors_the_first_with_an_index_that_compares_meaning_is_proposed() -> None:
@@ -241,3 +247,34 @@ def test_models_are_proposed_by_the_width_of_their_vectors_and_those_at_hand_com
     # A model that Ollama does not describe goes by its name.
     assert proposed_models(1024, 384, [("bge-m3:latest", 0)])[0].model == "ollama:bge-m3:latest"
     assert proposed_models(1536, 384, []) == ()
+
+
+def test_keys_of_any_script_and_form_are_fields() -> None:
+    """Of rows that hold what the schema does not name, and of JSON fields."""
+    rows = [
+        {
+            "pk": 1,
+            "正文": "胰岛素由胰腺的β细胞分泌，能降低血糖。",
+            "来源 文件": "a.md",
+            'say "x"\\': "odd",
+            "no\nname": "gone",
+            "meta": {"标题": "激素", "page-no": "iv"},
+        }
+    ]
+    found = seen([KEY, VECTOR, field("meta", "JSON")], rows, dynamic=True)
+    names = [item.name for item in fields_of(found)]
+    assert names[3:] == [
+        '$meta["正文"]',
+        '$meta["来源 文件"]',
+        '$meta["say \\"x\\"\\\\"]',
+        'meta["标题"]',
+        'meta["page-no"]',
+    ]
+    chosen = proposal(found)
+    assert chosen == FieldMap("pk", '$meta["正文"]', "embedding", "", 'meta["标题"]')
+    fields = replace(chosen, source='$meta["来源 文件"]', section='$meta["say \\"x\\"\\\\"]')
+    connection = Connection("here", Place(""), "theirs", fields, 4, "COSINE", "hashing")
+    layout = layout_of(connection, found.description, own=False)
+    passage = layout.passage(rows[0])
+    assert (passage.text[:3], passage.source, passage.title, passage.section) == ("胰岛素", "a.md", "激素", "odd")
+    assert layout.output == ["pk", "$meta", "meta"]
