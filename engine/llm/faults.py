@@ -142,7 +142,8 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
         case _ if status == 404 and provider != "ollama":
             return ModelNotServed(model=model)
         case _:
-            return ModelRefused(model=model, status=status, message=_short(f"{type(error).__name__}: {error}"))
+            message = _said_by_server(error) or f"{type(error).__name__}: {error}"
+            return ModelRefused(model=model, status=status, message=_short(message))
 
 
 def worth_repeating(error: ModelError) -> bool:
@@ -188,6 +189,26 @@ def _oversized(error: BaseException) -> Exception | None:
             return inner
         inner = inner.__cause__ or inner.__context__
     return None
+
+
+def _said_by_server(error: Exception) -> str:
+    """The reason in the body of a reply that refuses; empty where there is no such reply, or nothing in it."""
+    import httpx
+
+    response = getattr(error, "response", None)
+    if not isinstance(error, httpx.HTTPStatusError) or response is None:
+        return ""
+    try:
+        text = str(response.text)
+    except httpx.StreamError:  # a stream that was not read
+        return ""
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return " ".join(text.split())
+    while isinstance(said, Mapping):
+        said = next((said[name] for name in ("error", "message", "detail", "msg") if said.get(name)), None)
+    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False) if said else ""
 
 
 def _short(message: str) -> str:

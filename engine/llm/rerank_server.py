@@ -39,7 +39,8 @@ class RerankServer:
     Servers differ in path and form: llama.cpp has ``/v1/rerank`` and Infinity ``/rerank``, both with ``documents`` and
     ``results`` of ``relevance_score``; Text Embeddings Inference has ``/rerank`` with ``texts`` and a bare list of
     ``score``. What a server takes is found at the first call and kept. Results come best first, so that each names the
-    place of its text.
+    place of its text. Some send the best few only, unless ``top_n`` says how many; some refuse a field that they do not
+    know.
     """
 
     def __init__(self, name: str, settings: Settings) -> None:
@@ -48,6 +49,7 @@ class RerankServer:
         self.address = without_userinfo(settings.rerank_url)
         self._clients: PerLoop[httpx.AsyncClient] = PerLoop()
         self._way: Way | None = None
+        self._without_top_n = False
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -60,7 +62,7 @@ class RerankServer:
             yield
 
     async def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """The score of each text; raises ``ModelError``."""
+        """The score of each text, NaN for those that the server leaves out; raises ``ModelError``."""
         limit_s = self._settings.call_timeout_s
         try:
             async with asyncio.timeout(limit_s):
@@ -79,7 +81,11 @@ class RerankServer:
         refused: httpx.Response | None = None
         for address, field in (self._way,) if self._way else ways(self._settings.rerank_url):
             body = {"model": self.name.partition(":")[2], "query": question, field: texts}
-            response = await client.post(address, json=body)
+            most = {"top_n": len(texts)} if field == "documents" and not self._without_top_n else {}
+            response = await client.post(address, json=body | most)
+            if most and response.status_code in (400, 422) and "top_n" in response.text:
+                response = await client.post(address, json=body)
+                self._without_top_n = response.is_success
             if response.status_code not in _ELSEWHERE:
                 response.raise_for_status()
                 self._way = (address, field)
@@ -114,7 +120,7 @@ def ways(address: str) -> tuple[Way, ...]:
 
 
 def _read(answer: Any, count: int) -> list[float] | None:
-    """The scores in the order of the texts; None where not every text has one finite number."""
+    """The scores in the order of the texts, NaN where there is none; None where there is no finite number at all."""
     entries = answer.get("results") if isinstance(answer, Mapping) else answer
     if not isinstance(entries, list):
         return None
@@ -123,10 +129,11 @@ def _read(answer: Any, count: int) -> list[float] | None:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("index"), int):
             return None
         score = entry.get("relevance_score", entry.get("score"))
-        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        if not 0 <= entry["index"] < count:
             return None
-        found[entry["index"]] = float(score)
-    return [found[place] for place in range(count)] if found.keys() == set(range(count)) else None
+        if not isinstance(score, bool) and isinstance(score, int | float) and math.isfinite(score):
+            found[entry["index"]] = float(score)
+    return [found.get(place, math.nan) for place in range(count)] if found else None
 
 
 def _json(response: httpx.Response) -> Any:

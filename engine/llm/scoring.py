@@ -20,6 +20,7 @@ from engine.roles import SILENT, Trace
 
 Scale = Literal["logit", "share"]
 """What scores are: without limits, 0 for even chances; or between 0 and 1."""
+_UNSCORED = "The server gave no score."
 SCALES: tuple[Scale, ...] = ("share", "logit")
 
 
@@ -30,7 +31,7 @@ class Scorer:
     name: str
     """As a config names it."""
     score: Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
-    """One finite number for each text; raises ``ModelError``."""
+    """One finite number for each text, NaN for one that a server left out; raises ``ModelError``."""
     scale: Scale = "logit"
     in_process: bool = True
     """False where a server is asked."""
@@ -62,13 +63,14 @@ class ScoringReranker:
     async def rerank(
         self, question: str, passages: Sequence[Passage], trace: Trace = SILENT
     ) -> list[tuple[Passage, Verdict]]:
-        """Each passage with its score as a verdict, best first."""
+        """Each passage with its score as a verdict, best first; those that a server left out come last."""
         verdicts: dict[PassageId, Verdict] = {}
         for start in range(0, len(passages), BATCH):
             batch = passages[start : start + BATCH]
             asking = _Asking(self._scorer, "reranker", question, batch, trace)
             for item, (_, chance) in zip(batch, await asking.answers(), strict=True):
-                verdicts[item.id] = scored_verdict(chance, self._scorer.name)
+                unscored = Verdict(relevant=None, confidence=0.0, reason=_UNSCORED, grader=self._scorer.name)
+                verdicts[item.id] = unscored if math.isnan(chance) else scored_verdict(chance, self._scorer.name)
         return [(passage, verdicts[passage.id]) for passage in by_relevance(passages, verdicts)]
 
 
@@ -141,13 +143,16 @@ class _Asking:
         return found
 
     def _chance(self, raw: float) -> float:
+        if math.isnan(raw):
+            return raw
         stated = self.scorer.chance(raw)
         return calibrated(self.fit.data, raw) if self.fit else stated
 
     def _call(self, found: Sequence[tuple[float, float]], start_ms: float, duration_ms: float, error: str) -> ModelCall:
         parsed: dict[str, Any] = {}
         if self.role == "reranker":
-            parsed = {item.id: round(chance, 4) for item, (_, chance) in zip(self.passages, found, strict=False)}
+            given = zip(self.passages, found, strict=False)
+            parsed = {item.id: round(chance, 4) for item, (_, chance) in given if not math.isnan(chance)}
         elif found:
             parsed = {"score": found[0][0], "probability": round(found[0][1], 4)}
         return ModelCall(

@@ -22,7 +22,7 @@ from engine.errors import (
     RerankServerUnusable,
 )
 from engine.llm.rerank_server import ways
-from engine.llm.scoring import ScoringGrader, sigmoid
+from engine.llm.scoring import ScoringGrader, ScoringReranker, sigmoid
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Passage, PassageId, Verdict
 from engine.running.scorers import scorer_of
@@ -147,6 +147,50 @@ def test_a_refusal_is_said_as_the_server_means_it(status: int, error: type[Model
         server.reply = (status, b'{"error": "no"}')
         with pytest.raises(error):
             grade(settings(server.url))
+
+
+def rerank(url: str) -> list[tuple[str, bool | None]]:
+    texts = [Passage(PassageId(f"p{n}"), "a.md", f"text {n}", 0.5, 0.5) for n in range(4)]
+    ranked = asyncio.run(ScoringReranker(scorer_of(MODEL, settings(url))).rerank(QUESTION, texts))
+    return [(item.id, verdict.relevant) for item, verdict in ranked]
+
+
+def _shares(*scores: tuple[int, Any]) -> tuple[int, bytes]:
+    return 200, json.dumps({"results": [{"index": n, "relevance_score": score} for n, score in scores]}).encode()
+
+
+def test_texts_that_a_server_leaves_out_come_last() -> None:
+    with RerankStandIn("llama.cpp", tiny_scores) as server:
+        server.reply = _shares((2, 0.9), (0, 0.2), (1, None))
+        assert rerank(server.url) == [("p2", True), ("p0", False), ("p1", None), ("p3", None)]
+
+
+def test_a_server_is_told_how_many_scores_are_wanted_unless_it_refuses_the_field() -> None:
+    everything = _shares(*((n, n / 10) for n in range(4)))
+    with RerankStandIn("llama.cpp", tiny_scores) as server:
+        server.answers = lambda body: everything if body.get("top_n") == 4 else _shares((3, 0.3))
+        assert [name for name, _ in rerank(server.url)] == ["p3", "p2", "p1", "p0"]
+    with RerankStandIn("llama.cpp", tiny_scores) as server:
+        server.answers = lambda body: (422, b'{"detail": "top_n: extra"}') if "top_n" in body else everything
+        assert [name for name, _ in rerank(server.url)] == ["p3", "p2", "p1", "p0"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"error": {"code": 400, "message": "input is too large", "type": "x"}}', "input is too large"),
+        (b'{"detail": [{"loc": ["body", "query"], "msg": "too long"}]}', '"msg": "too long"'),
+        (b'{"object": "error", "message": "\xe6\xa8\xa1\xe5\x9e\x8b"}', "模型"),
+        (b"no such\nmodel", "no such model"),
+        (b"", "HTTPStatusError"),
+    ],
+)
+def test_the_reason_of_a_server_is_shown(body: bytes, said: str) -> None:
+    with RerankStandIn("llama.cpp", tiny_scores) as server:
+        server.reply = (400, body)
+        with pytest.raises(ModelRefused) as refused:
+            grade(settings(server.url))
+    assert said in refused.value.fact
 
 
 def test_when_the_time_of_the_run_is_over_nobody_waits_for_the_server() -> None:

@@ -34,6 +34,8 @@ class RerankStandIn:
         self.key = key
         self.reply: tuple[int, bytes] | None = None
         """What is answered in the place of scores."""
+        self.answers: Callable[[dict[str, Any]], tuple[int, bytes] | None] = lambda body: self.reply
+        """What is answered to a body in the place of scores; None for scores."""
         self.requests: list[tuple[str, dict[str, Any]]] = []
         handler = type("Handler", (_Handler,), {"stand_in": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -57,8 +59,8 @@ class RerankStandIn:
             return 401, b"{}"
         if path not in _PATHS[self.kind]:
             return 404, b'{"detail":"Not Found"}'
-        if self.reply is not None:
-            return self.reply
+        if (answer := self.answers(body)) is not None:
+            return answer
         if self.kind == "tei":
             return self._as_tei(body)
         return self._as_cohere(body)
