@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-import zipfile
-import zlib
 from typing import Any
 from urllib.parse import unquote
 
-from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted, SourceError
-from engine.knowledge.archives import opened_archive
-from engine.knowledge.loaders.contents import Contents, Section, heading, merged, note
-from engine.knowledge.loaders.office import check_sizes
+from engine.errors import SourceDamaged, SourceEncrypted, SourceError
+from engine.knowledge.loaders.contents import Contents, Section, counted, heading, merged, note
+from engine.knowledge.loaders.office import PART_FAULTS, Container
 from engine.knowledge.loaders.web_page import load_html
 from engine.messages import N_
 from engine.model.values import SourceNote
@@ -27,77 +24,66 @@ _ASIDE = re.compile(rb"<(/?)(?:aside|header|footer)\b", re.IGNORECASE)
 
 def load_book(name: str, data: bytes, hidden: bool = False) -> Contents:
     """A section for each heading of each chapter; raises ``SourceEncrypted`` for a book with copy protection."""
-    with opened_archive(name, data) as (archive, size):
-        check_sizes(name, size, archive.infolist())
-        place = _package(name, archive)
-        package = _parsed(name, archive, place)
-        title = heading(next((item.text or "" for item in package.iter("{*}title")), ""))
-        manifest = {item.get("id"): item for item in package.iter("{*}item")}
-        # Each once: a list that names one without end is none of a book.
-        order = dict.fromkeys(item.get("idref") for item in package.iter("{*}itemref"))
-        chapters = [manifest.get(name) for name in order]
-        if not chapters:
-            raise SourceDamaged.named(name=name, found=N_("it names no chapters"))
-        locked = _locked(name, archive)
-        sections, notes, unread = list[Section](), list[SourceNote](), list[str]()
-        for number, item in enumerate(chapters, 1):
-            file = "" if item is None else unquote(item.get("href") or "")
-            where = posixpath.normpath(posixpath.join(posixpath.dirname(place), file))
-            if where in locked:
-                raise SourceEncrypted(name=name)
-            try:
-                page = _ASIDE.sub(rb"<\1div", _TITLE.sub(b"", archive.read(where)))
-                found = load_html(name, page, hidden)
-            except (SourceError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error):
-                unread.append(file or f"#{number}")
-                continue
-            above = (found.title,) if found.title else ()
-            sections += [Section((*above, *section.path), section.text) for section in found.sections]
-            notes += found.notes
-        pictures = sum((item.get("media-type") or "").startswith("image/") for item in manifest.values())
-    if pictures:
-        notes.append(note("pictures_not_read", count=pictures))
+    archive = Container(name, data)
+    place = _package(archive)
+    package = _parsed(archive, place)
+    title = heading(next((item.text or "" for item in package.iter("{*}title")), ""))
+    manifest = {item.get("id"): item for item in package.iter("{*}item")}
+    # Each once: a list that names one without end is none of a book.
+    order = dict.fromkeys(item.get("idref") for item in package.iter("{*}itemref"))
+    chapters = [manifest.get(name) for name in order]
+    if not chapters:
+        raise SourceDamaged.named(name=name, found=N_("it names no chapters"))
+    locked = _locked(archive)
+    sections, notes, unread = list[Section](), list[SourceNote](), list[str]()
+    for number, item in enumerate(chapters, 1):
+        file = "" if item is None else unquote(item.get("href") or "")
+        where = posixpath.normpath(posixpath.join(posixpath.dirname(place), file))
+        if where in locked:
+            raise SourceEncrypted(name=name)
+        try:
+            page = _ASIDE.sub(rb"<\1div", _TITLE.sub(b"", archive.stored(where)))
+            found = load_html(name, page, hidden)
+        except (*PART_FAULTS, SourceError):
+            unread.append(file or f"#{number}")
+            continue
+        above = (found.title,) if found.title else ()
+        sections += [Section((*above, *section.path), section.text) for section in found.sections]
+        notes += found.notes
+    pictures = sum((item.get("media-type") or "").startswith("image/") for item in manifest.values())
+    archive.lost["pictures_not_read"] += pictures
+    notes += counted(archive.lost)
     if unread:
         notes.append(note("chapters_unreadable", count=len(unread), names=", ".join(unread[:12])))
     return Contents(title, tuple(sections), notes=merged(notes), read={"chapters": len(chapters) - len(unread)})
 
 
-def _package(name: str, archive: zipfile.ZipFile) -> str:
+def _package(archive: Container) -> str:
     """The place of the list of chapters: where the container says, else where it lies."""
-    names = archive.namelist()
-    if "META-INF/container.xml" in names:
-        for item in _parsed(name, archive, "META-INF/container.xml").iter("{*}rootfile"):
-            if item.get("full-path") in names:
+    if "META-INF/container.xml" in archive:
+        for item in _parsed(archive, "META-INF/container.xml").iter("{*}rootfile"):
+            if (item.get("full-path") or "") in archive:
                 return str(item.get("full-path"))
-    found = next((file for file in names if file.lower().endswith(".opf")), "")
+    found = next((file for file in archive.paths() if file.endswith(".opf")), "")
     if not found:
-        raise SourceDamaged.named(name=name, found=N_("it names no chapters"))
+        raise SourceDamaged.named(name=archive.name, found=N_("it names no chapters"))
     return found
 
 
-def _locked(name: str, archive: zipfile.ZipFile) -> set[str]:
+def _locked(archive: Container) -> set[str]:
     """Files that are encrypted."""
-    if "META-INF/encryption.xml" not in archive.namelist():
+    if "META-INF/encryption.xml" not in archive:
         return set()
     found = set()
-    for item in _parsed(name, archive, "META-INF/encryption.xml").iter("{*}EncryptedData"):
+    for item in _parsed(archive, "META-INF/encryption.xml").iter("{*}EncryptedData"):
         method = next(item.iter("{*}EncryptionMethod"), None)
         if method is None or method.get("Algorithm") not in _OF_FONTS:
             found |= {unquote(file.get("URI") or "") for file in item.iter("{*}CipherReference")}
     return found
 
 
-def _parsed(name: str, archive: zipfile.ZipFile, file: str) -> Any:
-    from lxml import etree
-
-    data = archive.read(file)
-    if b"<!ENTITY" in data.replace(b"\x00", b""):
-        raise SourceBomb.entities(name=name)
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
-    try:
-        root = etree.fromstring(data, parser)
-    except (etree.LxmlError, ValueError):
-        root = None
+def _parsed(archive: Container, file: str) -> Any:
+    root = archive.xml(file)
     if root is None:
-        raise SourceDamaged.named(name=name, found=N_("it names no chapters"))
+        raise SourceDamaged.named(name=archive.name, found=N_("it names no chapters"))
     return root

@@ -1,4 +1,4 @@
-"""What Word, PowerPoint and Excel files share: a ZIP archive of XML, checked before anything parses it."""
+"""What Office files and books share: a ZIP archive of XML, checked before anything parses it."""
 
 from __future__ import annotations
 
@@ -52,51 +52,52 @@ class Relation:
     external: bool
 
 
-class Package:
-    """Parts of an Office file, each checked and parsed when it is asked for: a broken one costs itself alone."""
+class Container:
+    """Parts of an archive, each checked and parsed when it is asked for: a broken one costs itself alone."""
 
-    def __init__(self, name: str, data: bytes, suffix: str) -> None:
-        """Raises ``SourceEncrypted``, ``SourceMislabelled``, ``SourceDamaged``, or ``SourceBomb``.
+    def __init__(self, name: str, data: bytes) -> None:
+        """Raises ``SourceDamaged``, or ``SourceBomb`` where it would unpack to too much, by the sizes that it states.
 
-        A bomb would unpack to too much, by the sizes that the archive states, or declares entities in a part that is
-        read; a part that holds more than it states is broken.
+        A part that holds more than it states is broken.
         """
-        self._name = name
+        self.name = name
         self.lost, self.read = Counter[str](), Counter[str]()
         """How much of each kind was left out, by the code of its note, and how much was read."""
-        self.drawn: set[str] = set()
-        """Parts with charts and diagrams that were read."""
         try:
-            self._archive = _archive(name, data, suffix)
-            # Some programs write other letters and slashes into the archive than into the links.
-            self._entries = {_key(entry.filename): entry for entry in self._archive.infolist()}
-            named = [link.target for link in self.relations("").values() if link.kind == "officeDocument"]
-            self.main = next((target for target in named if _key(target) in self._entries), _MAIN[suffix])
-            if suffix != ".xlsx":  # whose sheets can be found without it
-                self.part(self.main)
+            self._archive = zipfile.ZipFile(io.BytesIO(data))
         except _ZIP_FAULTS as error:
             raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
-        except KeyError as error:
-            raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken")) from error
+        entries = self._archive.infolist()
+        check_sizes(name, len(data), entries)
+        # Some programs write other letters and slashes into the archive than into the links.
+        self._entries = {_key(entry.filename): entry for entry in entries}
+
+    def __contains__(self, path: str) -> bool:
+        return _key(path) in self._entries
 
     def paths(self) -> list[str]:
         return list(self._entries)
 
-    def part(self, path: str) -> bytes:
-        """The bytes of a part; raises one of ``PART_FAULTS``, ``SourceEncrypted`` or ``SourceBomb``."""
+    def stored(self, path: str) -> bytes:
+        """The bytes of a part as they are; raises one of ``PART_FAULTS`` or ``SourceEncrypted``."""
         try:
-            data = self._archive.read(self._entries[_key(path)])
+            return self._archive.read(self._entries[_key(path)])
         except RuntimeError as error:  # how zipfile tells of a part with a password
-            raise SourceEncrypted(name=self._name) from error
-        _check_xml(self._name, data)
-        return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
+            raise SourceEncrypted(name=self.name) from error
+
+    def part(self, path: str) -> bytes:
+        """Likewise of a part that is to be parsed; raises ``SourceBomb`` where it declares entities."""
+        data = self.stored(path)
+        if b"<!ENTITY" in data.replace(b"\x00", b""):
+            raise SourceBomb.entities(name=self.name)
+        return data
 
     def tree(self, path: str, recover: bool = False) -> Any:
         """The root of a part; ``recover``: as far as it goes. Raises like :func:`part`."""
         from lxml import etree
 
         # Beyond 250 levels the parser gives up, before anything that walks through the tree does.
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=recover)
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, recover=recover)
         try:
             return etree.fromstring(self.part(path), parser)
         except etree.XMLSyntaxError as error:
@@ -112,12 +113,48 @@ class Package:
                 self.lost["parts_broken"] += not recover
         return None
 
+    @contextmanager
+    def guarded(self, code: str) -> Iterator[None]:
+        """Let what goes wrong inside cost itself alone, counted under ``code``."""
+        try:
+            yield
+        except (SourceError, MemoryError, RecursionError):
+            raise
+        except Exception:  # a file may hold anything; whatever it breaks, the rest of it is read
+            self.lost[code] += 1
+
+
+class Package(Container):
+    """A Word, PowerPoint or Excel file, whose parts link to each other."""
+
+    def __init__(self, name: str, data: bytes, suffix: str) -> None:
+        """Raises ``SourceEncrypted``, ``SourceMislabelled``, ``SourceDamaged``, or ``SourceBomb``."""
+        self.drawn: set[str] = set()
+        """Parts with charts and diagrams that were read."""
+        _check_begin(name, data)
+        super().__init__(name, data)
+        _check_kind(name, suffix, self.paths())
+        try:
+            named = [link.target for link in self.relations("").values() if link.kind == "officeDocument"]
+            self.main = next((target for target in named if target in self), _MAIN[suffix])
+            if suffix != ".xlsx":  # whose sheets can be found without it
+                self.part(self.main)
+        except _ZIP_FAULTS as error:
+            raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
+        except KeyError as error:
+            raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken")) from error
+
+    def part(self, path: str) -> bytes:
+        data = self.stored(path)
+        _check_xml(self.name, data)
+        return _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
+
     def relations(self, path: str) -> dict[str, Relation]:
         """The links of a part by their id; what one points at may be missing."""
         folder, file = posixpath.split(path)
         links = posixpath.join(folder, "_rels", f"{file}.rels")
         found: dict[str, Relation] = {}
-        if _key(links) not in self._entries:
+        if links not in self:
             return found
         root = self.xml(links)
         for link in () if root is None else root.iter("{*}Relationship"):
@@ -140,16 +177,6 @@ class Package:
             return without_control(root.findtext("{http://purl.org/dc/elements/1.1/}title") or "")
         return ""
 
-    @contextmanager
-    def guarded(self, code: str) -> Iterator[None]:
-        """Let what goes wrong inside cost itself alone, counted under ``code``."""
-        try:
-            yield
-        except (SourceError, MemoryError, RecursionError):
-            raise
-        except Exception:  # a file may hold anything; whatever it breaks, the rest of it is read
-            self.lost[code] += 1
-
 
 def check_memory(error: SyntaxError) -> None:
     """Raise ``MemoryError`` where that is what the XML parser tells of as of a mistake in the file."""
@@ -161,18 +188,13 @@ def _key(path: str) -> str:
     return path.replace("\\", "/").lstrip("/").lower()
 
 
-def _archive(name: str, data: bytes, suffix: str) -> zipfile.ZipFile:
-    """The archive of a file of this kind, its sizes checked."""
+def _check_begin(name: str, data: bytes) -> None:
     if data.startswith(_OLD):
         if _ENCRYPTED in data:
             raise SourceEncrypted(name=name)
         raise SourceMislabelled(name=name, found=N_("an old Office document"))
     if not data.startswith(b"PK"):
         raise SourceMislabelled(name=name, found=kind_of(data))
-    archive = zipfile.ZipFile(io.BytesIO(data))
-    check_sizes(name, len(data), archive.infolist())
-    _check_kind(name, suffix, archive.namelist())
-    return archive
 
 
 def check_sizes(name: str, size: int, entries: list[zipfile.ZipInfo]) -> None:

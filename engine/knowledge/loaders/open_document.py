@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted
-from engine.knowledge.archives import opened_archive
+from engine.errors import SourceDamaged, SourceEncrypted
 from engine.knowledge.loaders.contents import (
     Allowance,
     Contents,
     Outline,
     Section,
+    counted,
     document_title,
     heading,
     lowered,
@@ -22,7 +22,7 @@ from engine.knowledge.loaders.contents import (
     struck,
 )
 from engine.knowledge.loaders.numbering import number_text
-from engine.knowledge.loaders.office import check_sizes
+from engine.knowledge.loaders.office import Container
 from engine.knowledge.loaders.tables import Span, spread, table_lines, table_text
 from engine.messages import N_
 from engine.model.values import SourceNote
@@ -64,44 +64,29 @@ _LEFT_OUT = {
 
 def load_open_document(name: str, data: bytes, hidden: bool = False) -> Contents:
     """Sections by headings, sheets or slides; raises ``SourceDamaged`` where none can be read."""
-    with opened_archive(name, data) as (archive, size):
-        check_sizes(name, size, archive.infolist())
-        parts = {part: archive.read(part) for part in archive.namelist() if part.endswith(".xml") and "/" not in part}
-        if b"encryption-data" in (archive.read("META-INF/manifest.xml") if _MANIFEST in archive.namelist() else b""):
+    parts = Container(name, data)
+    with parts.guarded("parts_broken"):
+        if _MANIFEST in parts and b"encryption-data" in parts.stored(_MANIFEST):
             raise SourceEncrypted(name=name)
-    content = _parsed(name, parts.get("content.xml", b""))
-    body = next((child for child in content.iterfind(f"{_OFFICE}body/*")), None)
+    roots = {part: parts.xml(part) for part in ("content.xml", "styles.xml", "meta.xml") if part in parts}
+    content, styles, meta = (roots.get(part) for part in ("content.xml", "styles.xml", "meta.xml"))
+    body = None if content is None else next(content.iterfind(f"{_OFFICE}body/*"), None)
     if body is None:
-        raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken"))
-    roots = [content, *(_parsed(name, parts[part]) for part in ("styles.xml",) if part in parts)]
-    reading = _Reading(Allowance(name, size), roots, hidden)
+        raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken"))
+    reading = _Reading(parts, Allowance(name, len(data)), [content, *([] if styles is None else [styles])], hidden)
     sections = reading.sections(body)
-    title = ""
-    if "meta.xml" in parts:
-        title = next((item.text or "" for item in _parsed(name, parts["meta.xml"]).iter("{*}title")), "")
-    return Contents(document_title(title) or reading.title, sections, notes=reading.notes(), read=dict(+reading.read))
-
-
-def _parsed(name: str, data: bytes) -> Any:
-    from lxml import etree
-
-    if b"<!ENTITY" in data.replace(b"\x00", b""):
-        raise SourceBomb.entities(name=name)
-    try:
-        return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True))
-    except (etree.LxmlError, ValueError) as error:
-        raise SourceDamaged.named(name=name, found=N_("a part is no XML")) from error
+    title = "" if meta is None else next((item.text or "" for item in meta.iter("{*}title")), "")
+    return Contents(document_title(title) or reading.title, sections, notes=reading.notes(), read=dict(+parts.read))
 
 
 class _Reading:
     """Goes through a document, and counts what it reads and what it leaves out."""
 
-    def __init__(self, allowance: Allowance, roots: list[Any], hidden: bool) -> None:
+    def __init__(self, parts: Container, allowance: Allowance, roots: list[Any], hidden: bool) -> None:
         self.title = ""
-        self.read: Counter[str] = Counter()
-        self.left_out: Counter[str] = Counter()
-        self._hidden_sheets, self._empty_sheets = list[str](), list[str]()
-        self._hidden_slides, self._empty_slides = list[str](), list[str]()
+        self.read, self.left_out = parts.read, parts.lost
+        self._left_out_at = defaultdict[str, list[str]](list)
+        """Names of sheets and numbers of slides by the code of the note that says why."""
         self._cut = 0
         self._numbers: dict[str, dict[int, int]] = {}
         """Of each list style: how far each of its levels has counted."""
@@ -119,18 +104,10 @@ class _Reading:
                 self.left_out["page_heads_not_read"] += bool("".join(item.itertext()).strip())
 
     def notes(self) -> tuple[SourceNote, ...]:
-        counted = [note(code, count=count) for code, count in self.left_out.items() if count]
-        for code, key, named in (
-            ("sheets_hidden", "sheets", self._hidden_sheets),
-            ("sheets_empty", "sheets", self._empty_sheets),
-            ("slides_hidden", "slides", self._hidden_slides),
-            ("slides_without_text", "slides", self._empty_slides),
-        ):
-            if named:
-                counted.append(note(code, count=len(named), **{key: ", ".join(named)[:200]}))
-        if self._cut:
-            counted.append(note("rows_cut", count=self._cut, kept=MOST_ROWS))
-        return tuple(sorted(counted, key=lambda item: item.code))
+        notes = [*counted(self.left_out), *([note("rows_cut", count=self._cut, kept=MOST_ROWS)] if self._cut else [])]
+        for code, places in self._left_out_at.items():
+            notes.append(note(code, count=len(places), **{code.partition("_")[0]: ", ".join(places)[:200]}))
+        return tuple(sorted(notes, key=lambda item: item.code))
 
     def sections(self, body: Any) -> tuple[Section, ...]:
         if body.tag == f"{_OFFICE}spreadsheet":
@@ -340,18 +317,18 @@ class _Reading:
     def _sheet(self, table: Any) -> Section | None:
         title = heading(table.get(f"{_TABLE}name") or "")
         if self._property(table.get(f"{_TABLE}style-name"), "display") == "false" and not self._hidden:
-            self._hidden_sheets.append(title)
+            self._left_out_at["sheets_hidden"].append(title)
             return None
         lines = table_lines(spread([cells for _, cells in self._rows(table)]))
         text = "\n".join(self._allowance.lines(lines))
         self.read["sheets"] += bool(text)
         if not text:
-            self._empty_sheets.append(title)
+            self._left_out_at["sheets_empty"].append(title)
         return Section((title,), text) if text else None
 
     def _slide(self, number: int, page: Any) -> Section | None:
         if self._property(page.get(f"{_DRAW}style-name"), "visibility") == "hidden" and not self._hidden:
-            self._hidden_slides.append(str(number))
+            self._left_out_at["slides_hidden"].append(str(number))
             return None
         title, parts = "", list[str]()
         for shape in page:
@@ -365,7 +342,7 @@ class _Reading:
         text = "\n\n".join(parts) or title
         self.read["slides"] += bool(text)
         if not text:
-            self._empty_slides.append(str(number))
+            self._left_out_at["slides_without_text"].append(str(number))
         return Section((f"Slide {number} · {title}" if title else f"Slide {number}",), text) if text else None
 
 
