@@ -1,4 +1,7 @@
-"""Equations of Office files (OMML) on one line: ``(a)/(b)``, ``x^2``, ``√(x)``, ``∑_(i=1)^n i``, ``[1, 2; 3, 4]``."""
+"""Equations of Office files (OMML) and web pages (MathML) on one line.
+
+``(a)/(b)``, ``x^2``, ``√(x)``, ``∑_(i=1)^n i``, ``[1, 2; 3, 4]``.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,30 @@ from typing import Any
 from engine.knowledge.loaders.contents import lowered, raised
 
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_LEAVES = frozenset({"t", "mi", "mn", "mo", "ms", "mtext"})
+_SILENT = frozenset({"del", "moveFrom", "annotation", "annotation-xml", "mphantom", "none", "mprescripts"})
+_DEEPEST = 60
+"""Elements of a page inside each other; of deeper ones only the words are read."""
+_STYLED = re.compile(r"\{\\(?:display|text)style\s+(.*)\}", re.DOTALL)
+_UNSEEN = str.maketrans("", "", "\u2061\u2062\u2063\u2064")
 _SET_OFF = re.compile(r"[_^]\w+$")
+_SPACED = {"mtext": " {} "}
 _OFF = frozenset({"0", "false", "off"})
 _LETTERS = re.compile("[\U0001d400-\U0001d7ff]+")
 """Letters that are slanted or bold by their number; a search looks for the plain ones."""
 _ONE_WORD = re.compile(r"\w[\w\u0300-\u036f]*|.|[([{|][^()\[\]{}|]*[)\]}|]", re.DOTALL)
+
+
+def equation(math: Any) -> str:
+    """The TeX of an equation in a page, where the page has it, else its words and signs."""
+    for note in math.iter("annotation"):
+        if "tex" in (note.get("encoding") or "").lower() and (note.text or "").strip():
+            tex = " ".join(note.text.split())
+            styled = _STYLED.fullmatch(tex)
+            return styled.group(1).strip() if styled else tex
+    if math.find("/".join("*" * _DEEPEST)) is not None:
+        return " ".join("".join(math.itertext()).split())
+    return (math.get("alttext") or "").strip() or linear(math).strip()
 
 
 def linear(element: Any) -> str:
@@ -29,13 +51,21 @@ def linear(element: Any) -> str:
 
 def _part(element: Any) -> str:
     name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else "ctrlPr"
-    if name == "t":
-        return _LETTERS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), element.text or "")
-    if name.endswith("Pr") or name in ("del", "moveFrom"):
+    if name in _LEAVES:
+        words = "".join(element.itertext()).translate(_UNSEEN)
+        words = words if name == "t" else " ".join(words.split())
+        return _LETTERS.sub(
+            lambda found: unicodedata.normalize("NFKC", found[0]), _SPACED.get(name, "{}").format(words)
+        )
+    if name.endswith("Pr") or name in _SILENT:
         return ""
     if name in _WRITTEN:
         arguments, written = _WRITTEN[name]
         return written(*(_of(element, argument) for argument in arguments))
+    if name in _PLACED:
+        count, placed = _PLACED[name]
+        inside = [_part(child).strip() for child in element]
+        return placed(*inside) if len(inside) == count else linear(element)
     return _RULES.get(name, linear)(element)
 
 
@@ -54,9 +84,21 @@ def _one(text: str) -> str:
     return text if _ONE_WORD.fullmatch(text) or not text else f"({text})"
 
 
+def _scripts(base: str, below: str, above: str = "") -> str:
+    return _one(base) + lowered(below) + raised(above)
+
+
+def _divided(top: str, bottom: str) -> str:
+    return f"({top})/({bottom})"
+
+
+def _root(degree: str, inside: str) -> str:
+    return f"√{degree and f'[{degree}]'}({inside})"
+
+
 def _fraction(element: Any) -> str:
     top, bottom = _of(element, "num"), _of(element, "den")
-    return f"{top}; {bottom}" if _setting(element, "type") == "noBar" else f"({top})/({bottom})"
+    return f"{top}; {bottom}" if _setting(element, "type") == "noBar" else _divided(top, bottom)
 
 
 def _sum(element: Any) -> str:
@@ -78,6 +120,15 @@ def _matrix(element: Any) -> str:
     return rows if alone and above.getparent().tag == f"{MATH}d" else f"[{rows}]"
 
 
+def _table(element: Any) -> str:
+    return f"[{'; '.join(', '.join(linear(cell).strip() for cell in row) for row in element)}]"
+
+
+def _fenced(element: Any) -> str:
+    inside = ", ".join(_part(child).strip() for child in element)
+    return f"{element.get('open', '(')}{inside}{element.get('close', ')')}"
+
+
 def _lines(element: Any) -> str:
     # The sign says where the lines are aligned.
     return "; ".join(linear(line).replace("&", "").strip() for line in element.findall(f"{MATH}e"))
@@ -97,17 +148,22 @@ def _phantom(element: Any) -> str:
 
 
 _WRITTEN: dict[str, tuple[tuple[str, ...], Callable[..., str]]] = {
-    **dict.fromkeys(
-        ("sSup", "sSub", "sSubSup"),
-        (("e", "sub", "sup"), lambda base, below, above: _one(base) + lowered(below) + raised(above)),
-    ),
+    **dict.fromkeys(("sSup", "sSub", "sSubSup"), (("e", "sub", "sup"), _scripts)),
     "sPre": (("sub", "sup", "e"), lambda below, above, base: lowered(below) + raised(above) + base),
     "limLow": (("e", "lim"), lambda base, below: base + lowered(below)),
     "limUpp": (("e", "lim"), lambda base, above: base + raised(above)),
-    "rad": (("deg", "e"), lambda degree, inside: f"√{degree and f'[{degree}]'}({inside})"),
+    "rad": (("deg", "e"), _root),
     "func": (("fName", "e"), lambda name, of: f"{name}{of}" if of.startswith(("(", "[", "{", "|")) else f"{name} {of}"),
 }
 """Of each element the arguments, and how they are written."""
+_PLACED: dict[str, tuple[int, Callable[..., str]]] = {
+    "mfrac": (2, _divided),
+    **dict.fromkeys(("msup", "mover"), (2, lambda base, above: _scripts(base, "", above))),
+    **dict.fromkeys(("msub", "munder"), (2, _scripts)),
+    **dict.fromkeys(("msubsup", "munderover"), (3, _scripts)),
+    "mroot": (2, lambda inside, degree: _root(degree, inside)),
+}
+"""Of each element of MathML how many arguments it has, and how they are written."""
 _RULES: dict[str, Callable[[Any], str]] = {
     "f": _fraction,
     "nary": _sum,
@@ -117,5 +173,8 @@ _RULES: dict[str, Callable[[Any], str]] = {
     "acc": _accent,
     "bar": _bar,
     "phant": _phantom,
+    "mtable": _table,
+    "mfenced": _fenced,
+    "msqrt": lambda element: _root("", linear(element).strip()),
 }
 """Elements that are written by their settings, too."""

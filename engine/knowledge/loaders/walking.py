@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from engine.knowledge.loaders.contents import Outline, lowered, note, raised, struck
+from engine.knowledge.loaders.equations import equation
 from engine.knowledge.loaders.html_tables import HEADINGS, LISTS, is_data, reach, row_cells, table_rows
-from engine.knowledge.loaders.mathml import equation
 from engine.knowledge.loaders.tables import Cell, Span, joined_header, spread, table_text
 from engine.knowledge.loaders.wrapping import joined_lines
 from engine.model.values import SourceNote
