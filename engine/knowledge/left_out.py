@@ -63,22 +63,26 @@ class LeftOut:
 
     def said(self) -> list[tuple[str, SourceError]]:
         """One error for each reason."""
-        return [(self._name, _MESSAGES[reason](self._named(reason))) for reason in _MESSAGES if reason in self._names]
+        return [
+            (self._name, _MESSAGES[reason](self._name, *self._named(reason)))
+            for reason in _MESSAGES
+            if reason in self._names
+        ]
 
-    def _named(self, reason: Reason) -> dict[str, object]:
+    def _named(self, reason: Reason) -> tuple[int, str]:
         """Their number, and the first names, or for pictures and the like how many there are of each suffix."""
         names = self._names[reason]
         kinds = Counter(PurePosixPath(name).suffix.lower() or PurePosixPath(name).name for name in names)
         many = [f"{count} {kind}" for kind, count in kinds.most_common()]
         shown = many if reason in ("picture", "no_text") else sorted(names)
         rest = ["…"] if len(shown) > _MOST_NAMED else []
-        return {"name": self._name, "count": len(names), "files": ", ".join(shown[:_MOST_NAMED] + rest)}
+        return len(names), ", ".join(shown[:_MOST_NAMED] + rest)
 
 
-_MESSAGES: dict[Reason, Callable[[dict[str, object]], SourceError]] = {
-    "hidden": lambda params: SourcePassedOver.hidden(**params),
-    "made": lambda params: SourcePassedOver.made(**params),
-    "secret": lambda params: SourcePassedOver.secret(**params),
-    "picture": lambda params: SourcePassedOver.picture(**params),
-    "no_text": lambda params: SourcePassedOver.no_text(kinds=KINDS, **params),
+_MESSAGES: dict[Reason, Callable[[str, int, str], SourceError]] = {
+    "hidden": lambda name, count, files: SourcePassedOver.hidden(name=name, count=count, files=files),
+    "made": lambda name, count, files: SourcePassedOver.made(name=name, count=count, files=files),
+    "secret": lambda name, count, files: SourcePassedOver.secret(name=name, count=count, files=files),
+    "picture": lambda name, count, files: SourcePassedOver.picture(name=name, count=count, files=files),
+    "no_text": lambda name, count, files: SourcePassedOver.no_text(name=name, count=count, files=files, kinds=KINDS),
 }
