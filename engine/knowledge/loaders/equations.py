@@ -20,7 +20,6 @@ _DEEPEST = 60
 _STYLED = re.compile(r"\{\\(?:display|text)style\s+(.*)\}", re.DOTALL)
 _UNSEEN = str.maketrans("", "", "\u2061\u2062\u2063\u2064")
 _SET_OFF = re.compile(r"[_^]\w+$")
-_SPACED = {"mtext": " {} "}
 _OFF = frozenset({"0", "false", "off"})
 _LETTERS = re.compile("[\U0001d400-\U0001d7ff]+")
 """Letters that are slanted or bold by their number; a search looks for the plain ones."""
@@ -54,9 +53,8 @@ def _part(element: Any) -> str:
     if name in _LEAVES:
         words = "".join(element.itertext()).translate(_UNSEEN)
         words = words if name == "t" else " ".join(words.split())
-        return _LETTERS.sub(
-            lambda found: unicodedata.normalize("NFKC", found[0]), _SPACED.get(name, "{}").format(words)
-        )
+        words = _LETTERS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), words)
+        return f" {words} " if name == "mtext" else words
     if name.endswith("Pr") or name in _SILENT:
         return ""
     if name in _WRITTEN:

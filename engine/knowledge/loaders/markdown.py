@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from engine.knowledge.loaders.contents import Contents, Section, note
+from engine.knowledge.loaders.contents import Contents, Section, counted, note
 from engine.knowledge.loaders.directives import Line
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.front_matter import front_matter, front_matter_end
 from engine.knowledge.loaders.readable import MOST_READ, Read, readable
-from engine.knowledge.loaders.walking import left_notes
 from engine.model.values import SOURCE_KINDS, SourceKind, SourceNote, kind_named
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
@@ -92,7 +91,7 @@ def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
     title = title or named
     if title and not sections:
         sections.append(Section((), title, (begun,)))
-    notes = (*encoding_notes(decoded), *steering, *left_notes(made.left))
+    notes = (*encoding_notes(decoded), *steering, *counted(made.lost))
     return Contents(title, tuple(sections), kind, notes, decoded.encoding, dict(+made.parts))
 
 

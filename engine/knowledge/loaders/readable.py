@@ -61,7 +61,7 @@ class Read:
 
     lines: list[Line]
     parts: Counter[str] = field(default_factory=Counter)
-    left: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
 
 
 def readable(lines: Sequence[Line], hidden: bool = False) -> Read:
@@ -141,7 +141,7 @@ class _Reader:
         self._environment: dict[str, dict[str, dict[str, list[int]]]] = {}
         self.tokens = _parser().parse(whole, self._environment)
         self._made: dict[int, str | None] = {}
-        self._parts, self._left = Counter[str](), Counter[str]()
+        self._parts, self._lost = Counter[str](), Counter[str]()
         self._parts["footnotes"] = sum(_FOOTNOTE_HEAD.match(line) is not None for line in source)
 
     def read(self, given: Sequence[Line]) -> Read:
@@ -167,7 +167,7 @@ class _Reader:
             elif _ADDRESS.search(str(reference.get("href", ""))):
                 self._made.update(dict.fromkeys(lines, None))
         del self._parts[""]
-        return Read(list(_joined(given, self._made)), self._parts, self._left)
+        return Read(list(_joined(given, self._made)), self._parts, self._lost)
 
     def _prose(self, place: int) -> Iterator[tuple[int, str | None]]:
         token, before = self.tokens[place], self.tokens[place - 1]
@@ -244,7 +244,7 @@ class _Reader:
         return "\n".join(text for _, text in self._walked(elements, str, in_cell))
 
     def _walked(self, elements: Elements, said: Callable[[str], str], in_cell: bool = False) -> list[tuple[int, str]]:
-        self._left["comments"] += elements.comments
+        self._lost["comments"] += elements.comments
         walk = Walk(hidden=self._hidden, numbered=True, said=said)
         if in_cell:
             return [(0, walk.cell_text(elements.whole()))]
@@ -252,7 +252,7 @@ class _Reader:
         if said is str:  # a paragraph is counted already
             walk.read["paragraphs"] = 0
         self._parts.update(walk.read)
-        self._left.update(walk.left)
+        self._lost.update(walk.lost)
         return walk.lines
 
     def _word(self, token: Token) -> str:
@@ -268,7 +268,7 @@ class _Reader:
             case "image":
                 described = self.words(token.children or [])
                 self._parts["pictures"] += bool(described)
-                self._left["pictures"] += not described
+                self._lost["pictures_not_read"] += not described
                 return described
             case "html_inline":
                 return token.content

@@ -5,16 +5,15 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import groupby
 from typing import Any
 
-from engine.knowledge.loaders.contents import Outline, lowered, note, raised, struck
+from engine.knowledge.loaders.contents import Outline, lowered, raised, struck
 from engine.knowledge.loaders.equations import equation
 from engine.knowledge.loaders.html_tables import HEADINGS, LISTS, is_data, reach, row_cells, table_rows
 from engine.knowledge.loaders.tables import Cell, Span, joined_header, spread, table_text
 from engine.knowledge.loaders.wrapping import joined_lines
-from engine.model.values import SourceNote
 
 HIDES = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 BLOCKS = frozenset(
@@ -56,18 +55,6 @@ _DRAWN = _CONTROLS | {"br", "img"}
 _APART_FROM_TEXT = _CONCEALED | _AROUND | _FRAME
 _ALL = 1000
 """Columns that a cell reaches over at most."""
-_CODES = {
-    "hidden": "hidden_text",
-    "around": "page_frame",
-    "embedded": "embedded_not_read",
-    "pictures": "pictures_not_read",
-    "comments": "comments",
-}
-
-
-def left_notes(left: Mapping[str, int]) -> tuple[SourceNote, ...]:
-    """What walks left out, as notes."""
-    return tuple(note(code, count=left[what]) for what, code in _CODES.items() if left.get(what))
 
 
 class Walk:
@@ -85,7 +72,7 @@ class Walk:
         self.lines: list[tuple[int, str]] = []
         """Where lines are numbered, each with its number, from 0."""
         self.read: Counter[str] = Counter()
-        self.left: Counter[str] = Counter()
+        self.lost: Counter[str] = Counter()
         self._framed, self._hidden, self._numbered, self._said = framed, hidden, numbered, said
         self._many_titles = False
         self._cell: list[str] | None = None
@@ -106,7 +93,7 @@ class Walk:
         self.outline = Outline(title_level=0 if many_titles else 1)
         inner = start
         for above in start.iterancestors():
-            self.left["around"] += sum(
+            self.lost["page_frame"] += sum(
                 isinstance(child.tag, str) and child is not inner and child.tag not in _NO_WORDS and _says(child)
                 for child in above
             )
@@ -144,10 +131,10 @@ class Walk:
                 self._equation(element)
             return True
         if tag in _EMBEDDED:
-            self.left["embedded"] += 1
+            self.lost["embedded_not_read"] += 1
             return True
         if tag == "button" and _only_controls(element):
-            self.left["around"] += 1
+            self.lost["page_frame"] += 1
             return True
         if tag not in _APART_FROM_TEXT and not element.keys():
             return False
@@ -155,7 +142,7 @@ class Walk:
             # Pages with pictures of equations hide the equations themselves.
             if tag not in _CONCEALED and element.find(".//math") is not None:
                 return False
-            self.left["hidden"] += _says(element)
+            self.lost["hidden_text"] += _says(element)
             return True
         if element.get("aria-hidden") == "true":
             before = element.getprevious()
@@ -170,7 +157,7 @@ class Walk:
             out = not self._inside and not title
         else:
             out = tag in _AROUND
-        self.left["around"] += out and _says(element)
+        self.lost["page_frame"] += out and _says(element)
         return out
 
     def _open(self, element: Any) -> bool:
@@ -264,7 +251,7 @@ class Walk:
         elif tag == "img":
             described = (element.get("alt") or "").strip() if element.get("aria-hidden") != "true" else ""
             self.read["pictures"] += bool(described)
-            self.left["pictures"] += element.get("alt") is None
+            self.lost["pictures_not_read"] += element.get("alt") is None
             self._line.append(f"{APART}{described}{APART}" if described else "")
         elif tag == "input" and kind in ("checkbox", "radio"):
             self._line.append(f"{APART}[{KEPT if element.get('checked') is None else 'x'}] ")

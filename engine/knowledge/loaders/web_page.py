@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engine.errors import SourceDamaged, SourceEmpty
-from engine.knowledge.loaders.contents import Contents, heading
+from engine.knowledge.loaders.contents import Contents, counted, heading
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.html_tables import is_data
 from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import Cell
-from engine.knowledge.loaders.walking import Walk, left_notes
+from engine.knowledge.loaders.walking import Walk
 from engine.messages import N_
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ def load_html(name: str, data: bytes, hidden: bool = False) -> Contents:
     many_titles = len(root.xpath("//h1")) > 1
     for framed, shown in ((True, hidden), (False, hidden), (False, True)):
         walk = Walk(framed=framed, hidden=shown)
-        walk.left["comments"] = len(_COMMENT.findall(decoded.text))
+        walk.lost["comments"] = len(_COMMENT.findall(decoded.text))
         walk.page(_main(root) if framed else root, many_titles)
         sections = walk.outline.sections()
         if sections:
             break
     title = heading(titles[0]) if titles else ""
-    notes = (*encoding_notes(decoded), *left_notes(walk.left))
+    notes = (*encoding_notes(decoded), *counted(walk.lost))
     return Contents(
         title or walk.outline.title, sections, notes=notes, encoding=decoded.encoding, read=dict(+walk.read)
     )
