@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
@@ -218,10 +218,16 @@ class Outline:
         self._path: list[str] = []
         self._levels: list[int] = []
         self._parts: list[str] = []
+        self._lines: list[int] = []
+        self._line = 0
+        """Of the last heading."""
         self._sections: list[Section] = []
 
-    def heading(self, level: int, words: str) -> None:
-        """Begin a section, or name the document where nothing came before."""
+    def heading(self, level: int, words: str, line: int = 0, titled: bool | None = None) -> None:
+        """Begin a section, or name the document where nothing came before, unless ``titled`` says whether it does.
+
+        ``line``: its number in the file, for formats with lines.
+        """
         words = heading(words)
         if not words:
             return
@@ -229,30 +235,37 @@ class Outline:
         while self._levels and self._levels[-1] >= level:
             self._levels.pop()
             self._path.pop()
-        if level <= self._title_level and not self.title and not self._sections:
+        self._line = line
+        if not self.title and (level <= self._title_level and not self._sections if titled is None else titled):
             self.title = words
             return
         self._levels.append(level)
         self._path.append(words)
 
-    def text(self, part: str) -> None:
-        """Add a paragraph, list or table."""
+    def text(self, part: str, lines: Sequence[int] = ()) -> None:
+        """Add a paragraph, list or table; ``lines``: the number of each of its lines."""
         if part.strip():
+            begin = len(part) - len(part.lstrip("\n"))
+            between = [0] if self._lines else []  # the blank line that is put there
+            self._lines += [*between, *lines[begin : begin + part.strip("\n").count("\n") + 1]]
             self._parts.append(part.strip("\n"))
 
     def sections(self) -> tuple[Section, ...]:
         """Everything collected; a title with nothing below it is its own text."""
         self._close(0)
         if self.title and not self._sections:
-            self._sections.append(Section((), self.title))
+            self._sections.append(self._section((), self.title))
         return tuple(self._sections)
 
     def _close(self, next_level: int) -> None:
         if self._parts:
-            self._sections.append(Section(tuple(self._path), "\n\n".join(self._parts)))
-            self._parts = []
+            self._sections.append(Section(tuple(self._path), "\n\n".join(self._parts), tuple(self._lines)))
+            self._parts, self._lines = [], []
         elif self._levels and next_level <= self._levels[-1] and not self._has_own_text():
-            self._sections.append(Section(tuple(self._path), self._path[-1]))
+            self._sections.append(self._section(tuple(self._path), self._path[-1]))
+
+    def _section(self, path: tuple[str, ...], heading: str) -> Section:
+        return Section(path, heading, (self._line,) if self._line else ())
 
     def _has_own_text(self) -> bool:
         return bool(self._sections) and self._sections[-1].path[: len(self._path)] == tuple(self._path)

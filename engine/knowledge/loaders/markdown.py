@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.knowledge.loaders.contents import Contents, Section, counted, note
+from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, note
 from engine.knowledge.loaders.directives import Line
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.front_matter import front_matter, front_matter_end
@@ -45,54 +45,27 @@ def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
     kind, body = _kind_and_body(given)
     named, body, steering = front_matter(body)
     made = readable(body, hidden) if len(decoded.text) <= MOST_READ else Read(body)
-    body = made.lines
-    title, path, levels, lines, fence = "", list[str](), list[int](), list[Line](), ""
-    sections: list[Section] = []
-
-    def close(next_level: int, at: int) -> None:
-        while lines and not lines[0].text:
-            lines.pop(0)
-        while lines and not lines[-1].text:
-            lines.pop()
-        text, numbers = "\n".join(line.text for line in lines), tuple(line.number for line in lines)
-        lines.clear()
-        if not text.strip() and levels and next_level <= levels[-1]:
-            text, numbers = path[-1], (at,)
-        if text.strip():
-            sections.append(Section(tuple(path), text, numbers))
-
-    begun = 0
-    for line in body:
+    outline, lines, fence, first = Outline(), list[Line](), "", True
+    for line in made.lines:
         mark = _FENCE.match(line.text)
         if mark:
             fence = _after_fence(fence, mark.group(1), line.text)
         heading = None if fence or mark else _HEADING.fullmatch(line.text)
         if heading is None:
             lines.append(line)
+            first = first and (not line.text.strip() or line.number <= front + bool(front))
             continue
         level, words = len(heading.group(1)), _unclosed(heading.group(2))
-        close(level, begun)
-        begun = line.number
-        while levels and levels[-1] >= level:
-            levels.pop()
-            path.pop()
+        outline.text("\n".join(item.text for item in lines), [item.number for item in lines])
+        lines.clear()
         # A title in front matter that says something else stays the title, and this one a heading.
-        if (
-            level == 1
-            and not title
-            and named in ("", words)
-            and not (sections and sections[-1].lines[-1] > front + bool(front))
-        ):
-            title = words
-        elif words:
-            levels.append(level)
-            path.append(words)
-    close(0, begun)
-    title = title or named
-    if title and not sections:
-        sections.append(Section((), title, (begun,)))
+        outline.heading(level, words, line.number, level == 1 and first and named in ("", words))
+        first = first and bool(outline.title)
+    outline.text("\n".join(item.text for item in lines), [item.number for item in lines])
+    title = outline.title or named
+    sections = outline.sections() or ((Section((), title, (0,)),) if title else ())
     notes = (*encoding_notes(decoded), *steering, *counted(made.lost))
-    return Contents(title, tuple(sections), kind, notes, decoded.encoding, dict(+made.parts))
+    return Contents(title, sections, kind, notes, decoded.encoding, dict(+made.parts))
 
 
 def _unclosed(words: str) -> str:
