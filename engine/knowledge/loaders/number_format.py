@@ -192,44 +192,36 @@ def _around(tokens: Sequence[Token]) -> Callable[[float], str]:
 
 def _numeric(tokens: list[Token]) -> Callable[[float], str]:
     signs = "".join("#" if kind == "digit" else text if kind == "other" else "x "[text == " "] for kind, text in tokens)
-    fraction = _FRACTION.search(signs)
-    if fraction:
+    if fraction := _FRACTION.search(signs):
         return _fraction(tokens, fraction)
+    exponent = next((place for place, (kind, _) in enumerate(tokens) if kind == "exponent"), None)
+    if exponent is not None:
+        return _power(tokens, signs, exponent)
     scale = 2 * signs.count("%") - 3 * sum(len(match[0]) for match in _SCALING.finditer(signs))
     grouped = "#,#" in signs
     commas = {place for match in _COMMAS.finditer(signs) for place in range(*match.span())}
     kept = [token for place, token in enumerate(tokens) if place not in commas]
-    powers = [place for place, (kind, _) in enumerate(kept) if kind == "exponent"]
-    mantissa, power = (kept[: powers[0]], kept[powers[0] :]) if powers else (kept, [])
-    point = next((place for place, token in enumerate(mantissa) if token == ("other", ".")), len(mantissa))
-    whole, part = mantissa[:point], mantissa[point + 1 :]
+    point = next((place for place, token in enumerate(kept) if token == ("other", ".")), len(kept))
+    whole, part = kept[:point], kept[point + 1 :]
     step = Decimal(1).scaleb(-sum(kind == "digit" for kind, _ in part))
-    dot = "." if point < len(mantissa) else ""
+    dot = "." if point < len(kept) else ""
 
-    def digits_shown(size: Decimal) -> str:
+    def show(value: float) -> str:
+        size = Decimal(f"{value:.15g}").scaleb(scale)
         before, _, behind = f"{size.quantize(step, context=_EXACT):f}".partition(".")
         after = _behind(part, behind)
         # Excel leaves a point with nothing behind it, which reads as the end of a sentence.
         return f"{_filled(whole, before, grouped)}{dot if after.strip() else ''}{after}"
 
-    def show(value: float) -> str:
-        size = Decimal(f"{value:.15g}").scaleb(scale)
-        if not power:
-            return digits_shown(size)
-        tenth = _tenth(size, max(sum(kind == "digit" for kind, _ in whole), 1), step)
-        sign = "-" if tenth < 0 else power[0][1][1].strip("-")
-        return f"{digits_shown(size.scaleb(-tenth))}E{sign}{_filled(power[1:], str(abs(tenth)), False)}"
-
     return show
 
 
-def _tenth(size: Decimal, width: int, step: Decimal) -> int:
-    """The power of ten that leaves ``width`` digits, or less where the format counts in thousands."""
-    if not size:
-        return 0
-    tenth = size.adjusted() // width * width
-    # What is rounded up to one digit more counts by the next power.
-    return tenth + width if size.scaleb(-tenth).quantize(step, context=_EXACT).adjusted() >= width else tenth
+def _power(tokens: list[Token], signs: str, exponent: int) -> Callable[[float], str]:
+    """A number with a power of ten: one digit before the point, and no fewer in all than the format shows."""
+    first, last = signs.index("#"), signs.rindex("#")
+    before, after = ("".join(text for _, text in part) for part in (tokens[:first], tokens[last + 1 :]))
+    places = max(signs[:exponent].count("#") - 1, 0)
+    return lambda value: f"{before}{value:.{places}E}{after}"
 
 
 def _filled(slots: Sequence[Token], digits: str, grouped: bool) -> str:

