@@ -23,7 +23,7 @@ from pages.parts.common.telling import telling
 check_secrets()
 settings = get_engine().settings
 # One list of hosts for pages, API and event streams; Streamlit reads its own option at every connection.
-config.set_option("server.allowedHosts", list(settings.allowed_hosts))
+config.set_option("server.allowedHosts", [name.strip("[]") for name in settings.allowed_hosts])
 # Streamlit admits any port of this host by itself; ours, which does not, stands before it.
 config.set_option("server.corsAllowedOrigins", list(settings.allowed_origins))
 # More than can be used: a file that the browser refuses is in no report, one that comes here is named with its reason.

@@ -291,6 +291,7 @@ class Settings(BaseSettings):
     port: int = Field(8501, ge=1, le=65535, description=N_("Port the app listens on."))
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         ("127.0.0.1", "localhost"),
+        validate_default=True,
         description=N_("Host names under which pages, API and event streams may be reached."),
     )
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -367,6 +368,17 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("host")
+    @classmethod
+    def _without_brackets(cls, value: str) -> str:
+        return value[1:-1] if value.startswith("[") and value.endswith("]") else value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _loopback_of_both_kinds(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        """Where 127.0.0.1 is listed, ``::1`` is the same machine by the other kind of address."""
+        return (*values, "::1") if "127.0.0.1" in values and not {"::1", "[::1]"} & {*values} else values
 
     @field_validator("allowed_origins")
     @classmethod
@@ -526,6 +538,16 @@ class Settings(BaseSettings):
         return f"{self.milvus_uri}/{self.milvus_database}" if self.milvus_database else self.milvus_uri
 
     @property
+    def address(self) -> str:
+        """Where the app listens, as an address."""
+        return f"http://{_in_address(self.host)}:{self.port}"
+
+    def reached_at(self, port: int | None = None) -> str:
+        """The address of the app on this machine, also where it listens on every one."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - only compared with
+        return f"http://{_in_address(host)}:{port or self.port}"
+
+    @property
     def known_addresses(self) -> tuple[str, ...]:
         """Every Milvus address that a request may name (SC-11), with scheme, without user and password."""
         further = (without_login(with_scheme(given))[0] for given in self.milvus_addresses)
@@ -587,3 +609,7 @@ def _refuse_unknown(names: Iterable[str], prefix: str) -> None:
             continue
         near = get_close_matches(name, known, n=1, cutoff=0.0)[0]
         raise InvalidSettings.unknown(name=name, nearest=near)
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -49,7 +49,7 @@ def _serve(options: argparse.Namespace) -> int:
     _require_unserved(settings)
     require_free(settings.host, settings.port)
     _require_packages(settings)
-    print(f"Self-Corrective RAG Workbench: http://{settings.host}:{settings.port}", flush=True)
+    print(f"Self-Corrective RAG Workbench: {settings.address}", flush=True)
     print(f"Data: {settings.data_dir.resolve()}", flush=True)
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
     if secret := cookie_secret(settings):

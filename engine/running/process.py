@@ -63,11 +63,10 @@ def serving(port: int) -> Iterator[None]:
     engine = get_engine()
     settings = engine.settings
     note, key = settings.data_dir / NOTE, settings.data_dir / KEY
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - only compared with
     # Where a disk is full, command lines do not find the app; it answers all the same.
     with suppress(OSError):
         _write_key(key, engine.team.local_token)
-        _write_note(note, {"url": f"http://{host}:{port}", "instance": engine.instance}, engine.team.local_token)
+        _write_note(note, {"url": settings.reached_at(port), "instance": engine.instance}, engine.team.local_token)
     try:
         with _drained_before_the_end(engine, settings.drain_s):
             yield

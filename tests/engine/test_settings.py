@@ -176,3 +176,22 @@ def test_a_login_counts_in_an_address_without_a_scheme_too() -> None:
     settings = Settings(milvus_uri="root:one@one:1", milvus_addresses=("root:two@two:2",))
     assert settings.known_addresses == ("http://one:1", "http://two:2")
     assert [settings.milvus_token_of(address) for address in settings.known_addresses] == ["root:one", "root:two"]
+
+
+@pytest.mark.parametrize(
+    ("host", "listens", "reached"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8501", "http://127.0.0.1:8501"),
+        ("::1", "http://[::1]:8501", "http://[::1]:8501"),
+        ("[::1]", "http://[::1]:8501", "http://[::1]:8501"),
+        ("::", "http://[::]:8501", "http://[::1]:8501"),
+        ("0.0.0.0", "http://0.0.0.0:8501", "http://127.0.0.1:8501"),
+        ("box.example", "http://box.example:8501", "http://box.example:8501"),
+    ],
+)
+def test_addresses_of_either_kind_are_written_so_that_they_can_be_opened(host: str, listens: str, reached: str) -> None:
+    settings = Settings(host=host)
+    assert (settings.address, settings.reached_at()) == (listens, reached)
+    assert settings.reached_at(9) == reached.replace("8501", "9")
+    assert "::1" in settings.allowed_hosts
+    assert Settings(allowed_hosts="box.example").allowed_hosts == ("box.example",)

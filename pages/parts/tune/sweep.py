@@ -193,7 +193,7 @@ def take_away(engine: Engine, config: RunConfig, question: str, words: Words) ->
 
     ``question`` is asked.
     """
-    address = f"http://127.0.0.1:{engine.settings.port}"
+    address = engine.settings.reached_at()
     st.markdown(f"**{words('Take them along')}**")
     forms = {
         "curl": ("bash", as_curl(config, question, address)),
