@@ -69,6 +69,7 @@ function square(cell, map, pick) {
 
 // From a cell that covers several rows, left and right lead to the neighbour of its lowest one.
 function move(event, buttons, cells, from) {
+  if (composing(event)) return;
   const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
   if (!step) return;
   event.preventDefault();

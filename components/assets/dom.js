@@ -10,6 +10,11 @@ function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+// Enter and Escape that choose or drop what an input method offers; Safari tells by the code alone.
+function composing(event) {
+  return event.isComposing || event.keyCode === 229;
+}
+
 // Streamlit hands its theme over as CSS variables only; the meaning colours need to know which of the two it is.
 function dress(root, data) {
   const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim();

@@ -130,6 +130,7 @@ function tools(view) {
   };
   input.oninput = look;
   input.onkeydown = (event) => {
+    if (composing(event)) return event.stopPropagation();
     if (event.key === "Enter" && view.matches.length) {
       const at = view.matches.findIndex((dot) => dot.id === view.selected);
       view.choose(view.matches[(at + 1) % view.matches.length].id, true);

@@ -144,6 +144,7 @@ function hover(view, found, event) {
 
 // Arrows lead from entity to entity, the nearest in that direction; Enter chooses, Escape lets go.
 function press(view, event) {
+  if (composing(event)) return;
   const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
   const known = step || ["Enter", " ", "Escape", "+", "=", "-", "0", "Home"].includes(event.key);
   if (!known || event.ctrlKey || event.metaKey || event.altKey) return;

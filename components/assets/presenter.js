@@ -38,7 +38,7 @@ function newStage(root) {
   stage.play.onclick = () => (stage.playing ? pause(stage) : play(stage));
   stage.range.oninput = () => { pause(stage); go(stage, Number(stage.range.value)); };
   stage.speed.onchange = () => { if (stage.playing) schedule(stage); };
-  stage.heard = (event) => onKey(stage, event);
+  stage.heard = (event) => composing(event) || onKey(stage, event);
   window.addEventListener("keydown", stage.heard);
   stage.watch = new ResizeObserver(() => { rebuild(stage); show(stage); });
   stage.watch.observe(root);

@@ -116,6 +116,7 @@ function fold(tour) {
 }
 
 function onKey(tour, event) {
+  if (composing(event)) return;
   if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
   const does = { ArrowRight: () => go(tour, tour.at + 1), ArrowLeft: () => go(tour, tour.at - 1), Escape: () => end(tour) }[event.key];
   if (event.key === "Enter" && event.target === tour.card) go(tour, tour.at + 1);

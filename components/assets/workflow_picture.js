@@ -13,7 +13,7 @@ function buildPicture(plain, onSelect) {
   for (const node of nodes) {
     node.onclick = () => onSelect(node.dataset.node);
     node.onkeydown = (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
+      if (composing(event) || (event.key !== "Enter" && event.key !== " ")) return;
       event.preventDefault();
       onSelect(node.dataset.node);
     };
