@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from engine.engine import Engine
 from engine.mcp_server.telling import Language, Telling
+from engine.model.config import WORKFLOWS, RunConfig, declared
+from engine.model.config.parameters import MODEL_PARAMETERS
+from engine.model.config.setting import settings_in
 
 Mode = Literal["read", "write"]
 Effect = Literal["looks", "adds", "changes"]
@@ -19,7 +23,48 @@ _MARK = "__tool__"
 
 RunNamed = Annotated[str, Field(description="id of a run")]
 CollectionNamed = Annotated[str, Field(description="name of a collection")]
-SettingsGiven = Annotated[dict[str, Any], Field(description="settings by name, as list_settings has them")]
+
+
+def with_numbers(given: Any) -> Any:
+    """Settings with numbers and switches that a model wrote as texts, such as "3" and "true", as what they are.
+
+    What is none is left for the config to refuse.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    return {name: _plain(str(name), value) for name, value in given.items()}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return with_numbers(value)
+    if isinstance(value, list):
+        return [_plain(name, item) for item in value]
+    if not isinstance(value, str) or name not in _NOT_TEXTS:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+_NOT_TEXTS: Final = frozenset(
+    {
+        *MODEL_PARAMETERS,
+        *(
+            name
+            for kind in (RunConfig, *(declared(name).options for name in WORKFLOWS))
+            for name, setting in settings_in(kind).items()
+            if not setting.choices
+        ),
+    }
+)
+"""The settings that are numbers or switches."""
+SettingsGiven = Annotated[
+    dict[str, Any],
+    BeforeValidator(with_numbers),
+    Field(description="settings by name, as list_settings has them"),
+]
 InLanguage = Annotated[Language, Field(description="of the sentences")]
 
 

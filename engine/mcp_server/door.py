@@ -24,6 +24,7 @@ from engine.api.signed_in import BEARER, INVALID, Doors, for_strangers
 from engine.api.web import ApiGuard, refuse
 from engine.engine import Engine
 from engine.errors import InvalidSettings, McpMissing, McpOff, NotSignedIn, TokenRefused, WorkbenchError
+from engine.mcp_server.plain_answers import PlainAnswers
 from engine.messages import N_
 from engine.model.ending import ENDING_S
 from engine.people.acting import LOCAL, acting_as
@@ -170,7 +171,7 @@ class _Serving:
         guarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         server.streamable_http_app(stateless_http=alone, transport_security=guarded, max_request_body_size=most)
         self._manager = server.session_manager
-        handle: ASGIApp = self._manager.handle_request
+        handle: ASGIApp = PlainAnswers(self._manager.handle_request)
         self.app: ASGIApp = ApiGuard(handle if alone else _Turns(handle), max_body=most)
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from engine.engine import Engine
 from engine.errors import InvalidConfig, NothingGathered
 from engine.evaluation.values import Batch
 from engine.mcp_server.configs import differences
-from engine.mcp_server.declared import InLanguage, Tools, tool
+from engine.mcp_server.declared import InLanguage, Tools, tool, with_numbers
 from engine.mcp_server.results import (
     Batches,
     BatchLine,
@@ -81,6 +81,7 @@ class Tuning(Tools):
         self,
         axes: Annotated[
             dict[str, Values],
+            BeforeValidator(with_numbers),
             Field(description="values to try, by setting: one to three of those that need no calls", min_length=1),
         ],
         batch_id: Annotated[str, Field(description="empty: the newest one")] = "",

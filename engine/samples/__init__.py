@@ -131,7 +131,7 @@ def _questions() -> list[SampleQuestion]:
         json.loads(line)
         for entry in entries
         if entry.name.endswith(".jsonl")
-        for line in entry.read_text(encoding="utf-8").splitlines()
+        for line in entry.read_text(encoding="utf-8").split("\n")
         if line.strip()
     ]
     return [_question(line) for line in lines]

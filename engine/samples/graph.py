@@ -181,7 +181,7 @@ def _share(graph: PassageGraph, members: set[str]) -> tuple[int, int]:
 
 
 def _read(topic: str, text: str) -> SampleGraphFile:
-    lines: list[Mapping[str, Any]] = [json.loads(line) for line in text.splitlines() if line.strip()]
+    lines: list[Mapping[str, Any]] = [json.loads(line) for line in text.split("\n") if line.strip()]
     return SampleGraphFile(
         topic,
         entities=tuple(_entities(lines)),

@@ -88,6 +88,20 @@ def test_the_guards_of_the_app_stand_before_it(reading: Served) -> None:
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
+@pytest.mark.parametrize("accept", ["application/json", "application/*;q=0.9", ""])
+def test_a_client_that_takes_json_alone_gets_json(reading: Served, accept: str) -> None:
+    answer = sent(reading.url, accept=accept)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert answer.json()["result"]["serverInfo"]["name"] == "rag-workbench"
+    session = {"mcp-session-id": answer.headers["mcp-session-id"], "accept": accept}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert sent(reading.url, ready, **session).status_code == 202
+    call = {"name": "search", "arguments": {"query": "树", "k": "3"}}
+    found = sent(reading.url, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}, **session)
+    assert len(found.json()["result"]["structuredContent"]["passages"]) == 3
+    assert sent(reading.url, accept="text/html").status_code == 406
+
+
 def test_write_takes_documents_as_large_as_the_settings_say(writing: Served) -> None:
     assert sent(writing.url, b'{"a": "' + b"x" * 200_000 + b'"}').status_code == 400  # no message, and not too large
 

@@ -14,9 +14,9 @@ from mcp import Client, MCPError
 
 from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY
 from engine.engine import Engine
-from engine.errors import ModelUnreachable
+from engine.errors import InvalidConfig, ModelUnreachable
 from engine.evaluation.cases import Case, Expectation, QuerySet
-from engine.mcp_server.declared import tools_in
+from engine.mcp_server.declared import tools_in, with_numbers
 from engine.mcp_server.results import LONGEST_ANSWER, SEVERAL, cut
 from engine.mcp_server.server import GROUPS
 from engine.model.config import RunConfig
@@ -364,3 +364,19 @@ def test_long_answers_are_cut_with_a_mark() -> None:
     assert cut("a" * LONGEST_ANSWER, LONGEST_ANSWER) == "a" * LONGEST_ANSWER
     assert cut("a b " * LONGEST_ANSWER, LONGEST_ANSWER).endswith(" …")
     assert len(cut("a b " * LONGEST_ANSWER, LONGEST_ANSWER)) <= LONGEST_ANSWER
+
+
+def test_numbers_and_switches_may_be_written_as_texts() -> None:
+    """Models often do; what is no number stays as it is, for the config to say so."""
+    given = {"top_k": "3", "similarity_threshold": "0.25", "collection": "2024", "gate": "min_relevant"}
+    models = {"grader": {"model": "ollama:8", "num_ctx": "4096", "seed": "seven"}}
+    assert with_numbers({**given, "models": models, "min_relevant": ["1", "2"], "needs_whole": "true"}) == {
+        **given,
+        "top_k": 3,
+        "similarity_threshold": 0.25,
+        "models": {"grader": {"model": "ollama:8", "num_ctx": 4096, "seed": "seven"}},
+        "min_relevant": [1, 2],
+        "needs_whole": True,
+    }
+    with pytest.raises(InvalidConfig, match="top_k must be a number between 1 and 20, and 'three' is none"):
+        RunConfig(top_k="three")  # type: ignore[arg-type]

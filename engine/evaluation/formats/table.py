@@ -99,7 +99,7 @@ def _is_source(name: str, known: Collection[str]) -> bool:
 
 
 def _csv_rows(text: str, made: Import) -> Iterator[_Row]:
-    header = next((line for line in text.splitlines() if line.strip()), "")
+    header = next((line for line in text.split("\n") if line.strip()), "")
     delimiter = max(_DELIMITERS, key=lambda sign: len(_named(_split(header, sign)).keys() & _HEADERS.keys()))
     allow_long_cells()
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
