@@ -168,8 +168,10 @@ def test_front_matter_of_markdown_names_the_kind_and_leaves_no_trace_in_the_text
         "---\nkind: temporal\n---\ntext".encode("utf-16"),
         b"---\nkind:\n  - temporal\n---\ntext",
         b"---\nkind: # said by hand\n- 'temporal'\n---\ntext",
+        b"---\n  kind: temporal\nlayout: page\n---\ntext",
+        b"+++\nkind = 'temporal'\n+++\ntext",
     ],
-    ids=["capitals", "CRLF", "byte-order mark", "UTF-16", "block list", "block list without indent"],
+    ids=["capitals", "CRLF", "byte-order mark", "UTF-16", "block list", "without indent", "broken", "TOML"],
 )
 def test_front_matter_is_read_however_an_editor_wrote_it(data: bytes) -> None:
     """QL-03"""
@@ -200,7 +202,6 @@ def test_a_source_without_a_kind_is_vector_and_has_the_hash_it_always_had() -> N
         "---\nkind: recipe\n---",
         "---\nkind: \"graph'\n---",
         "---\nkind: graph#x\n---",
-        "---\n  kind: graph\nlayout: page\n---",
         "---\nkind:\n  - graph\n  - temporal\n---",
         "---\nkind:\n  - recipe\n---",
     ],

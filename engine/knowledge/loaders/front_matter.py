@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from engine.knowledge.loaders.contents import note
 from engine.knowledge.loaders.directives import Line
 from engine.knowledge.loaders.flattened import value_lines, value_text
-from engine.model.values import SourceNote
+from engine.model.values import SOURCE_KINDS, SourceKind, SourceNote, kind_named
 
 _MOST_LINES = 100
 _LONGEST_LINE = 1000
@@ -33,32 +34,47 @@ _STEERS = re.compile(
 """Keys of front matter that steer a program; the others tell a reader something."""
 
 
-def front_matter_end(lines: Sequence[str]) -> int:
+def _end(lines: Sequence[str]) -> int:
     """The index of the line that closes front matter; 0 where there is none."""
     ends = _ENDS.get(lines[0].rstrip(), ()) if lines else ()
     near = enumerate(lines[1:_MOST_LINES], 1)
     return next((number for number, line in near if line.rstrip() in ends), 0)
 
 
-def front_matter(lines: Sequence[Line]) -> tuple[str, list[Line], tuple[SourceNote, ...]]:
-    """The title that front matter gives, all lines behind it after what of it tells a reader something, and notes.
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What front matter says, and the lines of the file after what of it tells a reader something."""
+
+    lines: list[Line]
+    end: int = 0
+    """How many lines it has; 0 where there is none."""
+    title: str = ""
+    kind: SourceKind = "vector"
+    notes: tuple[SourceNote, ...] = ()
+
+
+def front_matter(texts: Sequence[str]) -> Front:
+    """Read the lines of a file; ``kind`` may be a list of one.
 
     Lines between dashes that are no keys and values are left alone; keys that steer a program are counted.
     """
-    end = front_matter_end([line.text for line in lines[:_MOST_LINES]])
+    lines = [Line(text, number) for number, text in enumerate(texts, 1)]
+    end = _end(texts)
     inside = lines[1:end]
     if not inside or max(len(line.text) for line in inside) > _LONGEST_LINE:
-        return "", list(lines), ()
+        return Front(lines, end + bool(end))
     try:
         pairs = list((_toml if lines[0].text.startswith("+") else _yaml)(inside))
     except (ValueError, RecursionError):
         pairs = _by_line(inside)
     if not pairs:
-        return "", list(lines), ()
-    title, shown, steering = "", list[Line](), list[str]()
+        return Front(lines, end + 1)
+    title, kind, shown, steering = "", kind_named(""), list[Line](), list[str]()
     for key, value, number in pairs:
         if key.lower() == "title" and isinstance(value, str) and value.strip() and not title:
             title = " ".join(value.split())
+        elif key.lower() == "kind" and (named := _kind(value)):
+            kind = named
         elif _STEERS.fullmatch(key):
             steering.append(key)
         else:
@@ -68,7 +84,13 @@ def front_matter(lines: Sequence[Line]) -> tuple[str, list[Line], tuple[SourceNo
             except RecursionError:
                 shown.extend(Line(line.text, line.number) for line in inside if line.number == number)
     notes = (note("front_matter", count=len(steering), keys=", ".join(steering)[:200]),) if steering else ()
-    return title, [*shown[:_MOST_SHOWN], *([Line("", 0)] if shown else []), *lines[end + 1 :]], notes
+    after = [*shown[:_MOST_SHOWN], *([Line("", 0)] if shown else []), *lines[end + 1 :]]
+    return Front(after, end + 1, title, kind, notes)
+
+
+def _kind(value: Any) -> SourceKind | None:
+    named = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return next((kind for kind in SOURCE_KINDS if isinstance(named, str) and named.lower() == kind), None)
 
 
 def _yaml(inside: Sequence[Line]) -> Iterator[tuple[str, Any, int]]:
