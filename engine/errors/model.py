@@ -69,6 +69,10 @@ class ModelUnreachable(ModelError):
         N_("{model} cannot be asked through the proxy that the environment names: {message}"),
         N_("Set ALL_PROXY and the like to an `http://` proxy, or name the server in NO_PROXY; then start again."),
     )
+    certificates = Message(
+        N_("{model} cannot be asked: the certificates that SSL_CERT_FILE names, {path}, cannot be read ({message})."),
+        N_("Correct SSL_CERT_FILE or unset it, then start again."),
+    )
     provider = Message(
         N_("The server of the model provider {provider} does not answer."),
         N_("Check the network and the provider's own address setting; built-in models need no server."),

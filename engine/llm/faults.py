@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
+from urllib.request import getproxies
 
 from engine.errors import (
     ModelError,
@@ -113,7 +116,7 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
     ``address`` is where its server was looked for, ``seconds`` how long the reply could take. Errors of ours come
     back as they are.
     """
-    if (ours := error if isinstance(error, WorkbenchError) else _of_proxy(error, model)) is not None:
+    if (ours := error if isinstance(error, WorkbenchError) else _of_environment(error, model, address)) is not None:
         return ours
     error = _oversized(error) or error
     provider, _, name = model.partition(":")
@@ -175,10 +178,29 @@ def kind_of(error: Exception) -> Kind:
     return "unreachable" if "connection" in name else "refused"
 
 
-def _of_proxy(error: Exception, model: str) -> WorkbenchError | None:
-    """The fault where httpx cannot use a proxy of the environment, also inside what other clients say; else None."""
+def _of_environment(error: Exception, model: str, address: str) -> WorkbenchError | None:
+    """The fault where httpx cannot use what the environment names, also inside what other clients say; else None."""
+    import httpx
+
     said = _PROXY.search(str(error)) if isinstance(error, ValueError | ImportError) else None
-    return ModelUnreachable.proxy(model=model, message=_short(said.group().strip())) if said else None
+    if said:
+        return ModelUnreachable.proxy(model=model, message=_short(said.group().strip()))
+    if isinstance(error, httpx.InvalidURL) and _is_address(address) and (set_to := getproxies().get("no")):
+        return ModelUnreachable.proxy(model=model, message=f"NO_PROXY={set_to}: {_short(str(error))}")
+    certificates = os.environ.get("SSL_CERT_FILE")
+    # What is wrong with the certificates of a server comes as an error of httpx.
+    if certificates and isinstance(error, FileNotFoundError | PermissionError | ssl.SSLError):
+        return ModelUnreachable.certificates(model=model, path=certificates, message=error.strerror or str(error))
+    return None
+
+
+def _is_address(address: str) -> bool:
+    import httpx
+
+    try:
+        return bool(httpx.URL(address).host)
+    except httpx.InvalidURL:
+        return False
 
 
 def _oversized(error: BaseException) -> Exception | None:

@@ -1,4 +1,4 @@
-"""Importing Ollama's client, whatever proxy the environment names."""
+"""Importing Ollama's client, whatever the environment names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import threading
 from typing import Any
 
-_PROXIES = frozenset({"all_proxy", "http_proxy", "https_proxy"})
+_OF_CLIENTS = frozenset({"all_proxy", "http_proxy", "https_proxy", "no_proxy", "ssl_cert_file", "ollama_host"})
 _importing = threading.Lock()
 
 
@@ -14,13 +14,14 @@ def ollama_package() -> Any:
     """The package ``ollama``.
 
     While it is imported it makes a client of its own, which fails where the environment names a proxy that HTTP clients
-    cannot use, such as ``socks://``: even for an Ollama on this machine, which is reached without any.
+    cannot use, such as ``socks://``, a file of certificates that is not there, or a host that is none: even for an
+    Ollama on this machine, which is reached without any of them.
     """
     with _importing:
         try:
             import ollama
-        except (ValueError, ImportError):
-            hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.lower() in _PROXIES}
+        except Exception:
+            hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.lower() in _OF_CLIENTS}
             try:
                 import ollama
             finally:

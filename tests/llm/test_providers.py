@@ -19,6 +19,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 
 from engine.errors import ModelRefused, ModelTimeout, ModelUnreachable, UnknownProvider
 from engine.llm.chat import ChatModel
+from engine.llm.connection import tls
 from engine.llm.embedder import make_embedder
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
@@ -171,13 +172,26 @@ def test_a_provider_is_not_held_to_a_context_it_was_never_told() -> None:
     assert asyncio.run(generator.generate(request)) == "A long story [1]."
 
 
-@pytest.mark.parametrize("proxy", ["socks://127.0.0.1:1", "socks5h://127.0.0.1:1", "nonsense"])
-def test_a_proxy_that_cannot_be_used_stops_no_call_on_this_machine(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
-    """Desktops set it for every program, and Ollama's package fails to import under it."""
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("ALL_PROXY", "socks://127.0.0.1:1"),
+        ("ALL_PROXY", "socks5h://127.0.0.1:1"),
+        ("all_proxy", "nonsense"),
+        ("NO_PROXY", "[::1"),
+        ("OLLAMA_HOST", "a:b:c"),
+        ("SSL_CERT_FILE", "/nowhere/ca.pem"),
+    ],
+)
+def test_what_the_environment_names_stops_no_call_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    """Desktops set proxies for every program, and Ollama's package fails to import under them."""
+    tls()  # made once a process; a file that cannot be read is said below
     for name in [name for name in sys.modules if name.partition(".")[0] == "ollama"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setenv("ALL_PROXY", proxy)
-    assert ollama_package().AsyncClient and os.environ["ALL_PROXY"] == proxy
+    monkeypatch.setenv(variable, value)
+    assert ollama_package().AsyncClient and os.environ[variable] == value
     with OllamaStandIn(["qwen3:8b"], reply=lambda _: verdict_json()) as server:
         grader = ChatGrader(role_model(), settings_for(server))
         (verdict,) = asyncio.run(grader.grade("Why?", [passage(1)], RecordingTrace()))
@@ -193,3 +207,18 @@ def test_a_server_elsewhere_behind_it_is_a_fault_that_names_the_variable(
     with pytest.raises(ModelUnreachable, match="socks://") as caught:
         asyncio.run(ChatGrader(role_model(model), settings).grade("Why?", [passage(1)], RecordingTrace()))
     assert "ALL_PROXY" in caught.value.remedy
+
+
+@pytest.mark.parametrize("model", ["ollama:qwen3:8b", "openai:qwen3"])
+@pytest.mark.parametrize(("variable", "value"), [("NO_PROXY", "[::1"), ("SSL_CERT_FILE", "/nowhere/ca.pem")])
+def test_a_server_elsewhere_is_not_called_silent_for_what_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch, model: str, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    tls.cache_clear()
+    settings = settings_for("http://models.test:11434", openai_url="http://models.test/v1")
+    with pytest.raises(ModelUnreachable) as caught:
+        asyncio.run(ChatGrader(role_model(model), settings).grade("Why?", [passage(1)], RecordingTrace()))
+    assert variable in caught.value.fact + caught.value.remedy and value in caught.value.fact
+    monkeypatch.delenv(variable)
+    tls.cache_clear()
