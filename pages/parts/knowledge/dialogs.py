@@ -14,6 +14,7 @@ from components.common.markup import draw, node
 from components.knowledge.collection_cards import SAMPLES
 from components.labels.knowledge import COLLECTION_ACTIONS, NAME_RULE
 from engine.engine import Engine
+from engine.knowledge.full_text import SEGMENTING
 from engine.people import Role, acting, signing_in
 from engine.roles import CollectionInfo
 from pages.parts.common.presses import answer_buttons
@@ -40,7 +41,7 @@ def actions_of(info: CollectionInfo, *, server: bool = False) -> list[Action]:
     possible: list[Action] = ["alias", "describe", "reembed"]
     if info.name != SAMPLES:
         possible.insert(0, "rename")
-    if not info.full_text:
+    if not info.full_text or info.segmenting != SEGMENTING:
         possible.append("full_text")
     if server:
         possible.append("index")
