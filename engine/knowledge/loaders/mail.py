@@ -6,10 +6,11 @@ import contextlib
 import email
 import email.policy
 import re
+from collections import defaultdict
 from email.message import MIMEPart
 
 from engine.errors import SourceDamaged, SourceEmpty, SourceError
-from engine.knowledge.loaders.contents import Contents, Section, heading, merged, note
+from engine.knowledge.loaders.contents import Contents, Section, counted, heading, merged, note
 from engine.knowledge.loaders.encoding import read_text, without_control
 from engine.knowledge.loaders.kinds import loader_of
 from engine.knowledge.loaders.web_page import load_html
@@ -55,16 +56,14 @@ class _Reading:
         self._hidden = hidden
         self._sections: list[Section] = []
         self._read = {"mails": 0, "attachments": 0}
-        self._unread: list[str] = []
         self._pictures = 0
-        self._broken: list[str] = []
+        self._left_out = defaultdict[str, list[str]](list)
+        """What it is called, by the code of the note that says why."""
 
     def contents(self, title: str) -> Contents:
-        for code, places in (("attachments_unread", self._unread), ("mails_unreadable", self._broken)):
-            if places:
-                self.notes.append(note(code, count=len(places), names=", ".join(places[:12])))
-        if self._pictures:
-            self.notes.append(note("pictures_not_read", count=self._pictures))
+        for code, names in self._left_out.items():
+            self.notes.append(note(code, count=len(names), names=", ".join(names[:12])))
+        self.notes += counted({"pictures_not_read": self._pictures})
         return Contents(title, tuple(self._sections), notes=merged(self.notes), read=self._read)
 
     def mail(self, data: bytes, path: tuple[str, ...], titled: bool = False) -> str:
@@ -76,7 +75,7 @@ class _Reading:
         except Exception as error:  # the library's parser has errors of many classes; one mail costs no other
             if not titled or isinstance(error, MemoryError):
                 raise
-            self._broken.append(f"#{self._read['mails']}")
+            self._left_out["mails_unreadable"].append(f"#{self._read['mails']}")
             return ""
 
     def _message(self, message: MIMEPart, path: tuple[str, ...], titled: bool) -> str:
@@ -98,7 +97,7 @@ class _Reading:
         try:
             return read_text(self._name, _bytes(part), part.get_content_charset("")).text
         except SourceError:
-            self._unread.append(part.get_content_type())
+            self._left_out["attachments_unread"].append(part.get_content_type())
             return ""
 
     def _other(self, part: MIMEPart, path: tuple[str, ...]) -> None:
@@ -109,7 +108,7 @@ class _Reading:
                 self._read["mails"] += 1
                 self._message(inner, path, titled=True)
             else:
-                self._unread.append(part.get_content_type())
+                self._left_out["attachments_unread"].append(part.get_content_type())
             return
         if part.get_content_maintype() == "image":
             self._pictures += 1
@@ -124,7 +123,7 @@ class _Reading:
         except MemoryError:
             raise
         except Exception:  # whatever is wrong with an attachment costs nothing else
-            self._unread.append(named)
+            self._left_out["attachments_unread"].append(named)
             return
         self._read["attachments"] += 1
         self._inside((*path, named), found)

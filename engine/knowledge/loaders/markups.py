@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from engine.knowledge.loaders.contents import Contents, Outline, Section, heading, note
+from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, heading
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.markdown import encoding_notes
 
@@ -43,7 +43,7 @@ def load_tex(name: str, data: bytes, _hidden: bool = False) -> Contents:
     contents = _outlined(Decoded(text, decoded.encoding, decoded.guessed), _tex_headings, title_level=0)
     title = _TEX_TITLE.search(text)
     named = heading(re.sub(r"\\[a-zA-Z]+|[{}]|\\\\", " ", title[1])) if title else ""
-    return _with_comments(replace(contents, title=named), comments)
+    return replace(contents, title=named, notes=(*contents.notes, *counted({"comments": comments})))
 
 
 def load_subtitles(name: str, data: bytes, _hidden: bool = False) -> Contents:
@@ -73,12 +73,8 @@ def load_subtitles(name: str, data: bytes, _hidden: bool = False) -> Contents:
                 sections[-1][2].append(spoken)
                 last = spoken
     made = tuple(Section((time,) if time else (), "\n".join(lines)) for _, time, lines in sections if lines)
-    contents = Contents("", made, notes=encoding_notes(decoded), encoding=decoded.encoding, read={"cues": cues})
-    return _with_comments(contents, comments)
-
-
-def _with_comments(contents: Contents, comments: int) -> Contents:
-    return replace(contents, notes=(*contents.notes, note("comments", count=comments))) if comments else contents
+    notes = (*encoding_notes(decoded), *counted({"comments": comments}))
+    return Contents("", made, notes=notes, encoding=decoded.encoding, read={"cues": cues})
 
 
 def _outlined(decoded: Decoded, headings: Callable[[str], Iterable[Heading]], title_level: int = 1) -> Contents:

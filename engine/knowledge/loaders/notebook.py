@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Contents, note
+from engine.knowledge.loaders.contents import Contents, counted
 from engine.knowledge.loaders.encoding import read_text, without_control
 from engine.knowledge.loaders.markdown import load_markdown
 from engine.messages import N_
@@ -49,8 +49,7 @@ def load_notebook(name: str, data: bytes, hidden: bool = False) -> Contents:
             unread += not text and not picture
             parts.append(text)
     whole = load_markdown(name, "\n\n".join(filter(str.strip, parts)).encode(errors="replace"), hidden)
-    counted = {"pictures_not_read": pictures, "outputs_not_read": unread}
-    notes = (*whole.notes, *(note(code, count=count) for code, count in counted.items() if count))
+    notes = (*whole.notes, *counted({"pictures_not_read": pictures, "outputs_not_read": unread}))
     # Lines of the text made here are not those of the file.
     sections = tuple(replace(section, lines=()) for section in whole.sections)
     return replace(whole, sections=sections, notes=notes, read=read)

@@ -49,7 +49,6 @@ _FORMS = {
     "一, 二, 三, ...": "chineseCounting",
     "壹, 贰, 叁, ...": "chineseLegalSimplified",
     "甲, 乙, 丙, ...": "ideographTraditional",
-    "①, ②, ③, ...": "decimalEnclosedCircle",
 }
 """Names that Word has for numbers as OpenDocument writes them."""
 _LEFT_OUT = {

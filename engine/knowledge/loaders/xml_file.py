@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.errors import SourceBomb, SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Outline, lowered, note, raised, struck
+from engine.knowledge.loaders.contents import Allowance, Contents, Outline, counted, lowered, raised, struck
 from engine.knowledge.loaders.records import contents_of
 from engine.messages import N_
 
@@ -32,7 +32,7 @@ def load_xml(name: str, data: bytes, _hidden: bool = False) -> Contents:
         raise SourceDamaged.named(name=name, found=N_("it is no whole XML")) from error
     comments = sum(bool((item.text or "").strip()) for item in root.iter(etree.Comment))
     etree.strip_elements(root, etree.Comment, with_tail=False)
-    left_out = (note("comments", count=comments),) if comments else ()
+    left_out = counted({"comments": comments})
     if any(_mixed(element) for element in root.iter()):
         outline = Outline()
         outline.text("\n\n".join(Allowance(name, len(data)).lines(_texts(root))))
