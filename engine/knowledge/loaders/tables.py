@@ -35,13 +35,6 @@ _Placed = tuple[int, int, int, Span]
 _NOTHING = Span("")
 
 
-def grid(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
-    """The text at each place of a table, all rows as wide as the widest; spans are repeated wherever they reach."""
-    texts = [[span.text or "" for span in row] for row in spread(rows)]
-    width = max(map(len, texts), default=0)
-    return [row + [""] * (width - len(row)) for row in texts]
-
-
 def spread(rows: Iterable[Sequence[Cell]]) -> list[list[Span]]:
     """Place cells as they are drawn: one that reaches over several places stands, as the same object, in each.
 

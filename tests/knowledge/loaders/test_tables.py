@@ -11,7 +11,7 @@ from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import separated
 from engine.knowledge.loaders.contents import note
 from engine.knowledge.loaders.separated import load_separated
-from engine.knowledge.loaders.tables import Cell, Span, grid, header_rows, spread, table_lines, table_text
+from engine.knowledge.loaders.tables import Cell, Span, header_rows, spread, table_lines, table_text
 
 
 def text_of(data: bytes, name: str = "a.csv") -> str:
@@ -151,7 +151,8 @@ def test_every_text_of_a_table_stands_in_a_rectangle_of_its_own(shape: list[list
         [Span(f"r{down}c{place}", cell.rows, cell.columns) for place, cell in enumerate(row)]
         for down, row in enumerate(shape)
     ]
-    made = grid(rows)
+    texts = [[span.text or "" for span in row] for row in spread(rows)]
+    made = [row + [""] * (max(map(len, texts)) - len(row)) for row in texts]
     assert len({len(row) for row in made}) <= 1
     for down, row in enumerate(rows):
         columns = [made[down].index(cell.text or "") for cell in row]
