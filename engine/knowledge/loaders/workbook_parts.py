@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.knowledge.loaders.contents import marked
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.number_format import BUILT_IN, general, shown, shown_text
+from engine.knowledge.loaders.numbering import whole_number
 from engine.knowledge.loaders.office import PART_FAULTS, Package, check_memory
 from engine.knowledge.loaders.tables import Cell
 
@@ -107,10 +108,10 @@ class Parts:
             ):
                 if element.tag.endswith("col"):
                     if _is_hidden(element, "width"):
-                        last = min(_whole(element.get("max")), LAST_COLUMN)
-                        sheet.hidden_columns.append(range(_whole(element.get("min")), last + 1))
+                        last = min(whole_number(element.get("max")), LAST_COLUMN)
+                        sheet.hidden_columns.append(range(whole_number(element.get("min")), last + 1))
                     continue
-                number = _whole(element.get("r")) or number + 1
+                number = whole_number(element.get("r")) or number + 1
                 cells = self._cells(element, number, sheet, hidden)
                 if cells:
                     yield Row(number, _is_hidden(element, "ht"), cells)
@@ -155,14 +156,14 @@ class Parts:
 
     def _formats(self, related: Mapping[str, list[str]]) -> list[_Style]:
         tree = self._tree(related.get("styles", ["xl/styles.xml"])[0])
-        named = ((_whole(item.get("numFmtId")), item.get("formatCode")) for item in tree.iter("{*}numFmt"))
+        named = ((whole_number(item.get("numFmtId")), item.get("formatCode")) for item in tree.iter("{*}numFmt"))
         codes = {**BUILT_IN, **{number: code for number, code in named if code}}
         fonts = [_mark(font) for font in tree.iterfind("{*}fonts/{*}font")]
         styles = []
         for item in tree.iterfind("{*}cellXfs/{*}xf"):
-            font = _whole(item.get("fontId"))
+            font = whole_number(item.get("fontId"))
             mark = fonts[font] if font < len(fonts) else _UNMARKED
-            styles.append(_Style(codes.get(_whole(item.get("numFmtId")), "General"), mark))
+            styles.append(_Style(codes.get(whole_number(item.get("numFmtId")), "General"), mark))
         return styles
 
     def _cells(self, row: Element, number: int, sheet: Sheet, hidden: bool) -> dict[int, Cell]:
@@ -249,11 +250,6 @@ def _is(element: Element, name: str) -> bool:
 def _is_hidden(element: Element, size: str) -> bool:
     stated = element.get(size)
     return _is(element, "hidden") or (bool(stated) and not str(stated).strip("0."))
-
-
-def _whole(text: str | None) -> int:
-    """A number from 0 on; 0 where there is none."""
-    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 @lru_cache(maxsize=LAST_COLUMN)
