@@ -52,6 +52,8 @@ def _serve(options: argparse.Namespace) -> int:
     print(f"Self-Corrective RAG Workbench: {settings.address}", flush=True)
     print(f"Data: {settings.data_dir.resolve()}", flush=True)
     os.environ |= {"STREAMLIT_SERVER_ADDRESS": settings.host, "STREAMLIT_SERVER_PORT": str(settings.port)}
+    if ":" in settings.host:
+        os.environ.setdefault("STREAMLIT_BROWSER_SERVER_ADDRESS", f"[{settings.host}]")
     if secret := cookie_secret(settings):
         os.environ.setdefault("STREAMLIT_SERVER_COOKIE_SECRET", secret)
     # A start makes a million objects and hardly any garbage: looking through them again and again for cycles takes a

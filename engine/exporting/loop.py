@@ -32,7 +32,7 @@ from engine.builtin.grader import BuiltinGrader
 from engine.builtin.phrases import Phrases
 from engine.builtin.rewriter import propose
 from engine.builtin.together import by_words
-from engine.knowledge.full_text import WordCounts, missing_parts, query_words, with_parts
+from engine.knowledge.full_text import WordCounts, missing_parts, query_words, with_parts, words_in
 from engine.knowledge.milvus_filter import holds_any, one_of
 from engine.knowledge.milvus_reader import cosine, has_length, unit
 from engine.knowledge.milvus_schema import passage_in
@@ -528,21 +528,20 @@ def by_words_of(query: str, vector: np.ndarray, limit: int) -> list[Hit]:
         return []
     if LITE:
         # Milvus Lite counts words in each of its files apart: many hits are taken, and scored over the collection.
-        scored = rescored(asked, max(limit, MOST_RESCORED))
+        counts = counted()
+        scores = rescored(asked, max(limit, MOST_RESCORED), counts)
+        parts = missing_parts(asked, counts.containing, found=bool(scores))
     else:
         hits = ask_words(asked, limit, [KEY, "tokens"])
-        scored = {
-            str(item.get(KEY, item.get("id"))): (abs(float(item["distance"])), str(item["entity"]["tokens"]))
-            for item in hits
-        }
-    scores = {key: score for key, (score, _) in scored.items()}
-    parts = missing_parts(asked, [field for _, field in scored.values()])
+        scores = {str(item.get(KEY, item.get("id"))): abs(float(item["distance"])) for item in hits}
+        held = words_in(str(item["entity"]["tokens"]) for item in hits)
+        parts = missing_parts(asked, held, found=bool(scores))
     if parts:
         holding = f"({ONLY}) and ({holds_any('tokens', parts)})" if ONLY else holds_any("tokens", parts)
-        held = milvus().query(
-            COLLECTION, filter=holding, output_fields=[KEY, "tokens"], limit=max(limit, MOST_RESCORED)
-        )
-        scores = with_parts(scores, {str(row[KEY]): str(row["tokens"]) for row in held}, parts)
+        most = max(limit, MOST_RESCORED)
+        holders = milvus().query(COLLECTION, filter=holding, output_fields=[KEY, "tokens"], limit=most)
+        if not scores or len(holders) < most:
+            scores = with_parts(scores, {str(row[KEY]): str(row["tokens"]) for row in holders}, parts)
     best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
     rows = {str(row[KEY]): row for row in rows_of([key for key, _ in best], [*OUTPUT, VECTOR])}
     return [
@@ -552,21 +551,22 @@ def by_words_of(query: str, vector: np.ndarray, limit: int) -> list[Hit]:
     ]
 
 
-def rescored(asked: list[str], depth: int) -> dict[str, tuple[float, str]]:
-    """Hits by id, each with its score by counts over the whole collection and its words."""
-    found = ask_words(asked, depth, [KEY, "tokens"])
-    if not found:
-        return {}
+def counted() -> WordCounts:
+    """The words of the whole collection."""
     every = milvus().query_iterator(COLLECTION, filter=f'{KEY} != ""', output_fields=["tokens"])
     fields = []
     while batch := every.next():
         fields += [str(row["tokens"]) for row in batch]
-    counts = WordCounts.of(fields)
+    return WordCounts.of(fields)
+
+
+def rescored(asked: list[str], depth: int, counts: WordCounts) -> dict[str, float]:
+    """Hits by id, each with its score by counts over the whole collection."""
+    found = ask_words(asked, depth, [KEY, "tokens"])
     rare = counts.rarest(asked, depth)
     if len(found) == depth and rare:
         found += ask_words(rare, depth, [KEY, "tokens"])
-    texts = {str(item["id"]): str(item["entity"]["tokens"]) for item in found}
-    return {key: (counts.score(asked, text), text) for key, text in texts.items()}
+    return {str(item["id"]): counts.score(asked, str(item["entity"]["tokens"])) for item in found}
 
 
 def ask_words(asked: Sequence[str], limit: int, output: list[str]) -> list[Any]:

@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.builtin import segmenting
@@ -62,14 +62,18 @@ def query_words(text: str) -> list[str]:
     return now + [word for word in earlier if word not in now]
 
 
-def missing_parts(query: Iterable[str], fields: Iterable[str]) -> list[str]:
-    """What to look for inside other words, for words that no passage found has: 牛 in 牛奶.
+def missing_parts(query: Iterable[str], held: Container[str], *, found: bool) -> list[str]:
+    """What to look for inside other words, for words that no passage holds: 牛 in 牛奶.
 
-    Nothing for words of scripts with spaces between words. ``fields`` are the words of the passages found.
+    Nothing for words of scripts with spaces between words. Pieces of long words only where nothing was ``found``:
+    where other words lead somewhere they lead elsewhere more often than not.
     """
-    held = {word for field in fields for word in field.split()}
     lacking = (word for word in query if word not in held and _WITHOUT_SPACES.fullmatch(word))
-    return list(dict.fromkeys(part for word in lacking for part in pieces(word)))[:_MOST_PARTS]
+    return list(dict.fromkeys(part for word in lacking for part in ([word] if found else pieces(word))))[:_MOST_PARTS]
+
+
+def words_in(fields: Iterable[str]) -> set[str]:
+    return {word for field in fields for word in field.split()}
 
 
 def with_parts(scores: Mapping[str, float], fields: Mapping[str, str], parts: Sequence[str]) -> dict[str, float]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 from engine.errors import FullTextMissing
-from engine.knowledge.full_text import SEGMENTING, WordCounts, missing_parts, query_words, with_parts
+from engine.knowledge.full_text import SEGMENTING, WordCounts, missing_parts, query_words, with_parts, words_in
 from engine.knowledge.milvus_database import SPARSE, Database
 from engine.knowledge.milvus_filter import holds_any
 from engine.knowledge.milvus_reader import CollectionReader, cosine
@@ -75,12 +75,14 @@ class WordIndex:
         if not query:
             return []
         if self._db.embedded:
-            scored = self._rescored(layout, query, max(limit, FROM_LITE), where)
+            scores = self._rescored(layout, query, max(limit, FROM_LITE), where)
+            held: Container[str] = self._counted(layout).containing
         else:
             # Best first as the store says; what sign it gives its scores is not relied on.
             asked = self._ask(layout, query, limit, where, [layout.key, layout.words])
-            scored = {_key(layout, item): (abs(float(item["distance"])), _field(layout, item)) for item in asked}
-        scores = self._with_parts(layout, query, limit, where, scored)
+            scores = {_key(layout, item): abs(float(item["distance"])) for item in asked}
+            held = words_in(_field(layout, item) for item in asked)
+        scores = self._with_parts(layout, missing_parts(query, held, found=bool(scores)), limit, where, scores)
         best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
         output = [*layout.output, layout.vector]
         rows = {str(row[layout.key]): row for row in reader.by_ids([PassageId(key) for key, _ in best], output)}
@@ -90,8 +92,8 @@ class WordIndex:
             if key in rows
         ]
 
-    def _rescored(self, layout: Layout, query: list[str], depth: int, where: str) -> dict[str, tuple[float, str]]:
-        """Hits of Milvus Lite by id, each with its score by counts over the whole collection and its words."""
+    def _rescored(self, layout: Layout, query: list[str], depth: int, where: str) -> dict[str, float]:
+        """Hits of Milvus Lite by id, with their scores by counts over the whole collection."""
         output = [layout.key, layout.words]
         found = self._ask(layout, query, depth, where, output)
         if not found:
@@ -101,20 +103,20 @@ class WordIndex:
         if len(found) == depth and rare:
             # There were more, and what was left out may be the best of a small file: all that hold the rarest words.
             found += self._ask(layout, rare, depth, where, output)
-        fields = {_key(layout, item): _field(layout, item) for item in found}
-        return {key: (counts.score(query, field), field) for key, field in fields.items()}
+        return {_key(layout, item): counts.score(query, _field(layout, item)) for item in found}
 
     def _with_parts(
-        self, layout: Layout, query: list[str], limit: int, where: str, scored: dict[str, tuple[float, str]]
+        self, layout: Layout, parts: list[str], limit: int, where: str, scores: dict[str, float]
     ) -> dict[str, float]:
-        """Scores by id, where words that no hit holds are looked for inside other words."""
-        scores = {key: score for key, (score, _) in scored.items()}
-        parts = missing_parts(query, [field for _, field in scored.values()])
+        """Scores by id, with those of passages that hold parts of words, unless they are too many to tell anything."""
         if not parts:
             return scores
+        most = max(limit, FROM_LITE)
         holding = holds_any(layout.words, parts)
         filtered = f"({where}) and ({holding})" if where else holding
-        rows = self._db.rows(layout.name, filtered, [layout.key, layout.words], limit=max(limit, FROM_LITE))
+        rows = self._db.rows(layout.name, filtered, [layout.key, layout.words], limit=most)
+        if scores and len(rows) == most:
+            return scores
         return with_parts(scores, {str(row[layout.key]): str(row[layout.words]) for row in rows}, parts)
 
     def wrote(self, name: str) -> None:
