@@ -9,7 +9,7 @@ import datetime
 import io
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
@@ -32,6 +32,7 @@ _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FIRST_DAY = datetime.datetime(1899, 12, 30)
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^<>]*?ref\s*=\s*[\"']([^\"']+)[\"']")
 _PAGE_HEAD = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>[^<]")
+_FILES = ("oleObject", "package")
 _TRUE = ("1", "true", "on")
 
 Range = tuple[int, int, int, int]
@@ -84,12 +85,13 @@ class Parts:
         self.title = package.title
         self.broken: list[str] = []
         """Those of the parts for all sheets that cannot be read: ``workbook``, ``texts``, ``formats``."""
-        related = self._related(package.main)
+        # By the last word of their kind.
+        self._shared = {link.kind: link.target for link in package.relations(package.main).values()}
         book = self._guarded("workbook", lambda: self._tree(package.main), None)
         self.since_1904 = book is not None and any(_is(item, "date1904") for item in book.iter("{*}workbookPr"))
         self.sheets = self._sheets(book)
-        self._texts = self._guarded("texts", lambda: self._strings(related), list[str]())
-        self._styles = self._guarded("formats", lambda: self._formats(related), list[_Style]())
+        self._texts = self._guarded("texts", self._strings, list[str]())
+        self._styles = self._guarded("formats", self._formats, list[_Style]())
 
     def rows(self, sheet: Sheet, hidden: bool) -> Iterator[Row]:
         """Rows with anything in them, in the order of the file; ``hidden``: values that a format hides are shown."""
@@ -125,8 +127,8 @@ class Parts:
     def drawn(self, sheet: Sheet) -> list[str]:
         """Texts of the boxes that are drawn on a sheet; counts comments, charts, pictures and files there."""
         texts: list[str] = []
-        related = self._related(sheet.path)
-        self.lost["files_not_read"] += sum(len(related.get(kind, ())) for kind in ("oleObject", "package"))
+        links = self._package.relations(sheet.path).values()
+        self.lost["files_not_read"] += sum(link.kind in _FILES and not link.external for link in links)
         for tree in self._package.related(sheet.path, "comments"):
             self.lost["comments"] += sum(1 for _ in tree.iter("{*}comment"))  # one for a thread, too
         for tree in self._package.related(sheet.path, "drawing"):
@@ -150,12 +152,12 @@ class Parts:
             sheets.append(Sheet(_clean(item.get("name")), path, item.get("state", "visible") != "visible"))
         return sheets
 
-    def _strings(self, related: Mapping[str, list[str]]) -> list[str]:
-        path = related.get("sharedStrings", ["xl/sharedStrings.xml"])[0]
+    def _strings(self) -> list[str]:
+        path = self._shared.get("sharedStrings", "xl/sharedStrings.xml")
         return [_rich(item) for item in self._tree(path).iter("{*}si")]
 
-    def _formats(self, related: Mapping[str, list[str]]) -> list[_Style]:
-        tree = self._tree(related.get("styles", ["xl/styles.xml"])[0])
+    def _formats(self) -> list[_Style]:
+        tree = self._tree(self._shared.get("styles", "xl/styles.xml"))
         named = ((whole_number(item.get("numFmtId")), item.get("formatCode")) for item in tree.iter("{*}numFmt"))
         codes = {**BUILT_IN, **{number: code for number, code in named if code}}
         fonts = [_mark(font) for font in tree.iterfind("{*}fonts/{*}font")]
@@ -222,14 +224,6 @@ class Parts:
     def _style(self, place: str | None) -> _Style:
         number = int(place) if place and place.isdecimal() else 0
         return self._styles[number] if number < len(self._styles) else _PLAIN
-
-    def _related(self, path: str) -> Mapping[str, list[str]]:
-        """Paths of the parts that a part names, by the last word of their kind."""
-        found: dict[str, list[str]] = {}
-        for link in self._package.relations(path).values():
-            if not link.external:
-                found.setdefault(link.kind, []).append(link.target)
-        return found
 
     def _guarded(self, what: str, read: Callable[[], Found], instead: Found) -> Found:
         """What ``read`` gives, or ``instead`` where the part is missing or broken."""
