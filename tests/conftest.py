@@ -76,8 +76,8 @@ _LONG = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Three more than there are cores: in three of them tests wait for a server or a browser most of the time."""
-    return (os.cpu_count() or 1) + 3
+    """Two more than there are cores: in two of them tests wait for a server or a browser most of the time."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(optionalhook=True)
