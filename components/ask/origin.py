@@ -53,6 +53,10 @@ _NOTES: Mapping[str, str | tuple[str, str]] = {
     "beyond_top_k": N_("A search gave {n} passages; the loop keeps the best {limit} at most."),
     "cut_depth": N_("A search gave {n} passages; the best {limit} are kept here."),
     "no_answer": N_("The trace holds no answer: writing one is a call that only the other program can make."),
+    "contents_missing": NN_(
+        "What 1 search or call of a model gave is not in the trace.",
+        "What {n} searches and calls of models gave is not in the trace.",
+    ),
     "their_decision": N_("Its own step “{name}” said: {said}"),
     "verdicts_unmatched": NN_(
         "1 verdict is left out: it cannot be told which passage it is about.",

@@ -27,7 +27,7 @@ class TracesUnusable(WorkbenchError):
         N_("Export the traces again, or leave out the span that holds this."),
     )
     not_json = Message(
-        N_("{name!r} is neither JSON, JSON Lines nor OTLP in binary form: {why}."),
+        N_("{name!r} is neither JSON, JSON Lines, a table of Langfuse (CSV) nor OTLP in binary form: {why}."),
         N_("Export the traces as JSON; docs/traces.md names the forms that are read."),
     )
     unknown = Message(
@@ -41,6 +41,18 @@ class TracesUnusable(WorkbenchError):
     nothing = Message(
         N_("{name!r} holds {spans} spans and no search that gave documents, so there is nothing to debug."),
         N_("Trace the retriever too: a span with its query and documents, or @observe_retrieval."),
+    )
+    no_contents = Message(
+        N_("{name!r} has no contents: the traces of Langfuse in it ({n}) lack what their steps took in and gave."),
+        N_(
+            "Export the table of observations, or get the trace from the API: GET /api/public/traces/ID, or "
+            "GET /api/public/v2/observations?traceId=ID&fields=core,basic,io,usage. Where it is empty there too, let "
+            "the program record inputs and outputs."
+        ),
+    )
+    no_steps = Message(
+        N_("{name!r} holds traces of Langfuse ({n}) without their observations, so no search can be seen."),
+        N_("Export the table of observations too, and import both files together."),
     )
     unreadable = Message(
         N_("{name!r} cannot be read: {why}."),

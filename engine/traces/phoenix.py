@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from engine.traces.spans import LATEST_NS, DocumentNote, Span, loaded, nested, number
@@ -74,6 +74,9 @@ def nanoseconds(value: Any) -> int:
         return min(max(0, int(found * scale)), LATEST_NS)
     try:
         moment = datetime.fromisoformat(str(value))
+        if moment.tzinfo is None:
+            # Services write UTC without saying so.
+            moment = moment.replace(tzinfo=UTC)
         return max(0, int(moment.timestamp() * 1e6) * 1000)
     except (ValueError, OverflowError, OSError):
         return 0

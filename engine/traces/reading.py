@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any
 
 from engine.errors import TracesUnusable
 from engine.traces.foreign import LeftOut, Recognised
-from engine.traces.langfuse import is_langfuse_trace, is_observation, langfuse_spans, observation_span, scores_of
+from engine.traces.langfuse import LangfuseFound, langfuse_rows
 from engine.traces.langsmith import is_langsmith_run, langsmith_spans
 from engine.traces.observed import is_observed, observed_spans
 from engine.traces.otlp import decoded, is_otlp, otlp_span, otlp_spans
@@ -34,6 +35,7 @@ class _Found:
     spans: list[Span] = field(default_factory=list)
     annotations: list[Mapping[str, Any]] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+    langfuse: LangfuseFound = field(default_factory=LangfuseFound)
     known: bool = False
 
     def add(self, spans: Iterable[Span]) -> None:
@@ -58,6 +60,8 @@ def recognised(files: Iterable[tuple[str, bytes]], project: str = "") -> Recogni
         _take(found, data)
         if not found.known:
             raise TracesUnusable.unknown(name=name)
+    found.add(found.langfuse.spans())
+    found.left_out.extend(found.langfuse.left_out())
     spans = annotated(found.spans, found.annotations)
     spans.sort(key=lambda span: span.trace_id)
     traces = []
@@ -67,11 +71,21 @@ def recognised(files: Iterable[tuple[str, bytes]], project: str = "") -> Recogni
             found.left_out.append(trace)
         else:
             traces.append(trace)
-    if not traces and any(item.code in ("many_spans", "many_searches") for item in found.left_out):
-        raise TracesUnusable.too_long(name=found.name, spans=MOST_OF_TRACE, searches=MOST_SEARCHES)
     if not traces:
-        raise TracesUnusable.nothing(name=found.name, spans=len(spans))
+        raise _unusable(found, len(spans))
     return Recognised(tuple(traces), len(spans), tuple(found.left_out))
+
+
+def _unusable(found: _Found, spans: int) -> TracesUnusable:
+    """Why no trace of the files can be used."""
+    codes = [item.code for item in found.left_out]
+    if "many_spans" in codes or "many_searches" in codes:
+        return TracesUnusable.too_long(name=found.name, spans=MOST_OF_TRACE, searches=MOST_SEARCHES)
+    if "no_contents" in codes:
+        return TracesUnusable.no_contents(name=found.name, n=codes.count("no_contents"))
+    if "no_steps" in codes:
+        return TracesUnusable.no_steps(name=found.name, n=codes.count("no_steps"))
+    return TracesUnusable.nothing(name=found.name, spans=spans)
 
 
 def _take(found: _Found, data: bytes) -> None:
@@ -83,12 +97,15 @@ def _take(found: _Found, data: bytes) -> None:
 
 
 def _values(found: _Found, data: bytes) -> Iterator[Any]:
-    """The JSON value of a file, or those of its lines; one binary message where it is no text."""
+    """The JSON value of a file, those of its lines, or the rows of a table; one binary message where it is no text."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = ""
     if not text.lstrip().startswith(("{", "[")):
+        if (rows := _table(found, text)) is not None:
+            yield rows
+            return
         message = decoded(found.name, data)
         if message is None:
             raise TracesUnusable.not_json(name=found.name, why="its first character begins no object and no list")
@@ -114,6 +131,13 @@ def _values(found: _Found, data: bytes) -> Iterator[Any]:
             raise TracesUnusable.not_json(name=found.name, why=str(whole)) from None
 
 
+def _table(found: _Found, text: str) -> list[dict[str, Any]] | None:
+    try:
+        return langfuse_rows(text)
+    except csv.Error as error:
+        raise TracesUnusable.not_json(name=found.name, why=str(error)) from None
+
+
 def _take_value(found: _Found, value: Any, depth: int) -> None:
     if depth > 4:
         return
@@ -134,15 +158,11 @@ def _take_value(found: _Found, value: Any, depth: int) -> None:
 
 
 def _take_of_services(found: _Found, value: Mapping[str, Any]) -> bool:
-    """Take what Langfuse and LangSmith write, or a span of OTLP alone; False where it is none of these."""
-    if is_langfuse_trace(value):
-        found.add(langfuse_spans(value))
-        if scores := scores_of(value):
-            found.left_out.append(LeftOut("scores", {"n": str(scores), "trace": str(value["id"])}))
-    elif is_langsmith_run(value):
+    """Take what LangSmith and Langfuse write, or a span of OTLP alone; False where it is none of these."""
+    if is_langsmith_run(value):
         found.add(langsmith_spans(value))
-    elif is_observation(value):
-        found.add([observation_span(value)])
+    elif found.langfuse.take(value):
+        found.known = True
     elif (span := otlp_span(value, found.project)) is not None:
         found.add([span])
     else:

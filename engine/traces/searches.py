@@ -48,7 +48,7 @@ def _searching(tree: Tree) -> list[Span]:
 
 def _empty(span: Span) -> bool:
     """Whether a search was made that found nothing."""
-    return not span.error and query_of(span) != ""
+    return not span.error and not span.lacks_output and query_of(span) != ""
 
 
 def query_of(span: Span) -> str:

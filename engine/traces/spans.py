@@ -85,6 +85,11 @@ class Span:
         """What came out, read as JSON where it is."""
         return loaded(self.get("output.value"))
 
+    @property
+    def lacks_output(self) -> bool:
+        """Whether Langfuse has nothing for what came out: a step that gave nothing has an empty list or text."""
+        return self.tool == "langfuse" and not self.error and self.get("output.value") is None
+
 
 def nested(flat: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Attributes with dotted keys as nested objects; lists become objects with their places as keys."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 LEFT_OUT: Mapping[str, str] = {
     "line": N_("line {line} is no JSON: {why}"),
     "no_search": N_("trace {trace}: {spans} spans, and none is a search with documents"),
+    "no_contents": N_("trace {trace}: {spans} spans, without what its searches took in and gave"),
+    "no_steps": N_("trace {trace}: it came without its observations"),
     "many_spans": N_("trace {trace}: {n} spans, and one trace may have {limit}"),
     "many_searches": N_("trace {trace}: {n} searches, and one trace may have {limit}"),
     "no_question": N_("trace {trace}: no question can be found in it"),

@@ -35,7 +35,7 @@ def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
     root = tree.root
     searches = searches_of(tree)
     if not searches:
-        return LeftOut("no_search", {"trace": root.trace_id, "spans": str(len(tree.spans))})
+        return LeftOut(_without_search(tree), {"trace": root.trace_id, "spans": str(len(tree.spans))})
     if len(searches) > MOST_SEARCHES:
         told = {"trace": root.trace_id, "n": str(len(searches)), "limit": str(MOST_SEARCHES)}
         return LeftOut("many_searches", told)
@@ -52,6 +52,8 @@ def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
         answer = said(generating.output, _ANSWERS)
     if guessed:
         notes = (*notes, OriginNote("question_guessed"))
+    if lacking := sum(span.lacks_output for span in tree.spans if span.kind in ("RETRIEVER", "LLM")):
+        notes = (*notes, OriginNote("contents_missing", {"n": str(lacking)}))
     notes = (*notes, *_decisions(tree))
     given = _given(tree, generating, searches)
     if given == _ELSEWHERE and answer:
@@ -74,6 +76,17 @@ def understood(spans: Sequence[Span]) -> ForeignTrace | LeftOut:
         notes=notes,
         graded_ms=_grading_times(tree, searches),
     )
+
+
+def _without_search(tree: Tree) -> str:
+    """Why a trace has no search with documents: exports of Langfuse may lack its steps, or what they gave."""
+    if tree.root.tool != "langfuse":
+        return "no_search"
+    if len(tree.spans) == 1 and tree.root.id.startswith("trace-"):
+        return "no_steps"
+    steps = [span for span in tree.spans if not span.id.startswith("trace-")]
+    searching = [span for span in steps if tree.does(span) == "search"]
+    return "no_contents" if all(span.lacks_output for span in searching or steps) else "no_search"
 
 
 def _grading_times(tree: Tree, searches: Sequence[ForeignSearch]) -> tuple[tuple[float, float], ...]:

@@ -29,6 +29,7 @@ OriginNoteCode = Literal[
     "their_decision",
     "verdicts_unmatched",
     "question_guessed",
+    "contents_missing",
 ]
 THEIR_SCALE = "imported"
 """Anchors of a round whose similarities are the scores of another program as they came."""
