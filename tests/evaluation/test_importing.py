@@ -281,7 +281,7 @@ def test_encoding_header_and_separator_are_found_out(content: bytes) -> None:
 
 
 def test_a_workbook_is_read_as_its_first_sheet_would_be_as_csv() -> None:
-    rows = [["编号", "问题", "期望"], [7, "水温多少？", "八十度"], ["8", "", "x"]]
+    rows: list[list[object]] = [["编号", "问题", "期望"], [7, "水温多少？", "八十度"], ["8", "", "x"]]
     content = made.xlsx({"空": [], "问题": rows, "草稿": [["x", "y"]]})
     plan = read_query_set(content, "set.xlsx")
     assert labels(plan) == {"水温多少？": [("text", "八十度")]}

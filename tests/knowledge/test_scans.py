@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pypdfium2
 import pytest
 
+from engine.builtin.ocr import OcrReader
 from engine.errors import SourceGarbled, SourceScanned, SourceTimedOut
 from engine.knowledge import scans
 from engine.knowledge.load import load_bytes
@@ -77,7 +78,7 @@ def test_pages_that_took_too_long_are_not_said_to_hold_no_text(reader: Reader) -
 
 
 def test_nothing_is_recognised_where_the_packages_are_missing(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scans.OcrReader, "available", staticmethod(lambda: False))
+    monkeypatch.setattr(OcrReader, "available", staticmethod(lambda: False))
     document = load_bytes("a.pdf", made.half_scanned_pdf([["正文。"]], scanned=1), recognise=False)
     assert document.notes == (note("pages_without_text", count=1, pages="2", of=2),)
     for recognise in (True, False):

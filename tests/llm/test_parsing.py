@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from engine.llm.evaluator import EvaluationReply
 from engine.llm.examples import given_back
+from engine.llm.json_text import LONGEST_REPLY, json_objects
 from engine.llm.parsing import (
-    LONGEST_REPLY,
     RewriteReply,
     VerdictReply,
-    json_objects,
     plain_text,
     read_confidence,
     read_cut_reply,
@@ -146,7 +145,7 @@ def test_whatever_json_writes_is_read_back(relevant: bool, confidence: float, re
 @given(st.text(alphabet="{}[]\"':,\\ truefals0159.%relvantcofid\n“”，：", max_size=120))
 def test_no_text_makes_the_reader_fail_or_leave_the_range(text: str) -> None:
     read = read_reply(text, VerdictReply)
-    assert read is None or 0 <= read.confidence <= 1
+    assert read is None or read.confidence is None or 0 <= read.confidence <= 1
     assert all(isinstance(item, dict) for item in json_objects(text))
 
 

@@ -19,12 +19,10 @@ _VIEWS = {"compare": "runs", "side_by_side": "runs", "present": "runs", "memory"
 _NAMED = {"side_by_side": "loops"}
 
 
-def opened(
-    page: str = "", language: str = "en", state: Mapping[str, Any] = MappingProxyType({}), **query: str
-) -> AppTest:
+def opened(page: str = "", language: str = "en", state: Any = MappingProxyType({}), **query: Any) -> AppTest:
     """The page, or its view of this name, as it stands after its first run, under an address with these parameters.
 
-    ``state``: what earlier runs of the session left.
+    ``state``: a mapping of what earlier runs of the session left.
     """
     app = AppTest.from_file(str(SHELL), default_timeout=_PATIENCE_S)
     app.query_params["lang"] = language

@@ -230,7 +230,9 @@ class OpenAIStandIn:
 
 def _stream(http: BaseHTTPRequestHandler, body: Mapping[str, Any], given: Events) -> None:
     head = _head(body, "chat.completion.chunk")
-    choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in given.deltas]
+    choices: list[list[dict[str, Any]]] = [
+        [{"index": 0, "delta": delta, "finish_reason": None}] for delta in given.deltas
+    ]
     if given.finish:
         choices.append([{"index": 0, "delta": {}, "finish_reason": given.finish}])
     events: list[dict[str, Any]] = [{**head, "choices": choice} for choice in choices]

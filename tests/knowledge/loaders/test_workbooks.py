@@ -26,7 +26,7 @@ SHEET_NS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def book(rows: list[list[Any]], change: Callable[[Any], None] = lambda sheet: None, title: str = "S") -> bytes:
+def book(rows: Any, change: Callable[[Any], Any] = lambda sheet: None, title: str = "S") -> bytes:
     """One sheet of rows, changed by ``change`` before it is saved."""
     made = Workbook()
     sheet: Any = made.active
@@ -74,10 +74,10 @@ def set_each(**values: Any) -> Callable[[Any], None]:
             where, _, attribute = place.partition("__")
             kind, _, key = where.partition("_")
             target = {
-                "row": lambda key=key: sheet.row_dimensions[int(key)],
-                "column": lambda key=key: sheet.column_dimensions[key],
+                "row": lambda: sheet.row_dimensions[int(key)],  # noqa: B023
+                "column": lambda: sheet.column_dimensions[key],  # noqa: B023
                 "filter": lambda: sheet.auto_filter,
-            }.get(kind, lambda where=where: sheet[where])()
+            }.get(kind, lambda: sheet[where])()  # noqa: B023
             setattr(target, attribute, value)
 
     return change
@@ -154,7 +154,7 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
         book(
             ROWS,
             lambda sheet: (
-                setattr(sheet.auto_filter, "ref", "A1:B3"),
+                sheet.auto_filter.__setattr__("ref", "A1:B3"),
                 sheet.auto_filter.add_filter_column(0, ["Zinc"]),
                 set_each(row_2__hidden=True)(sheet),
             ),
@@ -355,7 +355,7 @@ def test_a_thread_of_comments_counts_as_one() -> None:
 def test_templates_and_workbooks_with_macros_are_read_too(suffix: str) -> None:
     from engine.knowledge.loaders.kinds import loader_of
 
-    assert loader_of(f"a{suffix}")(f"a{suffix}", book(ROWS)).sections == (Section(("S",), AS_ROWS),)
+    assert loader_of(f"a{suffix}")(f"a{suffix}", book(ROWS), False).sections == (Section(("S",), AS_ROWS),)
 
 
 def test_an_attached_workbook_has_its_merged_cells_headers_of_several_rows_and_hidden_rows() -> None:
