@@ -14,7 +14,7 @@ class InvalidConfig(WorkbenchError):
         N_("{field} must lie between {low} and {high}."), N_("Set {field} to a value in that range.")
     )
     not_a_number = Message(
-        N_("{field} must be a number between {low} and {high}, and {given!r} is none."),
+        N_("{field} must be a number between {low} and {high}."),
         N_("Set {field} to a value in that range."),
     )
     not_one_of = Message(N_("{field} must be one of: {allowed}."), N_("Set {field} to one of these values."))

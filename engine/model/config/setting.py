@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, cast
 
 from engine.errors import InvalidConfig
 
-_LONGEST_GIVEN = 40
 Widget = Literal["slider", "box", "choice", "switch"]
 
 
@@ -139,8 +138,7 @@ def check_settings(value: object) -> None:
 def checked(name: str, value: object, parameter: Parameter) -> int | float:
     """The number as a config holds it, rounded to four decimals; raises ``InvalidConfig`` outside its range."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        given = str(value)[:_LONGEST_GIVEN]
-        raise InvalidConfig.not_a_number(field=name, given=given, low=parameter.low, high=parameter.high)
+        raise InvalidConfig.not_a_number(field=name, low=parameter.low, high=parameter.high)
     if not parameter.low <= value <= parameter.high:
         raise InvalidConfig.out_of_range(field=name, low=parameter.low, high=parameter.high)
     exact = float(value)
