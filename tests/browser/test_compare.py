@@ -78,14 +78,10 @@ def test_two_runs_stand_side_by_side_and_below_each_other_on_a_narrow_screen(ope
     page = tab.open("/compare?lang=en&a=demo-forced-en&b=demo-rescue-en")
     cells = page.locator(".compare .pair").filter(has=page.locator(".cell.num")).first.locator(".cell")
     expect(cells).to_have_count(2)
-    # Until the style of the page is there, everything stands below everything.
-    page.wait_for_function(
-        """(narrow) => {
-          const cells = document.querySelector(".compare .pair:has(.cell.num)").querySelectorAll(".cell");
-          const [upper, lower] = [...cells].map((cell) => cell.getBoundingClientRect());
-          return lower.top >= upper.bottom === narrow;
-        }""",
-        arg=width == 390,
-    )
+    # Until its style is there, everything stands below everything.
+    expect(page.locator(".compare .pair").first).to_have_css("display", "grid")
+    first, second = (cells.nth(place).bounding_box() for place in (0, 1))
+    assert first is not None and second is not None
+    assert (second["y"] >= first["y"] + first["height"]) == (width == 390)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert tab.foreign == []
