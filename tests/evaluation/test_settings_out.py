@@ -78,17 +78,15 @@ def test_what_is_default_is_written_too_and_what_has_no_meaning_is_not() -> None
     assert json.loads(as_json(RunConfig(workflow="dual_loop")))["options"]["max_corrections"] == 2
 
 
-@pytest.mark.parametrize("text", ["", "[", "[1]", '{"top_k": 99}', '{"nonsense": 1}', "null"])
-def test_json_that_is_no_config_is_refused(text: str, tmp_path: Path) -> None:
-    assert_refused(tmp_path / "settings.json", text)
-
-
-@pytest.mark.parametrize("text", ["top_k", "top_k = 99", "nonsense = 1", "[models]\ngrader = 3"])
-def test_toml_that_is_no_config_is_refused(text: str, tmp_path: Path) -> None:
-    assert_refused(tmp_path / "settings.toml", text)
-
-
-def assert_refused(path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        *(("json", text) for text in ("", "[", "[1]", '{"top_k": 99}', '{"nonsense": 1}', "null")),
+        *(("toml", text) for text in ("top_k", "top_k = 99", "nonsense = 1", "[models]\ngrader = 3")),
+    ],
+)
+def test_what_is_no_config_is_refused(suffix: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / f"settings.{suffix}"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidConfig):
         read_config(path)
