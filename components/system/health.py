@@ -38,7 +38,7 @@ _PART_NAMES = {
 }
 
 _READER = {
-    "formats": N_("reads {n}"),
+    "formats": N_("reads {n} kinds of files, and any text file"),
     "idle": N_("{n} readers waiting"),
 }
 
@@ -160,7 +160,9 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
     detail = item.detail
     if item.part == "reader":
         return [
-            words(_READER[name], n=value) if name in _READER else f"{name} {value}".strip()
+            words(_READER[name], n=len(value.split()) if name == "formats" else value)
+            if name in _READER
+            else f"{name} {value}".strip()
             for name, value in detail.items()
         ]
     if item.part == "faults":
