@@ -56,6 +56,8 @@ _OLLAMA = "ollama:"
 _LONGEST_PREFIX = 500
 _SAMPLE_GRAPH_S = 10.0
 """Longest that an opening waits for the graph of the samples: vectors are searched without it."""
+_FIRST_RETRY_S, _LONGEST_RETRY_S = 1.0, 30.0
+"""Pause after an opening that a server failed, doubled each time."""
 _log = logging.getLogger(__name__)
 _EmbedderKey = tuple[str, str | None, str | None]
 """Model, query prefix, passage prefix; None where the model's own prefix is taken, which need not be empty."""
@@ -84,20 +86,20 @@ class KnowledgeBase:
         self._graphs: KeptGraphs | None = None
         self._opening: asyncio.Task[None] | None = None
         self._last_error: BaseException | None = None
+        self._retry: asyncio.TimerHandle | None = None
+        self._retry_s = _FIRST_RETRY_S
         self._place: DataFolder | None = None
         """The folder of an embedded store, since it is open."""
         self.opened_in_s: float | None = None
         """How long the opening took; None until it is open."""
 
     async def ready(self) -> None:
-        """Wait until the store is open and the samples are in it; a failed opening is tried again by the next call."""
-        if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
-            self._last_error = self.opening_error
-            self._opening = asyncio.create_task(self._open())
-            # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
-            self._opening.add_done_callback(lambda task: task.cancelled() or task.exception())
+        """Wait until the store is open and the samples are in it; a failed opening is tried again by the next call.
+
+        Where a server failed, also after a pause, without a call.
+        """
         # Shielded: a cancelled run must not cancel the opening that others wait for.
-        await asyncio.shield(self._opening)
+        await asyncio.shield(self._started_opening())
 
     @property
     def is_open(self) -> bool:
@@ -363,6 +365,8 @@ class KnowledgeBase:
         await (await self._store()).add_full_text(collection, progress)
 
     async def close(self) -> None:
+        if self._retry is not None:
+            self._retry.cancel()
         if self._opening is not None and not self._opening.done():
             self._opening.cancel()
         if self._memory is not None:
@@ -378,6 +382,21 @@ class KnowledgeBase:
     async def version(self) -> str:
         """Version of the server of the settings, or of the embedded store."""
         return await (await self._store()).version()
+
+    def _started_opening(self) -> asyncio.Task[None]:
+        if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
+            self._last_error = self.opening_error
+            self._opening = asyncio.create_task(self._open())
+            self._opening.add_done_callback(self._retry_later)
+        return self._opening
+
+    def _retry_later(self, opening: asyncio.Task[None]) -> None:
+        # The fault is looked at, so that one which no one waits for is not reported as never retrieved.
+        if opening.cancelled() or opening.exception() is None or not self._settings.milvus_uri:
+            return
+        # A server comes back by itself, and a replica without visitors would never look again.
+        self._retry = asyncio.get_running_loop().call_later(self._retry_s, self._started_opening)
+        self._retry_s = min(2 * self._retry_s, _LONGEST_RETRY_S)
 
     async def _open(self) -> None:
         began = time.perf_counter()

@@ -42,7 +42,7 @@ _PATIENCE_S = 60.0
 """Building an index, or loading a collection, takes a server seconds however small the collection is."""
 _REINDEXING_S = 1800.0
 """Loading a collection of a million passages again takes a server minutes."""
-_TRIES = 4
+_FIRST_RETRY_S = 0.05
 _NOT_LOADED = (
     "not loaded",
     "not been loaded",
@@ -330,17 +330,19 @@ class Database:
         return "Strong" if time.monotonic() - since < _CURRENT_S else "Bounded"
 
     def _read(self, name: str, read: Callable[[], T]) -> T:
-        # Another index takes two releases, a short while apart.
-        for tried in range(_TRIES):
+        pause_s, until = _FIRST_RETRY_S, time.monotonic() + self.timeout_s
+        while True:
             self.load(name)
             try:
                 return read()
             except Exception as error:
-                # It may have been dropped, released or made again since.
+                # It may have been dropped, released or made again since; another index takes two releases.
                 self._loaded.discard(name)
-                if tried + 1 == _TRIES or not any(sign in str(error).lower() for sign in _NOT_LOADED):
+                late = time.monotonic() + pause_s > until
+                if late or not any(sign in str(error).lower() for sign in _NOT_LOADED):
                     raise
-        raise AssertionError("a read that fails raises")
+            time.sleep(pause_s)
+            pause_s *= 2
 
 
 def data_types() -> Any:

@@ -36,7 +36,7 @@ class App:
 
     def wait_until_ready(self) -> None:
         """Until the knowledge base is open too."""
-        self._wait(lambda: bool(json.loads(self._get("/api/health"))["ready"]))
+        self._wait(lambda: self.get("/api/health")["ready"])
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """The JSON answer of the API; ``HTTPError`` where it is an error."""
@@ -65,7 +65,7 @@ class App:
         headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
         return _opened(urllib.request.Request(self.url + path, headers=headers), timeout_s=_STOP_S)
 
-    def _wait(self, answered: Callable[[], bool]) -> None:
+    def _wait(self, answered: Callable[[], Any]) -> None:
         deadline = time.monotonic() + _START_S
         while time.monotonic() < deadline:
             try:
@@ -75,7 +75,13 @@ class App:
                 pass
             if self._ended():
                 break
-        raise RuntimeError(f"the app did not start; the end of its log:\n{_tail(self.log)}")
+        raise RuntimeError(f"the app did not start: {self._health()}; the end of its log:\n{_tail(self.log)}")
+
+    def _health(self) -> str:
+        try:
+            return self._get("/api/health").decode()
+        except OSError as error:
+            return f"{error}"
 
     def _ended(self) -> bool:
         # The pause between two looks: it ends at once where the process does.

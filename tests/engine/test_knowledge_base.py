@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.engine import Engine
-from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, ModelNotRecorded
+from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, ModelNotRecorded, StoreUnreachable
+from engine.knowledge import base
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import RunConfig
 from engine.model.values import SAMPLE_COLLECTION
 from engine.roles import CollectionInfo
 from engine.settings import Settings
+from tests.support.gates import PATIENCE_S
 from tests.support.ollama_stand_in import OllamaStandIn
 
 MODEL = "ollama:nomic-embed-text"
@@ -62,6 +65,33 @@ def test_the_database_of_a_team_is_on_the_server_of_the_settings_and_no_other(tm
     knowledge = KnowledgeBase(settings)
     assert [knowledge._at(place).database for place in (ours, other)] == ["team_a", ""]
     assert knowledge.memory()._database == "team_a"
+
+
+def test_a_store_that_a_server_failed_to_open_is_opened_without_another_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replica without visitors takes part once its server is there."""
+    monkeypatch.setattr(base, "_FIRST_RETRY_S", 0.01)
+    faults = [StoreUnreachable(address="127.0.0.1:1")] * 2
+
+    async def seen() -> None:
+        knowledge = KnowledgeBase(Settings.load(data_dir=tmp_path, milvus_uri="http://127.0.0.1:1"))
+        there = asyncio.Event()
+
+        async def opened() -> None:
+            if faults:
+                raise faults.pop()
+            there.set()
+
+        monkeypatch.setattr(knowledge, "_open", opened)
+        with pytest.raises(StoreUnreachable):
+            await knowledge.ready()
+        await asyncio.wait_for(there.wait(), PATIENCE_S)
+        await knowledge.ready()
+        assert knowledge.last_error is None
+        await knowledge.close()
+
+    asyncio.run(seen())
 
 
 def test_a_collection_of_another_program_says_that_its_model_is_not_known(tmp_path: Path) -> None:
