@@ -10,7 +10,7 @@ KEYCLOAK := .keycloak
 # Where it is set, each of the many processes that tests start would compile the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install team wheel run test check style types contracts platforms milvus phoenix neo4j keycloak collect pytest coverage bench screenshots docs lock
+.PHONY: install team wheel run test check style types contracts platforms milvus phoenix neo4j keycloak collect pytest coverage bench size screenshots docs lock
 
 install: $(VENV)/.installed
 
@@ -77,6 +77,10 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks samples loops --record
 	$(BIN)/python -m tests.docs --write
+
+# Logical lines, files, error classes, floors and cycles of imports.
+size: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.size
 
 screenshots: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.browser.screenshots docs/images

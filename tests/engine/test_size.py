@@ -1,0 +1,58 @@
+"""``make size`` counts what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from tests import size
+
+SOURCE = '''"""A module."""
+
+LIMIT = 3
+"""The most."""
+
+
+# A comment.
+def text() -> str:
+    """A function."""
+    return """
+    # not a comment
+
+    """
+'''
+
+
+def test_blank_lines_comments_and_docstrings_are_no_logical_lines() -> None:
+    assert size.logical_lines(SOURCE) == 6
+
+
+def test_error_classes_derive_from_the_one_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("class WorkbenchError(Exception): ...\nclass Other(Exception): ...\n")
+    (tmp_path / "b.py").write_text("class Lost(base.WorkbenchError): ...\nclass Late(Lost): ...\n")
+    assert size.error_classes(list(tmp_path.iterdir())) == 3
+
+
+CHAIN = [("e.a.one", "e.a.two"), ("e.a.two", "e.b.one"), ("e.b.one", "e.a.three"), ("e.a.three", "e.c")]
+
+
+def test_floors_are_the_folders_that_the_longest_chain_passes() -> None:
+    assert size.floors(nx.DiGraph(CHAIN)) == 4
+
+
+def test_a_circle_of_files_is_one_step() -> None:
+    imports = nx.DiGraph([*CHAIN, ("e.b.one", "e.a.two")])
+    assert (size.floors(imports), size.cycles(imports)) == (3, [{"e.a.two", "e.b.one"}])
+
+
+def test_folders_that_import_each_other_through_several_files_are_a_cycle() -> None:
+    assert size.cycles(size.between_folders(nx.DiGraph(CHAIN))) == [{"e.a", "e.b"}]
+
+
+def test_every_figure_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert size.main() == 0
+    figures = {line[:26].strip(): int(line[26:].replace(" ", "")) for line in capsys.readouterr().out.splitlines()}
+    assert figures["floors of imports"] > 1
+    assert figures["logical lines of the core"] > figures["files of the core"] > figures["error classes"] > 0
