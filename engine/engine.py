@@ -29,6 +29,7 @@ from engine.host.noted_faults import NotedFault, NotedFaults
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.discovery import OllamaStatus
+from engine.loop_thread import LoopThread
 from engine.memory.weak_points import WeakPoints
 from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
@@ -53,7 +54,6 @@ from engine.running.ingestions import Ingestions
 from engine.running.judging import Judging
 from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
-from engine.running.loop_thread import LoopThread
 from engine.running.measuring import heard_by, measured
 from engine.running.own_judge import own_judge_warnings
 from engine.running.quota import Quota

@@ -31,12 +31,12 @@ from engine.llm.chat import ChatModel
 from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
 from engine.llm.pull import checked_name, unload
+from engine.loop_thread import LoopThread, on_loop
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Fault, Message
 from engine.people import acting
 from engine.people.doors import guarded
 from engine.roles import SILENT, CollectionInfo
-from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
 from engine.running.scorers import scorer_of
 

@@ -28,10 +28,10 @@ from engine.library.values import (
     RemoteCollection,
     SelfSearch,
 )
+from engine.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault
 from engine.people.doors import guarded
 from engine.roles import CollectionInfo, Embedder
-from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
 
 T = TypeVar("T")

@@ -11,12 +11,12 @@ from engine.errors import GraphBusy, GraphMissing, NothingToRead, UnknownEntity
 from engine.knowledge.graph.names import normalised
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
+from engine.loop_thread import LoopThread, on_loop
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Community, Entity, PassageId
 from engine.people.doors import guarded
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, Neighbourhood
-from engine.running.loop_thread import LoopThread, on_loop
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:

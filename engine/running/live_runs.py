@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 
 from engine.errors import EngineClosed, RunActive, TooManyRuns, UnknownCollection, UnknownRun
+from engine.loop_thread import LoopThread
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished
 from engine.model.values import Attachment, Chat, Fault, RunId
@@ -19,7 +20,6 @@ from engine.people import acting
 from engine.people.reading import may_read
 from engine.replay.fork import Branch
 from engine.running.execution import RoleSource, execute
-from engine.running.loop_thread import LoopThread
 from engine.running.runs import LiveRun
 
 KEPT_IN_MEMORY = 50

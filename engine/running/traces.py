@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.builtin.grader import BuiltinGrader
 from engine.errors import NothingToJudge, TracesUnusable, UnknownCollection, UnknownRun
+from engine.loop_thread import LoopThread
 from engine.model.config import RoleModel, RunConfig
 from engine.model.language import language_of
 from engine.model.values import SAMPLE_COLLECTION, ModelCall, Passage, PassageId, RunId, RunRecord, Verdict
@@ -19,7 +20,6 @@ from engine.people.doors import guarded
 from engine.people.reading import may_read
 from engine.records.store import RunStore
 from engine.roles import Grader, SilentTrace, StoredPassage
-from engine.running.loop_thread import LoopThread
 from engine.running.resources import Resources
 from engine.traces.assembling import evidence_of, program_of, run_id_of
 from engine.traces.deciding import decided, events_of, settings_for
