@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from engine.builtin.answer_note import denies, wordless
 from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
 from engine.builtin.markers import markers_in
 from engine.errors import EmptyReply, ModelError, WordlessReply
@@ -18,7 +19,6 @@ from engine.model.config import RoleModel
 from engine.model.values import Attachment, Message
 from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest, TableGiven, Trace
-from engine.running.answer_note import denies, wordless
 from engine.settings import Settings
 
 WORDLESS_AGAIN = (

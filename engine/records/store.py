@@ -17,6 +17,7 @@ from typing import Self, Unpack
 
 from sqlalchemy import Connection, select
 
+from engine.builtin.answer_note import noted
 from engine.database.base import Database, clean
 from engine.database.faults import UNUSABLE, is_damage
 from engine.database.owners import Membership
@@ -47,7 +48,6 @@ from engine.records.listing import (
 )
 from engine.records.tagging import tag_counts, tag_text, tags_of
 from engine.records.writer import RecordWriter
-from engine.running.answer_note import noted
 
 __all__ = ["Filters", "RunStore", "RunSummary"]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.builtin.answer_note import noted
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import gated, passed_together
@@ -32,7 +33,6 @@ from engine.replay.recorded import (
 )
 from engine.replay.values import CallsNeeded, Gap, State, Step, WhatIf
 from engine.retrieval.reciprocal import search_depth
-from engine.running.answer_note import noted
 from engine.running.context import Roles
 from engine.workflows import workflow
 

@@ -7,13 +7,13 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from engine.builtin.answer_note import noted
 from engine.errors import AnswerUncited, CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
 from engine.model.config import RunConfig
 from engine.model.events import Prepared, RunFinished, Warned
 from engine.model.traceparent import caller
 from engine.model.values import Fault, RunRecord
 from engine.replay.fork import Branch
-from engine.running.answer_note import noted
 from engine.running.context import Roles, RunContext
 from engine.running.runs import LiveRun
 from engine.settings import Settings

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.builtin.answer_note import denies, noted, wordless
 from engine.engine import Engine
 from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig
 from engine.model.events import AnswerBegun, RunFinished, fold_all
-from engine.running.answer_note import denies, noted, wordless
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
