@@ -10,8 +10,8 @@ from components.common.own import own_of
 from components.common.phrases import duration_text, fault_text
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
+from engine.model.gate_reach import gate_warnings
 from engine.model.values import Fault
-from engine.running.gate_reach import gate_warnings
 
 
 def budget_note(words: Words, config: RunConfig, worst: Cost, *, key: str) -> None:

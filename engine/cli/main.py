@@ -51,9 +51,9 @@ from engine.model.config import (
     Setting,
     declarations,
 )
+from engine.model.gate_reach import gate_warnings
 from engine.model.values import Fault, RunRecord
 from engine.model.version import PROGRAM, __version__
-from engine.running.gate_reach import gate_warnings
 from engine.running.own_judge import own_judge_warnings
 from engine.running.seed_response import seed_response
 from engine.settings import Settings

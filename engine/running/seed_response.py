@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.model.gate_reach import gate_warnings
 from engine.model.values import Candidate, Decision, Fault, Passage, PassageId, Round, RunRecord
-from engine.running.gate_reach import gate_warnings
 
 
 def seed_response(record: RunRecord) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from engine.model.config import RoleName, RunConfig
 from engine.model.config.registry import Declaration
 from engine.model.cost import Cost
 from engine.model.decide import outcome_of
+from engine.model.gate_reach import gate_warnings
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.running.context import Roles
-from engine.running.gate_reach import gate_warnings
 from engine.workflows.flow import Flow, NodeKind
 
 Ending = tuple[Outcome, str]

@@ -17,9 +17,9 @@ from engine.evaluation.command import read_config
 from engine.evaluation.store import EvaluationStore
 from engine.model.config import GatePolicy, RunConfig, config_from_dict
 from engine.model.decide import Evidence, decide, gated
+from engine.model.gate_reach import gate_warnings
 from engine.model.values import Passage, PassageId, Round, Verdict
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
-from engine.running.gate_reach import gate_warnings
 from engine.running.seed_response import seed_response
 from engine.samples.demos import demo_events, demo_record
 
