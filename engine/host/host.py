@@ -31,6 +31,7 @@ from engine.llm.chat import ChatModel
 from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
 from engine.llm.pull import checked_name, unload
+from engine.llm.scorers import scorer_of
 from engine.loop_thread import LoopThread, on_loop
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.values import Fault, Message
@@ -38,7 +39,6 @@ from engine.people import acting
 from engine.people.doors import guarded
 from engine.roles import SILENT, CollectionInfo
 from engine.running.resources import Resources
-from engine.running.scorers import scorer_of
 
 _MODELS_KEPT_S = 10.0
 _TRIAL = "Reply with the one word: ready."

@@ -28,6 +28,7 @@ from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader, prompt_version
 from engine.llm.providers import OPENAI, offered_models
 from engine.llm.rewriter import ChatRewriter
+from engine.llm.scorers import scorer_of
 from engine.llm.scoring import ScoringGrader
 from engine.llm.together import SET_PROMPT_VERSION, ChatSetJudge
 from engine.memory.weak_points import weak_point_of
@@ -41,7 +42,6 @@ from engine.roles import Generator, Grader
 from engine.running.context import Roles
 from engine.running.given import Given
 from engine.running.kept_look import KeptLook
-from engine.running.scorers import scorer_of
 from engine.settings import Settings
 from engine.workflows import compiled, workflow
 

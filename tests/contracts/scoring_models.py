@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
+from engine.llm.cross_encoder import cross_encoder, scores_of_folder
+from engine.llm.scorers import scorer_of
 from engine.llm.scoring import Scorer, ScoringGrader, ScoringReranker
 from engine.model.config import RoleModel
-from engine.retrieval.cross_encoder import cross_encoder, scores_of_folder
-from engine.running.scorers import scorer_of
 from engine.settings import Settings
 from tests.support.rerank_stand_in import Kind, RerankStandIn
 from tests.support.tiny_cross_encoder import write_cross_encoder

@@ -22,10 +22,10 @@ from engine.errors import (
     RerankServerUnusable,
 )
 from engine.llm.rerank_server import ways
+from engine.llm.scorers import scorer_of
 from engine.llm.scoring import ScoringGrader, ScoringReranker, sigmoid
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Passage, PassageId, Verdict
-from engine.running.scorers import scorer_of
 from engine.settings import Settings
 from tests.contracts.scoring_models import tiny_grader, tiny_scores
 from tests.contracts.test_grader import QUESTION, RIGHT, WRONG

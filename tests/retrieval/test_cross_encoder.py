@@ -16,10 +16,10 @@ from engine.errors import (
     CrossEncoderUnusable,
     ModelError,
 )
+from engine.llm.cross_encoder import Score, cross_encoder, local_scorer
 from engine.llm.scoring import Scorer, ScoringReranker, sigmoid
 from engine.model.config import RoleModel
 from engine.model.values import Passage, PassageId, Verdict
-from engine.retrieval.cross_encoder import Score, cross_encoder, local_scorer
 from tests.support.listening import Listening
 from tests.support.tiny_cross_encoder import write_cross_encoder
 

@@ -44,8 +44,8 @@ def reranker_of(given: Given, grader: Grader) -> Reranker:
 
         return GraderReranker(grader)
     if model.scores:
+        from engine.llm.scorers import scorer_of
         from engine.llm.scoring import ScoringReranker
-        from engine.running.scorers import scorer_of
 
         return ScoringReranker(scorer_of(model, given.settings))
     from engine.llm.reranker import ChatReranker

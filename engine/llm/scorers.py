@@ -13,7 +13,7 @@ def scorer_of(model: RoleModel, settings: Settings) -> Scorer:
     Raises ``CrossEncoderMisnamed`` for a name that no cross encoder can have, ``RerankServerUnset``.
     """
     if model.model.startswith(CROSS_ENCODER):
-        from engine.retrieval.cross_encoder import cross_encoder
+        from engine.llm.cross_encoder import cross_encoder
 
         return cross_encoder(model, settings.data_dir)
     from engine.llm.rerank_server import server_scorer
