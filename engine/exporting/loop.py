@@ -27,12 +27,12 @@ from pymilvus import MilvusClient
 from engine.builtin.abstain import abstention
 from engine.builtin.answer_support import Given, unsupported_sentences
 from engine.builtin.embedder import HashingEmbedder, embeddable, use_one_thread
+from engine.builtin.full_text import WordCounts, missing_parts, query_words, with_parts, words_in
 from engine.builtin.generator import BuiltinGenerator
 from engine.builtin.grader import BuiltinGrader
 from engine.builtin.phrases import Phrases
 from engine.builtin.rewriter import propose
 from engine.builtin.together import by_words
-from engine.knowledge.full_text import WordCounts, missing_parts, query_words, with_parts, words_in
 from engine.knowledge.milvus_filter import holds_any, one_of
 from engine.knowledge.milvus_reader import cosine, has_length, unit
 from engine.knowledge.milvus_schema import passage_in

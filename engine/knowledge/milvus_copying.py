@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.knowledge.full_text import SEGMENTING
+from engine.builtin.full_text import SEGMENTING
 from engine.knowledge.milvus_catalogue import Catalogue
 from engine.knowledge.milvus_database import BATCH, Database
 from engine.knowledge.milvus_names import CollectionNames

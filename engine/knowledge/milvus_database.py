@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Self, TypeVar
 
+from engine.builtin import full_text
 from engine.errors import StoreDatabaseMissing
-from engine.knowledge import full_text
 from engine.knowledge.milvus_connection import Client, connect, disconnect, embedded, make_database
 from engine.knowledge.milvus_errors import no_database
 from engine.knowledge.milvus_filter import one_of

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.builtin import full_text
 from engine.errors import FieldTooLong, InvalidCollectionName
-from engine.knowledge import full_text
 from engine.knowledge.milvus_database import SPARSE, Database, data_types
 from engine.knowledge.milvus_filter import equals, within_filter
 from engine.model.values import PassageId

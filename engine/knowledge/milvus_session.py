@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.builtin.full_text import SEGMENTING
 from engine.errors import (
     AliasTaken,
     CollectionExists,
@@ -24,7 +25,6 @@ from engine.errors import (
     UnknownCollection,
 )
 from engine.knowledge.foreign_fields import layout_in, seen_in
-from engine.knowledge.full_text import SEGMENTING
 from engine.knowledge.index_choice import PARAMETER, checked_breadth, usual_breadth
 from engine.knowledge.milvus_bulk import BulkImport, ImportFolder
 from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, counted, digest, pending_row

@@ -15,8 +15,8 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
+from engine.builtin.full_text import SEGMENTING, WordCounts, missing_parts, query_words, with_parts, words_in
 from engine.errors import FullTextMissing
-from engine.knowledge.full_text import SEGMENTING, WordCounts, missing_parts, query_words, with_parts, words_in
 from engine.knowledge.milvus_database import SPARSE, Database
 from engine.knowledge.milvus_filter import holds_any
 from engine.knowledge.milvus_reader import CollectionReader, cosine

@@ -9,8 +9,8 @@ from typing import assert_never
 
 import numpy as np
 
+from engine.builtin.full_text import SEGMENTING
 from engine.errors import EmbeddingMismatch, FullTextMissing
-from engine.knowledge.full_text import SEGMENTING
 from engine.model.config import SearchMethod
 from engine.model.language import language_of
 from engine.model.values import FoundSection, Passage, PassageId, SourceKind

@@ -15,8 +15,9 @@ from statistics import fmean
 from typing import Any
 from unittest.mock import patch
 
+from engine.builtin import full_text
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
-from engine.knowledge import full_text, milvus_words
+from engine.knowledge import milvus_words
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.query_vectors import SharedQueries
 from engine.model.config import SearchMethod

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.builtin.full_text import SEGMENTING
 from engine.errors import EmbeddingMismatch, FullTextMissing, StoreError
 from engine.knowledge import milvus_session, milvus_words
-from engine.knowledge.full_text import SEGMENTING
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage, Summaries, Within

@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
+from engine.builtin.full_text import SEGMENTING
 from engine.engine import Engine
-from engine.knowledge.full_text import SEGMENTING
 from engine.model.config import RunConfig, SearchMethod, WorkflowName
 from engine.model.values import Passage, RunRecord
 from engine.records.codec import record_from_dict

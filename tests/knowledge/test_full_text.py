@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.knowledge.full_text import MOST_BYTES, SEGMENTING, WordCounts, field_of, words
+from engine.builtin.full_text import MOST_BYTES, SEGMENTING, WordCounts, field_of, words
 
 FIELDS = st.lists(st.text(alphabet="abcd ", max_size=30), max_size=8)
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
+from engine.builtin.full_text import SEGMENTING
 from engine.errors import FullTextMissing
 from engine.knowledge import milvus_words
-from engine.knowledge.full_text import SEGMENTING
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_schema import Layout, create_passages

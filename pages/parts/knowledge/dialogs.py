@@ -13,8 +13,8 @@ from components.common.i18n import Words
 from components.common.markup import draw, node
 from components.knowledge.collection_cards import SAMPLES
 from components.labels.knowledge import COLLECTION_ACTIONS, NAME_RULE
+from engine.builtin.full_text import SEGMENTING
 from engine.engine import Engine
-from engine.knowledge.full_text import SEGMENTING
 from engine.people import Role, acting, signing_in
 from engine.roles import CollectionInfo
 from pages.parts.common.presses import answer_buttons
