@@ -6,7 +6,7 @@ import re
 
 from engine.builtin.phrases import Phrases
 from engine.builtin.report import as_messages, spoken
-from engine.memory.sameness import same_question
+from engine.builtin.sameness import same_question
 from engine.model.small_talk import small_talk
 from engine.model.values import Memory, Passage
 from engine.roles import SILENT, DirectRequest, Trace

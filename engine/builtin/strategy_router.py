@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from engine.builtin.answer_kind import asked_by
 from engine.builtin.report import reported
+from engine.builtin.sameness import same_question
 from engine.builtin.terms import question_terms
-from engine.memory.sameness import same_question
 from engine.model.small_talk import small_talk
 from engine.model.values import RouteChoice, Strategy
 from engine.roles import SILENT, StrategyRequest, Trace

@@ -62,7 +62,7 @@ class MilvusMemory:
     async def recall(self, question: str, collection: str, limit: int) -> Memories:
         """Return at most ``limit`` passed memories, best first; raises ``StoreError``, e.g. ``StoreLocked``.
 
-        How similar they are is for the caller to judge (:mod:`engine.memory.sameness`).
+        How similar they are is for the caller to judge (:mod:`engine.builtin.sameness`).
         """
         if limit < 1:
             return []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.memory.sameness import RECALL_BAR, near_enough, same_question, same_wording
+from engine.builtin.sameness import RECALL_BAR, near_enough, same_question, same_wording
 from engine.model.language import language_of
 from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration

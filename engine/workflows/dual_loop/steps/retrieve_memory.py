@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.builtin.sameness import near_enough
 from engine.errors import BudgetSpent, MemorySlow, WorkbenchError
-from engine.memory.sameness import near_enough
 from engine.model.events import MemoryRecalled
 from engine.model.values import Recall, Verdict
 from engine.running.context import NodeTrace, RunContext, model_of, own_roles
