@@ -25,7 +25,6 @@ from engine.errors import (
 from engine.evaluation.grader_fits import GraderFits
 from engine.evaluation.opening import Evaluations
 from engine.host.host import Host
-from engine.host.noted_faults import NotedFault, NotedFaults
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.discovery import OllamaStatus
@@ -33,6 +32,7 @@ from engine.loop_thread import LoopThread
 from engine.memory.weak_points import WeakPoints
 from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
+from engine.model.noted_faults import NotedFault, NotedFaults
 from engine.model.values import Attachment, Chat, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded

@@ -45,8 +45,8 @@ from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
 from engine.engine import Engine
 from engine.errors import InvalidQuestion
-from engine.host.noted_faults import NotedFault
 from engine.model.config import USUAL, RunConfig, models_from_dict
+from engine.model.noted_faults import NotedFault
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.model.version import __version__

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from engine.host.noted_faults import NotedFault
 from engine.host.values import ModelDetails, ModelSpeed, PartHealth, Provider, SettingValue
+from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault
 from engine.model.version import __version__
 from engine.roles import CollectionInfo

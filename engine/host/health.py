@@ -46,7 +46,6 @@ from engine.errors import (
 )
 from engine.host.graph_health import graph_health
 from engine.host.masking import masked_addresses
-from engine.host.noted_faults import NotedFault
 from engine.host.values import Health, PartHealth, PartName, Provider
 from engine.knowledge.load import suffixes
 from engine.knowledge.loaders.apart import READERS
@@ -55,6 +54,7 @@ from engine.llm.connection import http_options, without_userinfo
 from engine.llm.faults import not_pulled
 from engine.llm.providers import OPENAI, offered_models, provider_states
 from engine.model.config import BUILTIN
+from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault
 from engine.people import acting
 from engine.records.faults import unreadable

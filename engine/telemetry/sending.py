@@ -19,8 +19,8 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.host.masking import Redactor, masked_addresses
-from engine.host.noted_faults import NotedFaults
 from engine.model.events import Event, RunFinished
+from engine.model.noted_faults import NotedFaults
 from engine.model.values import Fault, RunId, RunRecord
 from engine.people import WORKBENCH, acting_as
 from engine.people.doors import guarded

@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.system.models import ModelEvent
 from engine.engine import Engine
-from engine.host.noted_faults import NotedFaults
 from engine.host.values import Measuring, ModelTrial, PartHealth, SelfTestCase
 from engine.llm.discovery import OllamaStatus
 from engine.model.config import RunConfig
 from engine.model.events import RunFinished
+from engine.model.noted_faults import NotedFaults
 from engine.model.values import RunId
 from engine.samples.demos import demo_record
 from engine.settings import Settings

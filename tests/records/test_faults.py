@@ -19,8 +19,8 @@ import engine
 from engine.database.sqlite import SqliteFile, connect
 from engine.database.versions import HEAD
 from engine.errors import RecordError, WorkbenchError
-from engine.host.noted_faults import NotedFaults
 from engine.model.events import Event, fold_all
+from engine.model.noted_faults import NotedFaults
 from engine.model.values import RunId
 from engine.records.store import RunStore
 from tests.support.recorded import recorded_run
