@@ -2,8 +2,8 @@
 
 Similarity alone cannot tell: "a truth table with three variables" lies nearer to "with five variables" than many a
 rewording does. So two questions are the same where they are alike enough, ask for the same kinds of answer, and where
-one adds only words that say nothing to the other; the small words that turn a meaning (:mod:`engine.builtin.turns`), and
-where it matters the order of what is named, must be the same too. Measured with the built-in embedder on
+one adds only words that say nothing to the other; the small words that turn a meaning (:mod:`engine.builtin.turns`),
+and where it matters the order of what is named, must be the same too. Measured with the built-in embedder on
 ``tests/memory``: 48 rewordings and 48 near misses (one decisive word changed) of 24 sample questions, and all pairs of
 different sample questions.
 
