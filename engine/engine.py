@@ -28,10 +28,10 @@ from engine.host.host import Host
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.discovery import OllamaStatus
-from engine.loop_thread import LoopThread
 from engine.memory.weak_points import WeakPoints
 from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
+from engine.model.loop_thread import LoopThread
 from engine.model.noted_faults import NotedFault, NotedFaults
 from engine.model.values import Attachment, Chat, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
 from engine.people import WORKBENCH, acting, acting_as

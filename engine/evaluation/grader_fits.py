@@ -18,9 +18,9 @@ from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, cause_at
 from engine.database.tables import GRADER_FITS
 from engine.errors import EvaluationError, InvalidConfig, UnknownCollection
-from engine.loop_thread import LoopThread
 from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import GraderFit
+from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
 from engine.people import acting
 from engine.people.doors import guarded

@@ -18,7 +18,7 @@ from engine.executing.blocks import Block, Executor, Performer, Recipe, fault_of
 from engine.executing.choosing import place_for
 from engine.executing.cluster import ClusterExecutor, Place
 from engine.executing.engines import WorkerEngine, acting_for, plain_person, plain_settings
-from engine.loop_thread import LoopThread
+from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault, PassageId, RunId, RunRecord, Verdict
 from engine.people.acting import carried
 from engine.settings import Settings

@@ -32,8 +32,8 @@ from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
 from engine.llm.pull import checked_name, unload
 from engine.llm.scorers import scorer_of
-from engine.loop_thread import LoopThread, on_loop
 from engine.model.config import BUILTIN, RoleModel
+from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault, Message
 from engine.people import acting
 from engine.people.doors import guarded

@@ -16,8 +16,8 @@ from engine.host.self_test import CASES, run_self_test
 from engine.host.values import Measuring, PullStatus, SelfTest, SelfTesting, TaskState
 from engine.llm.pull import checked_name, pull
 from engine.llm.speed import measure
-from engine.loop_thread import LoopThread
 from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault, Passage
 from engine.people import acting
 from engine.roles import Grader

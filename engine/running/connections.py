@@ -28,7 +28,7 @@ from engine.library.values import (
     RemoteCollection,
     SelfSearch,
 )
-from engine.loop_thread import LoopThread, on_loop
+from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault
 from engine.people.doors import guarded
 from engine.roles import CollectionInfo, Embedder

@@ -13,9 +13,9 @@ from engine.drafting.values import Kept, State
 from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownCollection, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.store import usable_set_name
-from engine.loop_thread import LoopThread
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.language import language_of
+from engine.model.loop_thread import LoopThread
 from engine.people import acting
 from engine.people.doors import guarded
 from engine.running.resources import Resources

@@ -11,8 +11,8 @@ from engine.errors import GraphBusy, GraphMissing, NothingToRead, UnknownEntity
 from engine.knowledge.graph.names import normalised
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
-from engine.loop_thread import LoopThread, on_loop
 from engine.model.config import BUILTIN, RoleModel
+from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Community, Entity, PassageId
 from engine.people.doors import guarded
 from engine.roles import CollectionInfo, StoredPassage

@@ -25,8 +25,8 @@ from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.knowledge.team_jobs import JobTable, TeamJobs
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
-from engine.loop_thread import LoopThread
 from engine.model.config import RoleModel
+from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded

@@ -30,8 +30,8 @@ from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.index_values import IndexView
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
-from engine.loop_thread import LoopThread, on_loop
 from engine.model.config import BUILTIN, RunConfig, SearchMethod
+from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import SAMPLE_COLLECTION, Passage
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import guarded

@@ -12,9 +12,9 @@ from contextlib import suppress
 from functools import partial
 
 from engine.errors import EngineClosed, RunActive, TooManyRuns, UnknownCollection, UnknownRun
-from engine.loop_thread import LoopThread
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished
+from engine.model.loop_thread import LoopThread
 from engine.model.values import Attachment, Chat, Fault, RunId
 from engine.people import acting
 from engine.people.reading import may_read

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from engine.errors import InvalidSettings
 from engine.host.health import ANSWERING, look_at_all
 from engine.library.values import JobStatus
-from engine.loop_thread import LoopThread
 from engine.messages import N_
 from engine.model.events import Event
+from engine.model.loop_thread import LoopThread
 from engine.model.values import RunId
 from engine.running.resources import Resources
 

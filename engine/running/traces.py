@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from engine.builtin.grader import BuiltinGrader
 from engine.errors import NothingToJudge, TracesUnusable, UnknownCollection, UnknownRun
-from engine.loop_thread import LoopThread
 from engine.model.config import RoleModel, RunConfig
 from engine.model.language import language_of
+from engine.model.loop_thread import LoopThread
 from engine.model.values import SAMPLE_COLLECTION, ModelCall, Passage, PassageId, RunId, RunRecord, Verdict
 from engine.people import acting
 from engine.people.doors import guarded

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from engine import loop_thread
 from engine.errors import WaitedTooLong
-from engine.loop_thread import LoopThread
-from engine.model import ending
+from engine.model import ending, loop_thread
+from engine.model.loop_thread import LoopThread
 
 ROOT = Path(__file__).parents[2]
 OF_A_RUN = "a run ends by the limits of its calls, and whoever waits for it can stop it"
@@ -39,7 +38,7 @@ REASONS = {
     ("engine/llm/turns.py", "result"): DONE,
     ("engine/mcp_server/door.py", "wait"): IDLE,
     ("engine/running/drafting.py", "result"): OF_WORK,
-    ("engine/loop_thread.py", "result"): DONE,
+    ("engine/model/loop_thread.py", "result"): DONE,
     ("engine/records/writer.py", "result"): DONE,
     ("engine/running/run_log.py", "wait"): OF_A_RUN,
     ("engine/telemetry/sending.py", "get"): IDLE,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.host.host import Host
-from engine.loop_thread import LoopThread
+from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
 from engine.running.resources import Resources
 from engine.settings import Settings
