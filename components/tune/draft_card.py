@@ -84,6 +84,5 @@ def _marked(text: str, quote: str) -> list[Node | str]:
 STAGES: dict[str, str] = {
     "reading": N_("reading passages"),
     "writing": N_("a model writes"),
-    "checking": N_("checking that nothing answers"),
 }
 """What is done while questions are drafted."""

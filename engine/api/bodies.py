@@ -248,7 +248,7 @@ class DraftsRequest(_Body):
 
     limit: StrictInt = Field(40, ge=1, le=200)
     model: Annotated[StrictStr, Field(max_length=200, json_schema_extra=published.MODEL)] = ""
-    """A chat model that writes half of the questions; empty or ``builtin``: rules write them all."""
+    """The chat model that writes the questions; empty: the generator where a run names none."""
 
 
 class DraftDecision(_Body):

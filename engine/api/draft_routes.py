@@ -24,16 +24,16 @@ def add_drafts(api: FastAPI, get_engine: GetEngine) -> None:
 
     @api.post(
         "/collections/{name}/drafts",
-        summary="Draft questions from the documents of a collection, and wait for them",
+        summary="Let a chat model draft questions from the documents of a collection, and wait for them",
     )
     async def make(name: str, body: DraftsRequest, request: Request) -> Response:
         drafting = get_engine().drafting
-        making = asyncio.wrap_future(drafting.start(name, body.limit, body.model or "builtin"))
+        making = asyncio.wrap_future(drafting.start(name, body.limit, body.model))
 
         async def made() -> dict[str, object]:
             found = await making
             drafts = [item.to_dict() for item in found.drafts]
-            return {"drafts": drafts, "passages": found.passages, "unread": found.unread, "unchecked": found.unchecked}
+            return {"drafts": drafts, "passages": found.passages, "unread": found.unread}
 
         return Json(await while_connected(request, made()))
 

@@ -37,11 +37,13 @@ def add_drafts(commands: Any) -> None:
     )
     does = drafts.add_subparsers(required=True, metavar="ACTION")
 
-    said = "Draft questions, the best first, with the passage that answers each, and some that nothing answers."
+    said = "Let a chat model draft questions, each with the passage that answers it."
     make = does.add_parser("make", help="draft questions from a collection", description=said)
     make.add_argument("collection", metavar="COLLECTION")
     make.add_argument("--limit", type=int, default=_USUAL, metavar="N", help="at most so many; default: %(default)s")
-    make.add_argument("--model", default="builtin", metavar="MODEL", help="chat model that writes half; default: rules")
+    make.add_argument(
+        "--model", default="", metavar="MODEL", help="chat model that writes them; default: the generator"
+    )
     make.add_argument("--json", action="store_true", help="print plain values")
     make.set_defaults(command=_make)
 
@@ -76,7 +78,7 @@ class _Here:
 
     def make_drafts(self, collection: str, limit: int, model: str) -> Mapping[str, Any]:
         found = self._engine.drafting.make(collection, limit, model)
-        return {"drafts": [item.to_dict() for item in found.drafts], "unchecked": found.unchecked}
+        return {"drafts": [item.to_dict() for item in found.drafts]}
 
     def drafts(self, collection: str, state: str) -> Sequence[Mapping[str, Any]]:
         wanted: Any = None if state == "all" else state
@@ -97,9 +99,7 @@ def _make(options: argparse.Namespace) -> int:
             print(json.dumps(found, ensure_ascii=False, indent=2))
             return
         _print(found["drafts"])
-        if found["unchecked"]:
-            _told("The collection is too large for questions that nothing answers: they would have to be checked.")
-        elif not found["drafts"]:
+        if not found["drafts"]:
             _told("No new question was found in this collection.")
 
     return at_work(_Here, work)

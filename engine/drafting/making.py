@@ -1,30 +1,26 @@
-"""Drafting questions from a whole collection: read its passages, ask rules and perhaps a model, check near misses."""
+"""Drafting questions from a collection: read its passages, and let a chat model write what some of them answer."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Protocol
 
-from engine.drafting.drafting import CODE_BLOCK, draft_of, drafts_of
-from engine.drafting.entries import with_heads
-from engine.drafting.near_misses import NEAR_ANSWERS, Names, NearMiss, near_misses, unanswered
-from engine.drafting.values import Draft, Found
-from engine.drafting.wording import Told, ordered
+from engine.drafting.values import Draft, Found, draft_id
+from engine.drafting.wording import Told, shared_with
 from engine.errors import ModelError
+from engine.model.language import language_of
 from engine.roles import StoredPassage
 
 if TYPE_CHECKING:
     from engine.knowledge.base import KnowledgeBase
 
 MOST_READ = 20_000
-"""Passages of a collection up to which near misses are made: they have to be checked against all of them."""
-MOST_DRAFTED_FROM = 2_000
-"""Passages that rules look at, evenly spread over the collection."""
-NEAREST = 10
-"""Passages nearest to a near miss that are looked at once more."""
-_ONE_NEAR_MISS_IN = 5
+"""Passages of a collection that are looked at."""
+_CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LEAST_PROSE = 150
 """Characters besides code that a passage needs for a model to be asked about it."""
 _AT_ONCE = 2
@@ -45,7 +41,7 @@ class Step:
     """How far the drafting has come."""
 
     stage: str
-    """``reading``, ``writing`` or ``checking``."""
+    """``reading`` or ``writing``."""
     done: int
     total: int
 
@@ -61,9 +57,7 @@ class Made:
     passages: int
     """Of the collection, as far as they were read."""
     unread: int
-    """Passages that a model was shown without a usable reply."""
-    unchecked: bool
-    """The collection is too large for near misses to be checked against all of it: none were made."""
+    """Passages that the model was shown without a usable reply."""
 
 
 async def make(
@@ -71,55 +65,47 @@ async def make(
     collection: str,
     told: Sequence[str],
     limit: int,
+    writer: QuestionWriter,
     *,
-    writer: QuestionWriter | None = None,
     note: Note = lambda _: None,
 ) -> Made:
-    """Draft up to ``limit`` questions of a collection that are not ``told`` already, best first and kinds mixed.
+    """Draft up to ``limit`` questions of a collection that are not ``told`` already, of as many passages as can be.
 
-    With a ``writer``, half of them are its own where it writes as many. Raises ``UnknownCollection``, and the
+    The writer is called once for each of at most ``limit`` passages. Raises ``UnknownCollection``, and the
     ``ModelError`` of a model of which no call succeeded.
     """
-    passages, whole = await _read(knowledge, collection, note)
-    looked_at = _spread(passages, MOST_DRAFTED_FROM)
-    drafts = await asyncio.to_thread(drafts_of, looked_at, collection, told)
-    written: list[Draft] = []
-    unread = 0
-    known = Told([*told, *(item.question for item in drafts)])
-    if writer is not None:
-        written, unread = await _written(
-            writer, spread_over(looked_at, max(1, limit // 2)), collection, known=known, note=note
-        )
-    missed: list[Draft] = []
-    if whole:
-        most = max(1, limit // _ONE_NEAR_MISS_IN)
-        missed = await _checked(knowledge, collection, drafts, passages, most=most, known=known, note=note)
-    best = ordered([*drafts, *written, *missed])[:limit]
-    return Made(tuple(best), len(passages), unread, not whole)
+    passages = await _read(knowledge, collection, note)
+    chosen = spread_over(passages, limit)
+    said, unread = await _written(writer, chosen, note)
+    known = Told(told)
+    drafts: list[Draft] = []
+    for passage, found in _by_turns(chosen, said):
+        if not known.has(found.question):
+            known.add(found.question)
+            drafts.append(draft_of(found, passage, collection, writer.name))
+    return Made(tuple(drafts[:limit]), len(passages), unread)
 
 
-async def _read(knowledge: KnowledgeBase, collection: str, note: Note) -> tuple[list[StoredPassage], bool]:
-    """The passages of a collection, source by source, and whether they are all of them."""
+async def _read(knowledge: KnowledgeBase, collection: str, note: Note) -> list[StoredPassage]:
+    """The passages of a collection, source by source."""
     sources = await knowledge.sources(collection)
     passages: list[StoredPassage] = []
     for place, source in enumerate(sources):
         note(Step("reading", place, len(sources)))
-        if len(passages) >= MOST_READ:
-            return passages, False
-        passages += await knowledge.passages(collection, source.source)
-    return passages, True
+        if len(passages) < MOST_READ:
+            passages += await knowledge.passages(collection, source.source)
+    return passages
 
 
 async def _written(
-    writer: QuestionWriter, chosen: Sequence[StoredPassage], collection: str, *, known: Told, note: Note
-) -> tuple[list[Draft], int]:
-    """What a model writes of some passages, and of how many nothing could be read."""
-    found: list[Draft] = []
+    writer: QuestionWriter, chosen: Sequence[StoredPassage], note: Note
+) -> tuple[list[list[Found]], int]:
+    """What a model writes of each passage, and of how many nothing could be read."""
     failures: list[ModelError] = []
     gate = asyncio.Semaphore(_AT_ONCE)
     done = 0
 
-    async def ask(passage: StoredPassage) -> None:
+    async def ask(passage: StoredPassage) -> list[Found]:
         nonlocal done
         async with gate:
             try:
@@ -129,60 +115,45 @@ async def _written(
                 said = []
         done += 1
         note(Step("writing", done, len(chosen)))
-        for item in said:
-            if not known.has(item.question):
-                known.add(item.question)
-                found.append(replace(draft_of(item, (passage,), collection), by=writer.name))
+        return said
 
     note(Step("writing", 0, len(chosen)))
-    await asyncio.gather(*map(ask, chosen))
+    said = await asyncio.gather(*map(ask, chosen))
     if failures and len(failures) == len(chosen):
         raise failures[-1]
-    return found, len(failures)
+    return said, len(failures)
 
 
-async def _checked(
-    knowledge: KnowledgeBase,
-    collection: str,
-    drafts: Sequence[Draft],
-    passages: Sequence[StoredPassage],
-    *,
-    most: int,
-    known: Told,
-    note: Note,
-) -> list[Draft]:
-    """Near misses that no passage answers by words, and none of the nearest ones by half as many."""
-
-    def by_words() -> tuple[Names, list[NearMiss]]:
-        names = Names(with_heads(passages))
-        return names, list(near_misses(drafts, names, collection, 2 * most, known))
-
-    names, found = await asyncio.to_thread(by_words)
-    retriever = await knowledge.retriever(collection)
-    kept: list[Draft] = []
-    for place, item in enumerate(found):
-        note(Step("checking", place, len(found)))
-        if len(kept) >= most:
-            break
-        hits = (await retriever.search(item.draft.question, NEAREST)).passages
-        near = [hit.id for hit in hits if hit.id in names.passages]
-        if unanswered(item.draft.question, item.draft.swapped, names, near, NEAR_ANSWERS) is not None:
-            kept.append(item.draft)
-    return kept
+def _by_turns(
+    chosen: Sequence[StoredPassage], said: Sequence[Sequence[Found]]
+) -> Iterable[tuple[StoredPassage, Found]]:
+    """The first question of every passage, then the second ones."""
+    for turn in zip_longest(*said):
+        yield from ((passage, found) for passage, found in zip(chosen, turn, strict=True) if found is not None)
 
 
 def spread_over(passages: Sequence[StoredPassage], most: int) -> list[StoredPassage]:
     """At most ``most`` passages with enough prose to ask about, at even distances."""
-    telling = [item for item in passages if len(CODE_BLOCK.sub("", item.text)) >= _LEAST_PROSE]
+    telling = [item for item in passages if len(_CODE_BLOCK.sub("", item.text)) >= _LEAST_PROSE]
     if len(telling) <= most:
         return telling
     return [telling[place * len(telling) // most] for place in range(most)]
 
 
-def _spread(passages: Sequence[StoredPassage], most: int) -> list[StoredPassage]:
-    """Whole stretches of passages, so that headings and tables keep what belongs to them."""
-    if len(passages) <= most:
-        return list(passages)
-    stretch, parts = 50, most // 50
-    starts = [part * len(passages) // parts for part in range(parts)]
-    return [item for start in starts for item in passages[start : start + stretch]]
+def draft_of(found: Found, passage: StoredPassage, collection: str, by: str) -> Draft:
+    """A draft of what was found, with how much wording it shares with the passage and the headings above it."""
+    share, run = shared_with(found.question, f"{passage.title}\n{passage.section}\n{passage.text}")
+    return Draft(
+        id=draft_id(collection, found.question),
+        collection=collection,
+        question=found.question,
+        rule="chat",
+        language=language_of(found.question),
+        passages=(passage.id,),
+        source=passage.source,
+        quote=found.quote,
+        gold_answers=found.gold,
+        shared=share,
+        run=run,
+        by=by,
+    )

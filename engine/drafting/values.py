@@ -1,4 +1,4 @@
-"""What a drafted question is, from the rule that made it to what somebody decided about it."""
+"""What a drafted question is, from the passage that answers it to what was decided about it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,19 @@ from engine.model.language import normalised_query
 from engine.model.values import PassageId
 
 Rule = Literal["definition", "figure", "heading", "cell", "entry", "way", "condition", "near_miss", "chat"]
-"""What made a question: a kind of sentence, heading or table, a swap in another question, or a chat model."""
-RULES: tuple[Rule, ...] = (
-    *("figure", "definition", "way", "cell", "condition", "near_miss", "heading", "entry", "chat"),
-)  # fmt: skip
+"""What made a question: ``chat`` for a chat model. The others stand in older drafts alone, which rules have made."""
 State = Literal["open", "accepted", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A question that a rule reads out of a passage."""
+    """A question that a passage answers."""
 
-    rule: Rule
     question: str
     gold: tuple[str, ...] = ()
     """What a right answer says, where it is short enough to be compared word by word."""
     quote: str = ""
-    """The sentence, heading or cell that the question was made from."""
+    """The sentence that answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,7 @@ class Draft:
     rule: Rule
     language: str
     passages: tuple[PassageId, ...] = ()
-    """Any of them answers it; none for a question that nothing is meant to answer."""
+    """Any of them answers it; none where nothing is meant to, as in some older drafts."""
     source: str = ""
     quote: str = ""
     gold_answers: tuple[str, ...] = ()
@@ -54,9 +50,9 @@ class Draft:
     run: int = 0
     """Words, or Chinese characters, of the longest stretch that question and passage have in common."""
     swapped: tuple[str, str] = ("", "")
-    """What was put in the place of what, in a question that nothing is meant to answer."""
+    """What was put in the place of what, in an older question that nothing is meant to answer."""
     by: str = ""
-    """The chat model that wrote it; empty for a rule."""
+    """The chat model that wrote it; empty in older drafts that a rule made."""
 
     def case(self) -> Case:
         """The question as a case of a query set."""

@@ -83,6 +83,11 @@ class InvalidConfig(WorkbenchError):
         N_("Name one, e.g. `ollama:MODEL`."),
         field="models",
     )
+    no_question_writer = Message(
+        N_("{model!r} cannot draft questions: only a chat model writes them."),
+        N_("Name one, e.g. `ollama:MODEL`, or import a file of questions."),
+        field="model",
+    )
     provider_without_model = Message(
         N_("The model {model!r} names a provider and no model."),
         N_("Write `builtin`, `ollama:MODEL` or `provider:model`."),

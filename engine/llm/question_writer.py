@@ -132,7 +132,7 @@ def borne_out(passage: StoredPassage, reply: QuestionsReply) -> list[Found]:
         if not (quoted or answered) or _ABOUT_THE_TEXT.search(item.question):
             continue
         gold = (item.answer.strip(" .。"),) if answered and len(item.answer) <= _LONGEST_GOLD else ()
-        found.append(Found("chat", _asked(item.question), gold, item.quote if quoted else item.answer))
+        found.append(Found(_asked(item.question), gold, item.quote if quoted else item.answer))
     return found
 
 

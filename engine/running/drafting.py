@@ -13,7 +13,7 @@ from engine.drafting.values import Kept, State
 from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownCollection, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.store import usable_set_name
-from engine.model.config import BUILTIN, RoleModel
+from engine.model.config import RoleModel
 from engine.model.language import language_of
 from engine.model.loop_thread import LoopThread
 from engine.people import acting
@@ -41,31 +41,37 @@ class Drafting:
         self,
         collection: str,
         limit: int = USUAL_DRAFTS,
-        model: str = BUILTIN,
+        model: str = "",
         note: Callable[[Step], None] = lambda _: None,
     ) -> Future[Made]:
         """Draft up to ``limit`` questions in the background and keep them; cancelling the future keeps none.
 
-        ``model`` is ``builtin`` for rules alone, or a chat model that writes half of them. Raises ``InvalidConfig``
-        for a limit out of range and for a name that is no model.
+        ``model`` is the chat model that writes them; empty for the generator where a run names none. Raises
+        ``InvalidConfig`` for a limit out of range and for a name that is no model.
         """
         if not 1 <= limit <= MOST_DRAFTS:
             raise InvalidConfig.out_of_range(field="limit", low=1, high=MOST_DRAFTS)
-        return self._loop.submit(self._made(collection, limit, RoleModel(model), note))
+        writer = RoleModel(model) if model else self._resources.settings.models.generator
+        return self._loop.submit(self._made(collection, limit, writer, note))
 
-    def make(self, collection: str, limit: int = USUAL_DRAFTS, model: str = BUILTIN) -> Made:
-        """:meth:`start`, waited for; raises ``UnknownCollection`` and ``ModelError`` too."""
+    def make(self, collection: str, limit: int = USUAL_DRAFTS, model: str = "") -> Made:
+        """:meth:`start`, waited for; raises ``UnknownCollection`` and ``ModelError`` too.
+
+        Raises ``InvalidConfig`` where the model is no chat model.
+        """
         return self.start(collection, limit, model).result()
 
     async def _made(self, collection: str, limit: int, model: RoleModel, note: Callable[[Step], None]) -> Made:
-        # Imported here: a start needs no rules of drafting, and these no chat model.
+        # Imported here: a start needs no chat model.
         from engine.drafting.making import make
         from engine.llm.question_writer import ChatQuestionWriter
 
         info = await self._resources.knowledge.describe(collection)
+        if not model.chats:
+            raise InvalidConfig.no_question_writer(model=model.model)
         told = await asyncio.to_thread(self._told, info.name)
-        writer = ChatQuestionWriter(model, self._resources.settings) if model.chats else None
-        made = await make(self._resources.knowledge, info.name, told, limit, writer=writer, note=note)
+        writer = ChatQuestionWriter(model, self._resources.settings)
+        made = await make(self._resources.knowledge, info.name, told, limit, writer, note=note)
         await asyncio.to_thread(self._evaluations.drafts.add, made.drafts)
         return made
 

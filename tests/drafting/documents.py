@@ -1,66 +1,42 @@
-"""A small documentation tree for drafting, and its passages."""
+"""A small documentation tree for drafting, and a stand-in of a chat model that asks two things of each passage."""
 
 from __future__ import annotations
 
-from engine.knowledge.ingest import IngestItem, cut
-from engine.library.values import DEFAULT_CHUNKS
-from engine.roles import StoredPassage
+import json
+import re
 
-BACKUP = """# Backup Guide
+from engine.knowledge.ingest import IngestItem
+from tests.contracts.chat_models import fenced
+from tests.support.ollama_stand_in import RecordedRequest
 
-A Snapshot Chain (SC) is kept for every disk.
+OPENED = {
+    "harbour": (1861, "four"),
+    "lighthouse": (1868, "three"),
+    "granary": (1874, "two"),
+    "observatory": (1883, "seven"),
+    "aqueduct": (1890, "nine"),
+    "theatre": (1897, "five"),
+    "cathedral": (1904, "twelve"),
+    "orchard": (1911, "six"),
+}
+_SECTION = """## The {0}
 
-`chain.keeper` is a background service that removes snapshots which no chain needs.
-
-Snapshots are kept for 30 days.
-
-## server.port
-
-- Type: `number`
-- Default: `8123`
-
-Specify the port on which the backup server listens for its clients.
-
-## server.host
-
-- Type: `string`
-
-Specify the address on which the backup server listens for its clients.
-
-## Restoring a Disk
-
-To restore a disk from a snapshot, run the restore command with its name. The disk must not be mounted while that runs.
-
-If `server.port` is already in use, the server exits with code 3.
+The {0} of the town was opened in {1}, and the work on it had lasted {2} years. It is seen first from the north, \
+and guests who stay for the night are shown it by the keeper.
 """
-LIMITS = """# Limits
-
-| Name | Default | Description |
-| --- | --- | --- |
-| max_chains | 64 | How many chains the server keeps open at once. |
-| chunk_size | 4 MB | How much is read from a disk in one piece. |
-"""
-CHINESE = """# 备份指南
-
-快照链是一种按时间保存磁盘状态的记录方式。
-
-每个快照最多保留 30 天。
-
-## 恢复磁盘
-
-要从快照恢复磁盘，请运行恢复命令并给出快照名称，运行期间磁盘不能处于挂载状态。
-
-如果磁盘空间不足，恢复命令会在写入之前退出。
-"""
-CLIENTS = "# Clients\n\nA client finds `server.host` in its settings. Its own limits are told elsewhere.\n"
-FILES = {"backup.md": BACKUP, "clients.md": CLIENTS, "limits.md": LIMITS, "备份.md": CHINESE}
-ITEMS = tuple(IngestItem(name, data=text.encode()) for name, text in FILES.items())
+_FILES = {"water": list(OPENED)[:4], "stone": list(OPENED)[4:]}
+ITEMS = tuple(
+    IngestItem(f"{name}.md", data="\n".join(_SECTION.format(item, *OPENED[item]) for item in several).encode())
+    for name, several in _FILES.items()
+)
 
 
-def passages(**files: str) -> list[StoredPassage]:
-    """What ingestion cuts some files into; without any, those of this tree."""
-    found: list[StoredPassage] = []
-    items = [IngestItem(f"{name}.md", data=text.encode()) for name, text in files.items()] or list(ITEMS)
-    for place, item in enumerate(items):
-        found += cut(place, item, 1.0, DEFAULT_CHUNKS)[1]
-    return found
+def asked_of(request: RecordedRequest) -> str:
+    """What a model replies that is shown a passage of these documents."""
+    (text,) = fenced("passage", str(request.messages[-1]["content"]))
+    found = re.search(r"The (\w+) of the town was opened in (\d+).* lasted (\w+ years)", text)
+    assert found is not None
+    thing, year, years = found.groups()
+    when = {"question": f"When was the {thing} of the town opened?", "answer": year}
+    lasted = {"question": f"How long did people build at the {thing}?", "answer": years}
+    return json.dumps({"questions": [when, lasted]})

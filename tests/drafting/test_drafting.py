@@ -1,14 +1,12 @@
-"""Drafts of a real collection: made, kept apart from query sets, accepted, refused and taken back."""
+"""Drafts of a real collection: written by a chat model, kept apart, accepted, refused and taken back."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -17,7 +15,7 @@ from starlette.testclient import TestClient
 from engine.cli.main import main
 from engine.database.base import Database
 from engine.database.tables import DRAFTS, Part
-from engine.drafting.making import Step, make
+from engine.drafting.making import Step
 from engine.drafting.store import DraftStore
 from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine
@@ -32,10 +30,11 @@ from engine.errors import (
 from engine.evaluation.cases import QuerySet
 from engine.model.values import PassageId
 from engine.people import Person, acting_as
-from engine.roles import SourceInfo, StoredPassage
 from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of
-from tests.drafting.documents import ITEMS, passages
+from tests.drafting.documents import ITEMS, OPENED, asked_of
+from tests.llm.recording import CHAT, role_model
+from tests.support.ollama_stand_in import OllamaStandIn
 
 ONE = Draft(
     draft_id("docs", "What is a chain?"), "docs", "What is a chain?", "definition", "en", (PassageId("a.md#1"),), "a.md"
@@ -44,8 +43,11 @@ ONE = Draft(
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    settings = Settings(data_dir=tmp_path_factory.mktemp("drafting"), ollama_url="http://127.0.0.1:1")
-    with Engine.open(settings) as engine:
+    folder = tmp_path_factory.mktemp("drafting")
+    with (
+        OllamaStandIn(["qwen3:8b"], reply=asked_of) as server,
+        Engine.open(Settings(data_dir=folder, ollama_url=server.url, generator_model=CHAT)) as engine,
+    ):
         engine.wait_until_ready()
         engine.ingest(ITEMS, "docs", embedding_model="hashing")
         yield engine
@@ -65,10 +67,11 @@ def test_drafts_wait_apart_and_count_nowhere(engine: Engine) -> None:
     steps: list[Step] = []
     made = engine.drafting.start("docs", 12, note=steps.append).result()
     assert len(made.drafts) == 12 and made.passages == sum(item.passages for item in engine.sources("docs"))
+    assert len({item.passages for item in made.drafts[: len(OPENED)]}) == len(OPENED)
+    assert {(item.rule, item.by) for item in made.drafts} == {("chat", role_model().model)}
     assert [item.draft for item in engine.drafting.list("docs", "open")] == list(made.drafts)
     assert engine.evaluation.query_sets() == ("samples",)
-    assert {step.stage for step in steps} == {"reading", "checking"}
-    assert any(not item.answerable for item in made.drafts)
+    assert {step.stage for step in steps} == {"reading", "writing"}
     again = engine.drafting.make("docs", 200)
     assert not {item.id for item in again.drafts} & {item.id for item in made.drafts}
     assert engine.drafting.make("docs", 200).drafts == ()
@@ -76,22 +79,19 @@ def test_drafts_wait_apart_and_count_nowhere(engine: Engine) -> None:
 
 def test_an_accepted_draft_is_a_question_of_its_set_and_leaves_it_when_taken_back(engine: Engine) -> None:
     made = engine.drafting.make("docs", 40).drafts
-    port = next(item for item in made if item.question == "What is the default of server.port?")
-    kept = engine.drafting.accept(port.id, "my set", question="On which port does the server listen?")
+    when = next(item for item in made if item.question == "When was the granary of the town opened?")
+    kept = engine.drafting.accept(when.id, "my set", question="Since when is there a granary?")
     assert (kept.state, kept.set_name) == ("accepted", "my set")
     found = engine.evaluation.query_set("my set")
     (case,) = found.cases
     assert (found.collection, found.origin) == ("docs", "drafts")
-    assert (case.question, case.gold_answers, case.answerable) == (
-        "On which port does the server listen?",
-        ("8123",),
-        True,
-    )
-    assert [item.value for item in case.expected] == list(port.passages)
-    missed = next(item for item in made if not item.answerable)
+    assert (case.question, case.gold_answers, case.answerable) == ("Since when is there a granary?", ("1874",), True)
+    assert [item.value for item in case.expected] == list(when.passages)
+    missed = replace(ONE, rule="near_miss", passages=(), answerable=False, swapped=("a", "b"))
+    engine._evaluations.drafts.add([missed])
     engine.drafting.accept(missed.id, "my set")
     assert engine.evaluation.query_set("my set").cases[1].answerable is False
-    assert engine.drafting.reopen(port.id).state == "open"
+    assert engine.drafting.reopen(when.id).state == "open"
     assert [item.id for item in engine.evaluation.query_set("my set").cases] == [missed.id]
 
 
@@ -136,13 +136,17 @@ def test_bad_calls_say_what_is_wrong(engine: Engine) -> None:
         engine.drafting.make("nowhere")
     with pytest.raises(InvalidConfig):
         engine.drafting.start("docs", 0)
+    with pytest.raises(InvalidConfig, match="'builtin' cannot draft questions: only a chat model writes them"):
+        engine.drafting.make("docs", model="builtin")
     assert engine.drafting.draft(draft.id).state == "open"
 
 
 def test_drafts_over_http(engine: Engine) -> None:
     with TestClient(app_of(engine), base_url=ADDRESS) as client:
         made = client.post("/api/collections/docs/drafts", json={"limit": 3}).json()
-        assert len(made["drafts"]) == 3 and made["unchecked"] is False
+        assert len(made["drafts"]) == 3 and made["unread"] == 0
+        refused = client.post("/api/collections/docs/drafts", json={"model": "builtin"})
+        assert refused.status_code == 422 and "import a file of questions" in refused.text
         waiting = client.get("/api/drafts", params={"collection": "docs"}).json()
         assert [item["id"] for item in waiting] == [item["id"] for item in made["drafts"]]
         first, second, _ = (item["id"] for item in waiting)
@@ -175,10 +179,13 @@ def test_drafts_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path))
-    monkeypatch.setenv("WORKBENCH_OLLAMA_URL", "http://127.0.0.1:1")
-    with Engine.open(Settings.load()) as engine:
-        engine.ingest(ITEMS, "docs", embedding_model="hashing")
-    assert main(["drafts", "make", "docs", "--limit", "3"]) == 0
+    with OllamaStandIn(["qwen3:8b"], reply=asked_of) as server:
+        monkeypatch.setenv("WORKBENCH_OLLAMA_URL", server.url)
+        with Engine.open(Settings.load()) as engine:
+            engine.ingest(ITEMS, "docs", embedding_model="hashing")
+        assert main(["drafts", "make", "docs"]) == 2
+        assert "only a chat model writes them" in capsys.readouterr().err
+        assert main(["drafts", "make", "docs", "--limit", "3", "--model", CHAT]) == 0
     assert capsys.readouterr().out.count("d-") == 3
     assert main(["drafts", "list", "--json"]) == 0
     first, second, _ = (item["id"] for item in json.loads(capsys.readouterr().out))
@@ -216,36 +223,3 @@ def test_a_damaged_draft_is_named_as_damage(database: Database) -> None:
             connection.execute(update(DRAFTS).values(data="{"))
         with pytest.raises(EvaluationError, match="damaged"):
             store.drafts()
-
-
-class _Few:
-    """A knowledge base of a few passages, whose search gives them all."""
-
-    def __init__(self, found: list[StoredPassage]) -> None:
-        self._found = found
-
-    async def sources(self, _: str) -> list[SourceInfo]:
-        return [SourceInfo(name, "", 1, "", "") for name in dict.fromkeys(item.source for item in self._found)]
-
-    async def passages(self, _: str, source: str) -> list[StoredPassage]:
-        return [item for item in self._found if item.source == source]
-
-    async def retriever(self, _: str) -> _Few:
-        return self
-
-    async def search(self, _: str, limit: int) -> SimpleNamespace:
-        return SimpleNamespace(passages=self._found[:limit])
-
-
-@pytest.mark.parametrize(("nearest", "kept"), [("a firewall of its own", True), ("a firewall rule of its own", False)])
-def test_a_near_miss_that_a_passage_found_for_it_may_answer_is_dropped(nearest: str, kept: bool) -> None:
-    """The nearest passages are held to a lower bar than all the others."""
-    server = (
-        "# Server\n\n## server.port\n\n- Type: `number`\n\nIf `server.port` is blocked by a firewall rule, the backup "
-        "server exits with code 3 at once.\n\n## server.host\n\n- Type: `string`\n\nSpecify where others find it.\n"
-    )
-    clients = f"# Clients\n\nA client needs `server.host` and {nearest}.\n"
-    few: Any = _Few(passages(server=server, clients=clients))
-    made = asyncio.run(make(few, "docs", (), 20))
-    missed = [item.question for item in made.drafts if not item.answerable]
-    assert missed == (["What happens if server.host is blocked by a firewall rule?"] if kept else [])

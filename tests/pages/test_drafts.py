@@ -3,24 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from components.tune.draft_card import RULE_NAMES
+from engine.drafting.values import Draft
 from engine.engine import Engine
-from tests.drafting.documents import ITEMS
+from engine.running.process import use_engine
+from engine.settings import Settings
+from tests.drafting.documents import ITEMS, asked_of
+from tests.llm.recording import CHAT
 from tests.pages.driving import button, inline, opened
+from tests.support.ollama_stand_in import OllamaStandIn
 
 COLLECTION = "drafted_docs"
 
 
+def earlier(engine: Engine) -> list[Draft]:
+    """Drafts as rules made them in earlier versions: of each kind one."""
+    stored = [item for source in ("water.md", "stone.md") for item in engine.passages(COLLECTION, source)]
+    shown = zip(stored, RULE_NAMES, strict=False)
+    made = [
+        Draft(f"d-{rule}", COLLECTION, f"What of {item.section}?", rule, "en", (item.id,), item.source, item.text[:40])
+        for item, rule in shown
+    ]
+    near = stored[0]
+    missed = Draft(
+        "d-miss",
+        COLLECTION,
+        "What of the pier?",
+        "near_miss",
+        "en",
+        source=near.source,
+        quote=near.id,
+        answerable=False,
+    )
+    return [*made, replace(missed, swapped=("harbour", "lighthouse"))]
+
+
 @pytest.fixture
 def drafted(engine: Engine) -> Iterator[Engine]:
-    """A collection of its own with fifteen drafts."""
+    """A collection of its own with drafts of an earlier version."""
     if COLLECTION not in [item.name for item in engine.collections()]:
         engine.ingest(ITEMS, COLLECTION, embedding_model="hashing")
-    engine.drafting.make(COLLECTION, 15)
+    engine._evaluations.drafts.add(earlier(engine))
     yield engine
     for name in engine.evaluation.query_sets():
         if engine.evaluation.query_set(name).collection == COLLECTION:
@@ -87,27 +117,45 @@ def test_closing_the_drafts_chooses_the_set_that_has_new_questions(drafted: Engi
     assert app.session_state["query_set"] == drafted.drafting.draft(first.id).set_name
 
 
-def test_questions_are_drafted_from_the_page(engine: Engine) -> None:
-    if COLLECTION not in [item.name for item in engine.collections()]:
-        engine.ingest(ITEMS, COLLECTION, embedding_model="hashing")
-    engine.drafting.forget(COLLECTION)
-    app = opened(collection=COLLECTION)
+def test_an_earlier_draft_that_nothing_should_answer_says_what_was_swapped(drafted: Engine) -> None:
+    for kept in drafted.drafting.list(COLLECTION, "open"):
+        if kept.draft.answerable:
+            drafted.drafting.refuse(kept.draft.id)
+    app = look()
+    assert question(app) == "What of the pier?" and "“lighthouse” was put for “harbour”" in inline(app)
+
+
+def test_without_a_chat_model_the_page_says_what_drafting_needs(engine: Engine) -> None:
+    app = opened()
     app.switch_page("tune.py").run()
-    button(app, lambda label: label == "Draft questions").click().run()
-    if "tune_draft_job" in app.session_state:
-        app.session_state["tune_draft_job"].future.result(60)
-        app.run()
-    assert not app.exception, app.exception
-    waiting = engine.drafting.list(COLLECTION, "open")
-    assert waiting and question(app) == waiting[0].draft.question
-    engine.drafting.forget(COLLECTION)
+    assert any("*Import* takes questions from a file" in item.value for item in app.info)
+    assert all(item.label != "Draft questions" for item in app.button)
+    button(app, lambda label: label == "Set up a chat model").click().run()
+    assert app.session_state["system_view"] == "models"
+
+
+def test_questions_are_drafted_from_the_page(tmp_path: Path) -> None:
+    with (
+        OllamaStandIn(["qwen3:8b"], reply=asked_of) as server,
+        Engine.open(Settings(data_dir=tmp_path, ollama_url=server.url)) as engine,
+    ):
+        engine.ingest(ITEMS, COLLECTION, embedding_model="hashing")
+        use_engine(engine)
+        app = opened("tune", collection=COLLECTION, generator=CHAT)
+        button(app, lambda label: label == "Draft questions").click().run()
+        if "tune_draft_job" in app.session_state:
+            app.session_state["tune_draft_job"].future.result(60)
+            app.run()
+        assert not app.exception, app.exception
+        waiting = engine.drafting.list(COLLECTION, "open")
+        assert waiting and question(app) == waiting[0].draft.question
+        use_engine(None)
 
 
 def test_questions_are_drafted_from_the_collection_of_the_chosen_set(drafted: Engine) -> None:
     draft = drafted.drafting.list(COLLECTION, "open")[0].draft
     drafted.drafting.accept(draft.id, "of the documents")
-    app = opened(query_set="of the documents")
-    app.switch_page("tune.py").run()
+    app = opened("tune", query_set="of the documents", generator=CHAT)
     assert not app.exception, app.exception
     (chosen,) = [item for item in app.selectbox if str(item.key).startswith("tune_draft_of")]
     assert chosen.value == COLLECTION

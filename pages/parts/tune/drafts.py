@@ -18,13 +18,14 @@ from engine.drafting.values import Draft, Kept
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET
-from engine.model.config import BUILTIN, RoleModel
+from engine.model.config import RoleModel
 from engine.model.values import Fault
 from engine.roles import StoredPassage
 from engine.running.drafting import USUAL_DRAFTS
 from pages.parts.common.following import settled
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
+from pages.parts.common.views import aim_at
 from pages.parts.tune.collection import collection_choice
 
 _JOB, _DONE, _OPEN = "tune_draft_job", "tune_draft_done", "tune_draft_open"
@@ -49,35 +50,48 @@ class _Making:
 
 
 def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> None:
-    """Which collection questions are drafted from, at first ``chosen``, how many, and by whom."""
+    """Which collection questions are drafted from, at first ``chosen``, and how many; ``model`` writes them."""
     st.caption(
         words(
-            "Questions that the documents answer, each with its passage, and some that nothing answers. They wait here "
-            "until you accept, edit or refuse each; before that they count nowhere."
+            "A chat model writes questions that the documents answer, each with its passage. They wait here until you "
+            "accept, edit or refuse each; before that they count nowhere."
         )
     )
+    if not model.chats:
+        _no_writer(words)
+        return
     collection = collection_choice(engine, chosen, words("From the collection"), key="tune_draft_of")
     limit = st.number_input(words("Questions at most"), 1, _MOST_HERE, USUAL_DRAFTS, key="tune_draft_limit")
-    chat = model.chats and st.toggle(
-        words("{model} writes half of them", model=model.model),
-        help=words(
-            "One call for each passage it is shown. Its questions are kept only where the passage has the answer."
-        ),
-        key="tune_draft_chat",
+    st.caption(
+        words(
+            "{model} is called once a passage, and a question is kept only where its passage has the answer.",
+            model=model.model,
+        )
     )
-    if not model.chats:
-        st.caption(words("By rules alone. With a chat model as generator in the sidebar, it can write some too."))
     busy = st.session_state.get(_JOB) is not None
     if st.button(words("Draft questions"), type="primary", width="stretch", disabled=busy, key="tune_draft_start"):
         making = _Making(collection)
         try:
-            making.future = engine.drafting.start(collection, int(limit), model.model if chat else BUILTIN, making.note)
+            making.future = engine.drafting.start(collection, int(limit), model.model, making.note)
         except WorkbenchError as error:
             fault_box(Fault.of(error), words, key="tune_draft_fault")
             return
         st.session_state[_JOB] = making
         st.session_state["tune_drafted"] += 1
         st.rerun()
+
+
+def _no_writer(words: Words) -> None:
+    """What drafting needs, and what to do without it."""
+    st.info(
+        words(
+            "The generator in the sidebar is no chat model, so there is none to write them. *Import* takes questions "
+            "from a file."
+        )
+    )
+    if st.button(words("Set up a chat model"), width="stretch", key="tune_draft_set_up"):
+        aim_at("system", "models")
+        st.switch_page("system.py")
 
 
 def drafts_line(engine: Engine, collection: str, words: Words) -> None:
@@ -178,10 +192,6 @@ def _outcome(made: Made, words: Words) -> None:
                 "Of {n} passages the model said nothing that could be read.",
                 made.unread,
             )
-        )
-    if made.unchecked:
-        said.append(
-            words("The collection is too large to check that nothing answers a question, so none of that kind.")
         )
     quiet(words.joined(said), words, key="tune_draft_outcome")
 
