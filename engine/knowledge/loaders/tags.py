@@ -1,4 +1,4 @@
-"""HTML inside Markdown as elements: no parser of its own, for Markdown is read in this process.
+"""HTML inside Markdown as elements: written again in the plainest form for the parser, for it runs in this process.
 
 Comments and scripts are gone; so are components, which no reader sees; placeholders (``<name>``) stay as words.
 """
@@ -6,17 +6,20 @@ Comments and scripts are gone; so are components, which no reader sees; placehol
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import Any
 
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.walking import APART, BLOCKS, HIDES, LOWERED, RAISED, STRUCK
 
-_LONGEST_TAG = 4000
-"""Characters within which a tag must end; a lone ``<`` is a sign like any other."""
+_NAMED = r"(?P<ends>/?)(?P<name>[A-Za-z][\w.:-]*)|[!?]"
+_INSIDE = r"(?:\"[^\"]*\"|'[^']*'|\{[^{}]*\}|[^>]){0,4000}+"
+_TAG = re.compile(rf"<(?:!--|(?:{_NAMED})(?P<inside>{_INSIDE})>)")
+"""A tag must end within so many signs and strings; a lone ``<`` is a sign like any other."""
 _DEEPEST = 200
-_NAME = re.compile(r"</?([A-Za-z][\w.:-]*)")
+"""Of elements inside others; deeper ones are read as the words in them."""
+_PLACEHOLDER = re.compile(r"<([a-z][a-z0-9_:-]*)>")
 _CLOSING = re.compile(r"</([a-z][\w.:-]*)>")
-_ENDS = re.compile(r"\"[^\"]*\"|'[^']*'|\{[^{}]*\}|>")
 _ATTRIBUTE = re.compile(r"""([^\s=/>{}"']+)(?:\s*=\s*("[^"]*"|'[^']*'|\{\{?[^{}]*\}?\}|[^\s"'>{}]+))?""")
 _USED = frozenset(
     "alt rowspan colspan style hidden start value type checked reversed encoding role alttext open close".split()
@@ -32,19 +35,22 @@ _KNOWN = frozenset(
     " mo ms mtext mspace mrow mfrac msqrt mroot mstyle mpadded mphantom mfenced msub msup msubsup munder mover"
     " munderover mmultiscripts mprescripts none mtable mtr mtd".split()
 )
+_READ = _KNOWN - _UNREAD
 _VOID = frozenset(
     "area base br col embed hr img input link meta param source track wbr mspace mprescripts none".split()
 )
 _CELLS, _GROUPS = frozenset({"td", "th"}), frozenset({"thead", "tbody", "tfoot"})
+_ROWS = _GROUPS | {"tr"}
 _ENDED_BY = {
-    "li": (frozenset({"li"}), frozenset({"ul", "ol", "menu", "dir"})),
-    **dict.fromkeys(("dt", "dd"), (frozenset({"dt", "dd"}), frozenset({"dl"}))),
-    **dict.fromkeys(_CELLS, (_CELLS, frozenset({"table", "tr"}))),
-    "tr": (frozenset({"tr"}), frozenset({"table"}) | _GROUPS),
-    **dict.fromkeys(_GROUPS, (_GROUPS, frozenset({"table"}))),
-    "option": (frozenset({"option"}), frozenset({"select"})),
+    "p": BLOCKS,
+    "li": frozenset({"li"}),
+    **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd"})),
+    **dict.fromkeys(_GROUPS, _GROUPS),
+    "tr": _ROWS,
+    "option": frozenset({"option"}),
 }
-"""Of each element those that end where it begins, and those inside of which that holds."""
+"""Elements whose end is often left out, with those that tell where it is."""
+_END_THEMSELVES = _CELLS | _ENDED_BY.keys()
 _TOGETHER = BLOCKS | {"col", "colgroup", "rb", "rt", "rp", "wbr", *RAISED, *LOWERED, *STRUCK}
 """Elements that need no space after a neighbour: they begin a line, or belong to a word."""
 _KEPT_OPEN = frozenset({"table", "pre", "template", "noscript", *STRUCK})
@@ -58,28 +64,23 @@ def closed_names(text: str) -> frozenset[str]:
 
 def is_placeholder(tag: str, closed: frozenset[str]) -> bool:
     """Whether a tag is a word in angle brackets: no HTML, nothing more in it, and closed nowhere."""
-    found = _NAME.match(tag)
-    if found is None or tag.startswith("</"):
-        return False
-    name = found.group(1)
-    return tag == f"<{name}>" and name.islower() and "." not in name and name not in _KNOWN | closed
+    found = _PLACEHOLDER.fullmatch(tag)
+    return found is not None and found[1] not in _KNOWN and found[1] not in closed
 
 
 class Elements:
-    """Grows a tree of elements from stretches of HTML; each element knows its line (``line``), from 0."""
+    """Grows a tree of elements from stretches of HTML; each element knows its line (``line``), from 0.
+
+    The parser, written in C, is given known names, attributes that are used, and escaped words alone.
+    """
 
     def __init__(self, closed: frozenset[str], line: int = 0) -> None:
         """``closed``: names that the document closes somewhere."""
-        from lxml import etree
-
-        self._make = etree.SubElement
-        self._root = etree.Element("div", line=str(line))
-        self._open: list[Any] = [self._root]
-        self._words: list[str] = []
+        self._written = [f'<body line="{line}">']
+        self._open: list[tuple[str, bool]] = []
+        """Names of the elements that no tag has ended, and whether they make something else of what follows."""
         self.comments = 0
         """Comments that say something, which are left out."""
-        self._before: Any = None
-        """The element that ended last where the next words stand."""
         self._closed = closed
         self._line = line
         self._ended = False
@@ -87,125 +88,93 @@ class Elements:
 
     def waits(self) -> frozenset[str]:
         """Names of open elements that make something else of what follows."""
-        return frozenset(
-            item.tag
-            for item in self._open[1:]
-            if item.tag in _KEPT_OPEN or item.get("hidden") is not None or HIDES.search(item.get("style") or "")
-        )
+        return frozenset(name for name, waits in self._open if waits)
 
     def feed(self, text: str) -> None:
         """Add HTML; entities stay as they are written."""
-        place, size, folded = 0, len(text), text.lower()
-        last_comment = text.rfind("-->")
-        while place < size:
-            start = text.find("<", place)
-            if start < 0:
-                self.words(text[place:])
-                return
+        place, last_comment = 0, text.rfind("-->")
+        for found in _TAG.finditer(text):
+            start, end = found.span()
+            if start < place:
+                continue  # in a comment or a script
             self.words(text[place:start])
+            name = (found["name"] or "").lower()
             if text.startswith("<!--", start):
                 # One that is never closed hides nothing.
-                place = text.find("-->", start) + 3 if start < last_comment else start + 4
-                self.comments += any(map(str.isalnum, text[start:place]))
-                self.words("\n" * text.count("\n", start, place))
+                end = text.find("-->", start) + 3 if start < last_comment else end
+                self.comments += any(map(str.isalnum, text[start:end]))
+            elif name in _UNREAD and not found["ends"]:
+                close = re.compile(f"</{name}", re.IGNORECASE).search(text, end)
+                after = _TAG.match(text, close.start()) if close else None
+                end = after.end() if after else end
+            elif self._tag(found, name):
+                place = end
                 continue
-            end = _end(text, start)
-            if end < 0:
-                self.words("<")
-                place = start + 1
-                continue
-            found = _NAME.match(text, start)
-            name = found.group(1).lower() if found else ""
-            close = folded.find(f"</{name}", end) if name in _UNREAD and text[start + 1] != "/" else -1
-            if close >= 0:
-                end = max(end, _end(text, close))
-                self.words("\n" * text.count("\n", start, end))
-            else:
-                self.tag(text[start:end])
+            self.words("\n" * text.count("\n", start, end))
             place = end
+        self.words(text[place:])
 
     def words(self, text: str) -> None:
-        if not text:
-            return
-        self._ended = False
-        self._line += text.count("\n")
-        self._words.append(without_control(text))
+        if text:
+            self._ended = False
+            self._line += text.count("\n")
+            self._written.append(escape(without_control(text), quote=False))
 
     def whole(self) -> Any:
         """The root of the tree."""
-        self._settle()
-        return self._root
+        from lxml import etree
 
-    def _settle(self) -> None:
-        """Put the words since the last tag where they belong."""
-        text, before = "".join(self._words), self._before
-        self._words.clear()
-        if text and before is not None:
-            before.tail = (before.tail or "") + text
-        elif text:
-            self._open[-1].text = (self._open[-1].text or "") + text
+        parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+        return etree.fromstring("".join(self._written).encode(errors="ignore"), parser).find("body")
 
-    def _close(self, depth: int) -> None:
-        self._before = self._open[depth]
-        del self._open[depth:]
-
-    def tag(self, tag: str) -> None:
-        """Begin or end an element."""
-        found = _NAME.match(tag)
-        name = found.group(1).lower() if found else ""
-        ends = tag.startswith("</")
-        if self._ended and not ends and name not in _TOGETHER:
-            self.words(APART)
-        if is_placeholder(tag, self._closed):
-            self.words(tag)
-        elif ends:
-            self._end(name)
+    def _tag(self, found: re.Match[str], name: str) -> bool:
+        """Begin or end an element; False for what is no tag of HTML."""
+        if name in BLOCKS and name != "pre" and "pre" in self.waits():
+            name = "div"  # which the parser does not take for the end of the text before it
+        if found["ends"]:
+            self._end(name, frozenset() if name in _ROWS or name == "table" else _CELLS)
             self._ended = name not in _TOGETHER
-        elif found and name in _KNOWN - _UNREAD:
-            self._line += tag.count("\n")
-            self._begin(name, tag[found.end() : -1])
+            return False
+        if self._ended and name not in _TOGETHER:
+            self.words(APART)
+        if name in _READ:
+            self._line += found.group().count("\n")
+            self._begin(name, found["inside"])
+        elif is_placeholder(found.group(), self._closed):
+            self.words(found.group())
         else:
-            self.words("\n" * tag.count("\n"))
+            return False
+        return True
 
     def _begin(self, name: str, written: str) -> None:
-        self._settle()
-        ended, inside = _ENDED_BY.get(name, (frozenset[str](), frozenset[str]()))
-        if name in BLOCKS:
-            ended, inside = (ended, inside) if ended else (frozenset({"p"}), _CELLS | {"table", "li", "button"})
-        for depth in range(len(self._open) - 1, 0, -1):
-            if self._open[depth].tag in ended:
-                self._close(depth)
-                break
-            if self._open[depth].tag in inside:
-                break
+        for cell in _CELLS if name in _CELLS | _ROWS else ():
+            self._end(cell, frozenset({"table"}))
+        while self._open and name in _ENDED_BY.get(self._open[-1][0], ()):
+            self._open.pop()
         if len(self._open) > _DEEPEST:
             return
         used = {"line": str(self._line)}
         for key, value in _ATTRIBUTE.findall(written):
             if key.lower() in _USED:
-                used[key.lower()] = without_control(value.strip("{}").strip("\"'").replace("'", ""))
-        made = self._make(self._open[-1], name, used)
-        if name not in _VOID and not written.endswith("/"):
-            self._open.append(made)
-            made = None
-        self._before = made
+                # Between braces, as in ``style={{display: 'none'}}``, quotes are those of the values.
+                plain = value.strip("{}").replace("'", "") if value.startswith("{") else value
+                used[key.lower()] = without_control(plain.strip("\"'"))
+        stated = "".join(f' {key}="{escape(value)}"' for key, value in used.items())
+        self._written.append(f"<{name}{stated}>")
+        if name in _VOID or written.endswith("/"):
+            self._written.append(f"</{name}>")
+            return
+        hides = "hidden" in used or HIDES.search(used.get("style", "")) is not None
+        self._open.append((name, hides or name in _KEPT_OPEN))
 
-    def _end(self, name: str) -> None:
-        self._settle()
-        for depth in range(len(self._open) - 1, 0, -1):
-            tag = self._open[depth].tag
+    def _end(self, name: str, stops: frozenset[str]) -> None:
+        """End the innermost element of this name, and what is open in it, unless one of ``stops`` holds it apart."""
+        for depth in reversed(range(len(self._open))):
+            tag = self._open[depth][0]
             if tag == name:
-                self._close(depth)
+                inner = [tag for tag, _ in self._open[depth + 1 :] if tag not in _END_THEMSELVES]
+                self._written += [f"</{tag}>" for tag in (*reversed(inner), name)]
+                del self._open[depth:]
                 return
-            if tag in _CELLS and name not in ("tr", "table", *_GROUPS):
+            if tag in stops:
                 return
-
-
-def _end(text: str, start: int) -> int:
-    """Find the end of the tag that begins here; -1 where none does."""
-    if not (_NAME.match(text, start) or text.startswith(("<!", "<?"), start)):
-        return -1
-    for found in _ENDS.finditer(text, start + 1, start + _LONGEST_TAG):
-        if found.group() == ">":
-            return found.end()
-    return -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from engine.errors import SourceDamaged, SourceEmpty
 from engine.knowledge.loaders.contents import Contents, counted, heading
@@ -14,9 +14,6 @@ from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import Cell
 from engine.knowledge.loaders.walking import Walk
 from engine.messages import N_
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
 
 _META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
@@ -31,12 +28,12 @@ def load_html(name: str, data: bytes, hidden: bool = False) -> Contents:
 
     What stands around the main text and what the page hides is counted; a page that is nothing else is read whole.
     """
-    root, decoded = _parsed(name, data)
+    root, decoded, stopped = _parsed(name, data)
     titles = [text for text in root.xpath("//head/title/text()|//title/text()") if text.strip()]
     many_titles = len(root.xpath("//h1")) > 1
     for framed, shown in ((True, hidden), (False, hidden), (False, True)):
         walk = Walk(framed=framed, hidden=shown)
-        walk.lost["comments"] = len(_COMMENT.findall(decoded.text))
+        walk.lost.update(comments=len(_COMMENT.findall(decoded.text)), blocks_broken=stopped)
         walk.page(_main(root) if framed else root, many_titles)
         sections = walk.outline.sections()
         if sections:
@@ -53,33 +50,38 @@ def html_tables(name: str, data: bytes, most_rows: int, most_columns: int) -> li
 
     One row and one column more than allowed are given where there are more. Raises as :func:`load_html`.
     """
-    root, _ = _parsed(name, data)
+    root, *_ = _parsed(name, data)
     walk = Walk()
     return [walk.grid(table, most_rows + 1, most_columns + 1) for table in root.iter("table") if is_data(table)]
 
 
-def _parsed(name: str, data: bytes) -> tuple[HtmlElement, Decoded]:
-    from lxml import etree, html
+def _parsed(name: str, data: bytes) -> tuple[Any, Decoded, int]:
+    """The root of a page, its text, and how often the parser stopped before its end: inside of 2000 other elements."""
+    from lxml import etree
 
     head = data[:_HEAD]
     declared = _META.search(head) or _XML.search(head)
     decoded = read_text(name, data, declared.group(1).decode() if declared else "")
-    parser = html.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
+    # As bytes: text that declares an encoding would be refused.
+    text = decoded.text.strip().encode(errors="ignore")
+    if not text:
+        raise SourceEmpty(name=name)
+    root, fault = None, None
     try:
-        # As bytes: text that declares an encoding would be refused.
-        root = html.document_fromstring(decoded.text.encode(errors="ignore"), parser=parser)
+        root = etree.fromstring(text, parser)
     except (etree.LxmlError, ValueError) as error:
-        if not decoded.text.strip():
-            raise SourceEmpty(name=name) from error
-        raise SourceDamaged.named(name=name, found=N_("it holds no HTML")) from error
-    return root, decoded
+        fault = error
+    if root is None:
+        raise SourceDamaged.named(name=name, found=N_("it holds no HTML")) from fault
+    return root, decoded, len(parser.error_log.filter_from_fatals())
 
 
-def _main(root: HtmlElement) -> HtmlElement:
+def _main(root: Any) -> Any:
     """The element that holds the main text: ``<main>`` or the only ``<article>`` where most text is inside it."""
     candidates = root.xpath("//main|//*[@role='main']") or root.xpath("//article")
     if len(candidates) != 1:
         return root
     scripts = sum(len(element.text or "") for element in root.iter("script", "style"))
-    whole = max(len(root.text_content()) - scripts, 1)
-    return candidates[0] if len(candidates[0].text_content()) >= _SHARE_OF_MAIN * whole else root
+    whole = max(len("".join(root.itertext())) - scripts, 1)
+    return candidates[0] if len("".join(candidates[0].itertext())) >= _SHARE_OF_MAIN * whole else root

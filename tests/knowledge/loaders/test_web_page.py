@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import SourceEmpty, SourceMislabelled
 from engine.knowledge.load import load_bytes
-from engine.knowledge.loaders.contents import Section
+from engine.knowledge.loaders.contents import Section, note
 from engine.knowledge.loaders.web_page import load_html
 
 
@@ -82,6 +82,11 @@ def test_entities_of_a_document_type_are_not_expanded_and_no_file_is_read() -> N
 def test_tags_nested_thousands_deep_are_no_trouble() -> None:
     assert sections("<div>" * 2000 + "<p>深处</p>") == [((), "深处")]
     assert sections("<p>上面</p>" + "<b>" * 100_000)[0] == ((), "上面")
+
+
+def test_a_page_whose_parser_stops_inside_of_thousands_of_tags_says_so() -> None:
+    contents = load_html("a.html", b"<p>Begin<p>" + b"<div>" * 5000 + b"deep" + b"</div>" * 5000 + b"<p>end")
+    assert contents.notes == (note("blocks_broken", count=1),)
 
 
 def test_pages_without_words_and_files_that_are_no_text() -> None:
