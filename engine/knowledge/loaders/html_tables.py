@@ -37,6 +37,8 @@ def row_cells(row: Any) -> list[Any]:
 
 def reach(cell: Any, name: str, most: int) -> int:
     """How many places a cell reaches over, at most ``most``; 0 rows mean all that are left of the group."""
-    stated = (cell.get(name) or "1").strip()
-    places = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) < 10 else 1
+    stated = (cell.get(name) or "").strip()
+    if not (stated.isdecimal() and stated.isascii() and len(stated) < 10):
+        return 1
+    places = int(stated)
     return min(most, places) or (most if name == "rowspan" else 1)

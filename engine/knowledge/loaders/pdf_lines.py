@@ -53,11 +53,14 @@ def drawn_lines(text_page: Any, height: float) -> list[Line]:
 
 def _piece(text_page: Any, first: int, words: str, height: float) -> _Piece:
     box = _box(text_page, first)
+    last = first + len(words) - 1
     edges = [ctypes.c_double() for _ in range(4)]
-    raw.FPDFText_GetCharBox(text_page, first + len(words) - 1, *map(ctypes.byref, edges))
-    drawn = raw.FPDFText_GetTextObject(text_page, first)
+    raw.FPDFText_GetCharBox(text_page, last, *map(ctypes.byref, edges))
+    drawn, ends = (raw.FPDFText_GetTextObject(text_page, place) for place in (first, last))
     visible = not drawn or raw.FPDFTextObj_GetTextRenderMode(drawn) != raw.FPDF_TEXTRENDERMODE_INVISIBLE
-    text, set_off = _marked(text_page, first, words)
+    # What is drawn at once is of one height.
+    at_once = drawn and ends and ctypes.addressof(drawn.contents) == ctypes.addressof(ends.contents)
+    text, set_off = (words, False) if at_once else _marked(text_page, first, words)
     right = max(edges[1].value, box.right)
     line = Line(_shown(text), box.left, right, height - box.top, height - box.bottom, visible)
     return _Piece(line, words, first, set_off)

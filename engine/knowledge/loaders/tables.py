@@ -41,20 +41,22 @@ def spread(rows: Iterable[Sequence[Cell]]) -> list[list[Span]]:
     A column in which no cell begins says what its neighbour says and is left out, so no span widens a table for
     nothing. Empty rows stay.
     """
+    given = [[cell if isinstance(cell, Span) else Span(cell) for cell in row] for row in rows]
+    if all(cell.text is not None and cell.rows <= 1 >= cell.columns for row in given for cell in row):
+        return given
     placed: list[list[_Placed]] = []
     left = _MOST_REPEATED
-    for row in rows:
+    for row in given:
         above = placed[-1] if placed and left > 0 else []
         reaching = deque((start, end, high - 1, span) for start, end, high, span in above if high > 1)
         # The empty places before a cell that reaches down count too.
         left -= sum(len(span.text or "") + 1 for _, _, _, span in reaching) + (reaching[-1][0] if reaching else 0)
         starting = {start: span for start, _, _, span in above}
         here, column = list[_Placed](), 0
-        for cell in row:
+        for span in row:
             while reaching and reaching[0][0] <= column:
                 column = reaching[0][1]
                 here.append(reaching.popleft())
-            span = cell if isinstance(cell, Span) else Span(cell)
             end = column + (max(1, min(span.columns, _WIDEST_SPAN)) if left > 0 else 1)
             end = min(end, reaching[0][0]) if reaching else end
             shown = span if span.text is not None else starting.get(column, _NOTHING)

@@ -374,13 +374,13 @@ class Walk:
                 names = sum(cell.tag == "th" for cell in cells)
                 alone = names == len(cells) == 1
                 down = len(lines) - place
+                drawn = _mark(line)
                 rows.append([])
                 for cell in cells:
                     wide = _ALL if alone else reach(cell, "colspan", _ALL)
-                    mark = _mark(cell) or _mark(line) or str
-                    rows[-1].append(
-                        Span(mark(self.cell_text(cell)), reach(cell, "rowspan", down) if not alone else 1, wide)
-                    )
+                    mark = _mark(cell) or drawn or str
+                    high = 1 if alone else reach(cell, "rowspan", down)
+                    rows[-1].append(Span(mark(self.cell_text(cell)), high, wide))
                 if names and not alone:
                     marked = marked or bool(names == len(cells) or (cells[0].tag == "th" and rows[-1][0].text))
                 if cells and (names == len(cells) > 1 or group.tag == "thead"):
@@ -396,7 +396,9 @@ class Walk:
         return [*header, *rows[top:]][:most_rows]
 
     def cell_text(self, cell: Any) -> str:
-        if all(inner.tag in _PLAIN and inner.keys() in _PLAIN_KEYS for inner in cell.iterdescendants()):
+        if not len(cell) or all(
+            inner.tag in _PLAIN and inner.keys() in _PLAIN_KEYS for inner in cell.iterdescendants()
+        ):
             return self._said(joined_lines("".join(cell.itertext())).strip())
         self._depth += 1
         kept = self._cell, self._line, self._lists, self._items, self._marks, self._numbers
