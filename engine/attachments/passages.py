@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.knowledge.chunk import split
 from engine.model.values import Attachment, PassageId
 from engine.roles import StoredPassage
 
@@ -33,6 +32,11 @@ def attachment_passages(attachments: Sequence[Attachment]) -> tuple[StoredPassag
 
     Cut as documents are, so that scores mean the same.
     """
+    if not images_of(attachments):
+        return ()
+    # What cuts documents comes with what reads them, and most questions come without images.
+    from engine.knowledge.chunk import split
+
     return tuple(
         StoredPassage(
             id=PassageId(f"{ID_PREFIX}{number}#{ordinal}"),

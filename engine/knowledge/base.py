@@ -49,6 +49,7 @@ from engine.retrieval.similarity import Calibration
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector, slug
 from engine.samples import ensure_samples
 from engine.samples.graph import ensure_sample_graph
+from engine.samples.shipped import calibration_of
 from engine.samples.stored import put_stored
 from engine.settings import Settings
 
@@ -503,7 +504,7 @@ class KnowledgeBase:
         key = slug(embedder)
         loading = self._calibrations.get(key)
         if loading is None or (loading.done() and (loading.cancelled() or loading.exception() is not None)):
-            loading = asyncio.create_task(Calibration.load(embedder, self._settings.data_dir))
+            loading = asyncio.create_task(calibration_of(embedder, self._settings.data_dir))
             # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
             loading.add_done_callback(lambda task: task.cancelled() or task.exception())
             self._calibrations[key] = loading

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from sqlalchemy import select
@@ -18,29 +17,9 @@ from engine.database.faults import UNUSABLE, is_damage, original
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import VERDICTS
 from engine.errors import WorkbenchError
-from engine.model.config import RoleModel
+from engine.llm.grader import CachedReply
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class CachedReply:
-    """One grader's readable reply, as it came."""
-
-    reply: str
-    thinking: str = ""
-    former: str | None = None
-    """The unreadable reply before it, where it took a second try."""
-    prompt_tokens: int | None = None
-    reply_tokens: int | None = None
-
-
-def verdict_key(question: str, passage: str, model: RoleModel, digest: str, prompt_version: str) -> str:
-    """Everything that a verdict depends on, hashed."""
-    text_hash = hashlib.sha256(passage.encode(errors="replace")).hexdigest()
-    options = [model.temperature, model.seed, model.num_ctx]
-    content = [question, text_hash, model.model, digest, options, prompt_version]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 class VerdictCache:

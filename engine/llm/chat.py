@@ -21,7 +21,7 @@ from engine.errors import (
     ThoughtTooLong,
     UnknownProvider,
 )
-from engine.llm.connection import PerLoop, shown_address
+from engine.llm.connection import PerLoop, shown_address, turns_of
 from engine.llm.faults import translate
 from engine.llm.ollama_package import ollama_package
 from engine.llm.pace import LONGEST_S, Patience
@@ -32,7 +32,6 @@ from engine.llm.providers import OPENAI, address_of, openai_extras
 from engine.llm.reply_size import characters_of, pieces_of, watched_end
 from engine.llm.thinking import ThinkingFilter, split_thinking
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
-from engine.llm.turns import turns_of
 from engine.model.config import CallRole, RoleModel
 from engine.model.values import Message, ModelCall, PassageId
 from engine.roles import Trace

@@ -9,7 +9,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -163,3 +163,19 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host in ("", "localhost")
+
+
+class Turns(Protocol):
+    """Turns at the servers of models, among all processes that share a database."""
+
+    def turn(self, server: str) -> AbstractAsyncContextManager[None]:
+        """Wait until a server may be given one more call, and hold that place meanwhile."""
+
+
+shared_turns: dict[str, Turns] = {}
+"""By the address of the shared database; :func:`engine.llm.turns.share` puts them in."""
+
+
+def turns_of(settings: Settings) -> Turns | None:
+    """The turns that calls with these settings take; None where nobody else has to be waited for."""
+    return shared_turns.get(settings.database_url.get_secret_value()) if settings.database_url else None

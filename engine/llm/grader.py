@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from engine.errors import (
     ModelError,
@@ -15,7 +18,6 @@ from engine.errors import (
     ThoughtTooLong,
     UnreadableReply,
 )
-from engine.llm.cache import CachedReply, VerdictCache, verdict_key
 from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply, read_reply
@@ -27,10 +29,33 @@ from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
+if TYPE_CHECKING:
+    from engine.llm.cache import VerdictCache
+
 _PASSING_FAULTS = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong, ThoughtTooLong)
 """Faults that may concern one passage alone; the rest, such as an unreachable server, end the whole grading."""
 _UNREADABLE = "The model's reply could not be read as a verdict."
 _CONTRADICTION = "The model said no, but with a confidence that means yes; that is no verdict."
+
+
+@dataclass(frozen=True, slots=True)
+class CachedReply:
+    """One grader's readable reply, as it came."""
+
+    reply: str
+    thinking: str = ""
+    former: str | None = None
+    """The unreadable reply before it, where it took a second try."""
+    prompt_tokens: int | None = None
+    reply_tokens: int | None = None
+
+
+def verdict_key(question: str, passage: str, model: RoleModel, digest: str, prompt_version: str) -> str:
+    """Everything that a verdict depends on, hashed."""
+    text_hash = hashlib.sha256(passage.encode(errors="replace")).hexdigest()
+    options = [model.temperature, model.seed, model.num_ctx]
+    content = [question, text_hash, model.model, digest, options, prompt_version]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import RerankServerUnset, RerankServerUnusable
-from engine.llm.connection import PerLoop, http_options, lane, without_userinfo
+from engine.llm.connection import PerLoop, http_options, lane, turns_of, without_userinfo
 from engine.llm.faults import translate
 from engine.llm.scoring import Scorer
-from engine.llm.turns import turns_of
 from engine.model.config import RoleModel
 from engine.settings import Settings
 

@@ -19,6 +19,7 @@ from functools import partial
 
 from engine.database.base import Database
 from engine.database.faults import UNUSABLE
+from engine.llm.connection import shared_turns
 from engine.llm.slot_table import LEASE_S, SlotTable
 from engine.model.ending import joined
 from engine.settings import Settings
@@ -230,7 +231,6 @@ class Turns:
         return set(due)
 
 
-_turns: dict[str, Turns] = {}
 _guard = threading.Lock()
 
 
@@ -240,19 +240,14 @@ def share(settings: Settings, database: Database) -> Turns | None:
         return None
     turns = Turns(database, settings.model_calls_at_once, settings.model_calls_per_second)
     with _guard:
-        _turns[settings.database_url.get_secret_value()] = turns
+        shared_turns[settings.database_url.get_secret_value()] = turns
     return turns
-
-
-def turns_of(settings: Settings) -> Turns | None:
-    """The turns that calls with these settings take; None where nobody else has to be waited for."""
-    return _turns.get(settings.database_url.get_secret_value()) if settings.database_url else None
 
 
 def end(turns: Turns | None) -> None:
     """Take no more turns."""
     with _guard:
-        for key in [key for key, item in _turns.items() if item is turns]:
-            del _turns[key]
+        for key in [key for key, item in shared_turns.items() if item is turns]:
+            del shared_turns[key]
     if turns is not None:
         turns.close()

@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
-from engine.model.config import RunConfig
-from engine.roles import Evaluator, StoredPassage
+from engine.model.config import RoleModel, RoleName, RunConfig
+from engine.model.grader_fit import GraderFit
+from engine.roles import Evaluator, Grader, SetJudge, StoredPassage
+from engine.running.context import Roles
 
 if TYPE_CHECKING:
+    from engine.builtin.grader import Similarity
     from engine.knowledge.base import KnowledgeBase
     from engine.retrieval.graph_looks import GraphLooks
     from engine.retrieval.search import CollectionRetriever
@@ -59,17 +64,59 @@ class Given:
             vectors=self.knowledge.weak_point_vectors,
         )
 
+    def roles(self, grader: Grader) -> Roles:
+        """The roles that every run has; its workflow adds those that it alone has."""
+        from engine.builtin.generator import BuiltinGenerator
+        from engine.builtin.rewriter import BuiltinRewriter
+        from engine.builtin.together import WordSetJudge
+
+        whole: SetJudge = WordSetJudge()
+        if self.config.models.grader.chats:
+            whole = self.chat("grader", "engine.llm.together:ChatSetJudge")
+        return Roles(
+            self.retriever,
+            grader,
+            generator=self.role("generator", BuiltinGenerator, "engine.llm.generator:ChatGenerator"),
+            whole=whole,
+            **self.rewriters(BuiltinRewriter, "engine.llm.rewriter:ChatRewriter"),
+        )
+
+    def role(self, name: RoleName, built_in: Callable[[], Any], chat: str) -> Any:
+        """The built-in role, or the chat model that the config names: ``module:Class``, imported for it alone."""
+        return built_in() if self.config.models.of(name).built_in else self.chat(name, chat)
+
+    def chat(self, name: RoleName, chat: str) -> Any:
+        """A chat model in a role."""
+        return resolve_name(chat)(self.config.models.of(name), self.settings)
+
     def evaluator(self) -> Evaluator:
         """The evaluator of answers."""
         from engine.builtin.evaluator import BuiltinEvaluator
-        from engine.llm.evaluator import ChatEvaluator
 
-        model = self.config.models.evaluator
-        return BuiltinEvaluator(self.retriever.similarity_of) if model.built_in else ChatEvaluator(model, self.settings)
+        built_in = partial(BuiltinEvaluator, self.retriever.similarity_of)
+        evaluator: Evaluator = self.role("evaluator", built_in, "engine.llm.evaluator:ChatEvaluator")
+        return evaluator
 
-    def rewriters(self, built_in: type, chat: type) -> dict[str, object]:
+    def rewriters(self, built_in: type, chat: str) -> dict[str, Any]:
         """The rewriter and, where it is a chat model, the built-in one that stands in for it: it may repeat itself."""
-        model = self.config.models.rewriter
-        if model.built_in:
-            return {"rewriter": built_in(), "stand_in": None}
-        return {"rewriter": chat(model, self.settings), "stand_in": built_in()}
+        rewriter = self.role("rewriter", built_in, chat)
+        return {"rewriter": rewriter, "stand_in": None if isinstance(rewriter, built_in) else built_in()}
+
+
+def grader_of(
+    model: RoleModel, settings: Settings, similarity: Similarity | None, fit: GraderFit | None = None, **kept: Any
+) -> Grader:
+    """The grader on a model; the built-in one needs ``similarity``, and a chat model remembers by what is ``kept``."""
+    if model.built_in:
+        assert similarity is not None
+        from engine.builtin.grader import BuiltinGrader
+
+        return BuiltinGrader(similarity, fit)
+    if model.scores:
+        from engine.llm.scorers import scorer_of
+        from engine.llm.scoring import ScoringGrader
+
+        return ScoringGrader(scorer_of(model, settings), fit)
+    from engine.llm.grader import ChatGrader
+
+    return ChatGrader(model, settings, fit=fit, **kept)

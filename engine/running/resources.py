@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pkgutil import resolve_name
 from typing import Any
 
-from engine.builtin.generator import BuiltinGenerator
-from engine.builtin.grader import BuiltinGrader
-from engine.builtin.rewriter import BuiltinRewriter
-from engine.builtin.together import WordSetJudge
 from engine.database.opening import Databases
 from engine.errors import GraphStoreError, WorkbenchError
 from engine.evaluation.grader_fits import GraderFits
@@ -24,13 +21,9 @@ from engine.llm import turns
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
-from engine.llm.generator import ChatGenerator
-from engine.llm.grader import ChatGrader, prompt_version
+from engine.llm.grader import prompt_version
 from engine.llm.providers import OPENAI, offered_models
-from engine.llm.rewriter import ChatRewriter
-from engine.llm.scorers import scorer_of
-from engine.llm.scoring import ScoringGrader
-from engine.llm.together import SET_PROMPT_VERSION, ChatSetJudge
+from engine.llm.together import SET_PROMPT_VERSION
 from engine.memory.weak_points import weak_point_of
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
@@ -38,9 +31,9 @@ from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.model.version import __version__
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
-from engine.roles import Generator, Grader
+from engine.roles import Grader
 from engine.running.context import Roles
-from engine.running.given import Given
+from engine.running.given import Given, grader_of
 from engine.running.kept_look import KeptLook
 from engine.settings import Settings
 from engine.workflows import compiled, workflow
@@ -121,16 +114,15 @@ class Resources:
         grader = config.models.grader
         fit = await self._fit(grader, retriever)
         given = self._given(config, retriever)
-        rewriters: dict[str, Any] = given.rewriters(BuiltinRewriter, ChatRewriter)
-        roles = Roles(
-            retriever=retriever,
-            grader=self._grader(config, retriever, digests, fit),
-            generator=self._generator(config.models.generator),
-            whole=ChatSetJudge(grader, self.settings) if grader.chats else WordSetJudge(),
-            note=self._noting(given, retriever.manifest["collection"]),
-            **rewriters,
-        )
-        roles, said = await own.make_roles(roles, given)
+        kept = {
+            "cache": self.verdicts,
+            "digest": digests.get(grader.model, ""),
+            "ignore_cache": config.ignore_cache,
+        }
+        for_grader = self._for_grader(grader.model, digests)
+        usual = given.roles(grader_of(grader, for_grader, given.retriever.similarity_of, fit, **kept))
+        roles, said = await own.make_roles(usual, given)
+        roles = replace(roles, note=self._noting(given, retriever.manifest["collection"]))
         manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **said}
         if digests:
             manifest["ollama"] = self._ollama.known.version if self._ollama.known else ""
@@ -181,12 +173,8 @@ class Resources:
             retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
         if fit is None and retriever is not None:
             fit = await self._fit(model, retriever)
-        if model.built_in and retriever is not None:
-            return BuiltinGrader(retriever.similarity_of, fit)
-        if model.scores:
-            return ScoringGrader(scorer_of(model, self.settings), fit)
         settings = await asyncio.to_thread(self._for_grader, model.model, await self._digests([model.model]))
-        return ChatGrader(model, settings, fit=fit)
+        return grader_of(model, settings, retriever.similarity_of if retriever else None, fit)
 
     async def digest(self, model: str) -> str:
         """What names the exact weights of ``ollama:MODEL``; empty for any other model, and where Ollama is silent."""
@@ -234,32 +222,12 @@ class Resources:
             return None
         return await asyncio.to_thread(self.fits.used_by, grader, retriever.manifest["collection"])
 
-    def _grader(
-        self, config: RunConfig, retriever: CollectionRetriever, digests: Mapping[str, str], fit: GraderFit | None
-    ) -> Grader:
-        model = config.models.grader
-        if model.built_in:
-            return BuiltinGrader(retriever.similarity_of, fit)
-        if model.scores:
-            return ScoringGrader(scorer_of(model, self.settings), fit)
-        return ChatGrader(
-            model,
-            self._for_grader(model.model, digests),
-            self.verdicts,
-            digest=digests.get(model.model, ""),
-            ignore_cache=config.ignore_cache,
-            fit=fit,
-        )
-
     def _for_grader(self, model: str, digests: Mapping[str, str]) -> Settings:
         """The settings with the concurrency that was measured of a grader's model, unless one was set by hand."""
         if "grader_concurrency" in self.settings.model_fields_set:
             return self.settings
         speed = self.speeds.of(model, digests.get(model, ""))
         return self.settings.model_copy(update={"grader_concurrency": speed.best_at_once}) if speed else self.settings
-
-    def _generator(self, model: RoleModel) -> Generator:
-        return BuiltinGenerator() if model.built_in else ChatGenerator(model, self.settings)
 
     def _machine(self, grader: RoleModel, digests: Mapping[str, str]) -> dict[str, str]:
         """Settings of the machine that decide when a call is given up and how many go on side by side."""

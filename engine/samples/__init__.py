@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 from typing import Any, Protocol
-
-import numpy as np
 
 from engine.errors import FullTextMissing, UnknownCollection
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
 from engine.model.values import SAMPLE_COLLECTION, Account, PassageId
-from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector, slug
+from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
+from engine.samples.shipped import embedded_with_shipped
 from engine.samples.stored import noted
 
 _log = logging.getLogger(__name__)
@@ -196,40 +194,6 @@ async def _with_vectors(
     own, summary_vectors = vectors[: len(passages)], vectors[len(passages) :]
     by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
     return passages, own, with_vectors(summaries, summary_vectors, by_id, embedder.dim)
-
-
-async def embedded_with_shipped(embedder: Embedder, texts: Sequence[str]) -> tuple[Vector, int]:
-    """Passage vectors of shape (n, dim) in the order given, and how many of them had to be embedded."""
-    shipped = await asyncio.to_thread(shipped_vectors, slug(embedder))
-    vectors = np.empty((len(texts), embedder.dim), dtype=np.float32)
-    missing: list[int] = []
-    for index, text in enumerate(texts):
-        known = shipped.get(text_key(text))
-        if known is None or known.shape != (embedder.dim,):
-            missing.append(index)
-        else:
-            vectors[index] = known
-    if missing:
-        vectors[missing] = await embedder.embed_passages([texts[index] for index in missing])
-    return vectors, len(missing)
-
-
-def shipped_vectors(model_slug: str) -> dict[str, Vector]:
-    """Shipped vectors of one model by the hash of their text; none for a model without a file."""
-    entry = files(__name__) / "vectors" / f"{model_slug}.npz"
-    if not entry.is_file():
-        return {}
-    with as_file(entry) as path, np.load(path, allow_pickle=False) as stored:
-        keys = [key.decode("ascii") for key in stored["keys"]]
-        vectors = stored["vectors"].astype(np.float32)
-    # Stored in half precision: made unit length again, as the contract of an embedder promises.
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return dict(zip(keys, vectors, strict=True))
-
-
-def text_key(text: str) -> str:
-    """What names a text in a vector file: half of its SHA-256."""
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo] | None:

@@ -21,10 +21,11 @@ from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.model.values import SAMPLE_COLLECTION
 from engine.retrieval.community_vectors import embedded_text
-from engine.retrieval.similarity import ANCHOR_LANGUAGES, anchor_texts
+from engine.retrieval.similarity import ANCHOR_LANGUAGES
 from engine.roles import Embedder, slug
-from engine.samples import content_hashes, sample_sources, text_key
+from engine.samples import content_hashes, sample_sources
 from engine.samples.graph import sample_graph
+from engine.samples.shipped import anchor_texts, text_key
 from engine.samples.stored import (
     ARCHIVE,
     GRAPHS,

@@ -25,9 +25,9 @@ from engine.model.values import SAMPLE_COLLECTION, Passage, PassageId
 from engine.retrieval import reciprocal
 from engine.retrieval.reciprocal import by_reciprocal_rank
 from engine.retrieval.search import CollectionRetriever
-from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, Embedder, StoredPassage, Vector
 from engine.samples import ensure_samples, sample_questions
+from engine.samples.shipped import calibration_of
 from tests.benchmarks.harness import Bench, Row, in_turn_async
 from tests.benchmarks.retrieval import random_vectors, stored_passages
 
@@ -171,7 +171,7 @@ async def _retriever(
     bench: Bench, store: MilvusStore, collection: str, embedder: Embedder, method: SearchMethod
 ) -> CollectionRetriever:
     info = await store.describe(collection)
-    calibration = await Calibration.load(embedder, bench.folder)
+    calibration = await calibration_of(embedder, bench.folder)
     return CollectionRetriever.checked(store, embedder, info, calibration, method)
 
 

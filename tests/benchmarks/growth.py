@@ -23,6 +23,7 @@ from engine.model.values import SOURCE_KINDS, PassageId
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage, Vector
+from engine.samples.shipped import calibration_of
 from tests.benchmarks.harness import Bench, Row, prefixed, shown
 from tests.support import milvus_server
 
@@ -94,7 +95,7 @@ async def _grown(bench: Bench, uri: str, place: Path, settled_s: float) -> list[
     """All measures at all sizes; ``place`` is the folder whose growth on disk is the store's."""
     rows: list[Row] = []
     embedder = _Drawn()
-    calibration = await Calibration.load(embedder, bench.folder)
+    calibration = await calibration_of(embedder, bench.folder)
     before_mb = _memory_mb()
     made = 0
     for size in bench.sizes.growth:

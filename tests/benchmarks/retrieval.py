@@ -14,8 +14,8 @@ from engine.knowledge.milvus_schema import own_layout
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.retrieval.search import CollectionRetriever
-from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage, Vector
+from engine.samples.shipped import calibration_of
 from tests.benchmarks.harness import Bench, Row, in_turn_async, prefixed, ratio
 from tests.support import milvus_server
 
@@ -54,7 +54,7 @@ async def _measured(bench: Bench, uri: str, rows: int, settled_s: float) -> list
         await _filled(store, embedder, rows)
         await asyncio.sleep(settled_s)
         retriever = CollectionRetriever.checked(
-            store, embedder, await store.describe(_COLLECTION), await Calibration.load(embedder, bench.folder)
+            store, embedder, await store.describe(_COLLECTION), await calibration_of(embedder, bench.folder)
         )
         return await _compared(bench, retriever, client, embedder, rows)
     finally:

@@ -21,6 +21,7 @@ from engine.memory.milvus_rows import FAILED, PASSED_PREFIX
 from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration
 from engine.roles import Embedder, LongTermMemory, Vector, slug
+from engine.samples.shipped import calibration_of
 from engine.settings import Settings
 from tests.support.fake_memory import FakeMemory
 
@@ -72,7 +73,7 @@ def remembered(memory_id: str, question: str, **more: Any) -> Memory:
 
 def milvus(uri: str, embedder: Embedder, folder: Path) -> MilvusMemory:
     async def calibration() -> Calibration:
-        return await Calibration.load(embedder, folder)
+        return await calibration_of(embedder, folder)
 
     return MilvusMemory(uri, "", embedder, calibration, timeout_s=30)
 
@@ -294,7 +295,7 @@ def test_a_store_that_another_process_has_open_is_locked_and_can_be_used_once_it
 
 def test_a_server_that_does_not_answer_and_a_closed_memory_are_errors_of_ours(anchors: Path) -> None:
     async def use() -> None:
-        memory = MilvusMemory("http://127.0.0.1:1", "", _HASHING, lambda: Calibration.load(_HASHING, anchors), 2.0)
+        memory = MilvusMemory("http://127.0.0.1:1", "", _HASHING, lambda: calibration_of(_HASHING, anchors), 2.0)
         with pytest.raises(StoreUnreachable):
             await memory.list()
         await memory.close()

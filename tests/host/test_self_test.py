@@ -19,8 +19,8 @@ from engine.host.values import SelfTest, SelfTestCode
 from engine.model.config import BUILTIN
 from engine.model.values import Passage, PassageId, Verdict
 from engine.retrieval.search import CollectionRetriever
-from engine.retrieval.similarity import Calibration
 from engine.roles import SILENT, CollectionInfo, Grader, Hit, PassageStore, StoredPassage, Trace, Vector
+from engine.samples.shipped import calibration_of
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
 from tests.host.hosting import until
@@ -106,7 +106,7 @@ def expectations(
         if store == "other_model":
             rows = np.roll(rows, 1, axis=0)
         about = CollectionInfo("list", sound.model_id, 64, "query: ", "passage: ", "2026-01-01T00:00:00+00:00")
-        calibration = await Calibration.load(sound, tmp_path)
+        calibration = await calibration_of(sound, tmp_path)
         listed = cast(PassageStore, ListStore(rows, store))
         retriever = CollectionRetriever(listed, used, replace(about, **info), calibration)
         return await run_self_test(retriever, grader or WordGrader(), "words", lambda _: None)
@@ -188,7 +188,7 @@ def test_an_empty_collection_has_nothing_to_test(tmp_path: Path) -> None:
         embedder = OddEmbedder()
         info = CollectionInfo("list", embedder.model_id, 64, "query: ", "passage: ", "2026-01-01T00:00:00+00:00")
         empty = cast(PassageStore, ListStore(np.empty((0, 64), dtype=np.float32), texts=()))
-        retriever = CollectionRetriever(empty, embedder, info, await Calibration.load(embedder, tmp_path))
+        retriever = CollectionRetriever(empty, embedder, info, await calibration_of(embedder, tmp_path))
         await run_self_test(retriever, WordGrader(), "words", lambda _: None)
 
     with pytest.raises(NothingToTest):

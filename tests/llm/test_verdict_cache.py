@@ -11,7 +11,8 @@ import pytest
 
 from engine.database import Database
 from engine.database.tables import Part
-from engine.llm.cache import CachedReply, VerdictCache, verdict_key
+from engine.llm.cache import VerdictCache
+from engine.llm.grader import CachedReply, verdict_key
 from engine.model.config import RoleModel
 
 REPLY = CachedReply('{"relevant": true}', "hm", "former", 12, 3)

@@ -16,6 +16,7 @@ from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import sample_questions
+from engine.samples.shipped import calibration_of
 from tests.contracts.implementations import nano_e5
 
 _CASES: list[Mapping[str, Any]] = [
@@ -33,7 +34,7 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> Scores:
     asked |= {item.question for item in sample_questions()}
 
     async def measured() -> tuple[Calibration, dict[str, Vector]]:
-        calibration = await Calibration.load(embedder, tmp_path_factory.mktemp("anchors"))
+        calibration = await calibration_of(embedder, tmp_path_factory.mktemp("anchors"))
         return calibration, {text: await embedder.embed_query(text) for text in sorted(asked)}
 
     calibration, vectors = asyncio.run(measured())

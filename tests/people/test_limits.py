@@ -28,7 +28,8 @@ from engine.evaluation.values import AnswerJudgement
 from engine.host.tasks import SelfTests
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import Connection, FieldMap, Place
-from engine.llm.cache import CachedReply, VerdictCache, verdict_key
+from engine.llm.cache import VerdictCache
+from engine.llm.grader import CachedReply, verdict_key
 from engine.model.config import WORKFLOWS, RoleModel, RunConfig, WorkflowName
 from engine.model.events import RunStarted
 from engine.model.values import RunId

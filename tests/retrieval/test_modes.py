@@ -23,9 +23,9 @@ from engine.retrieval.mode_values import ModeFound, ModeRequest
 from engine.retrieval.modes import ModeSearch
 from engine.retrieval.ordering import order
 from engine.retrieval.search import CollectionRetriever
-from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphStore, PassageGraph, ReadEntity, ReadRelationship
+from engine.samples.shipped import calibration_of
 from tests.support.mode_fakes import graph_config
 
 NAME = "letters"
@@ -92,7 +92,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         await graphs.begin(NAME, "fake")
         await graphs.add(NAME, READ)
         await graphs.finish(NAME, [COMMUNITY], info.fingerprint, "2026-01-01T00:00:00+00:00")
-        return CollectionRetriever.checked(store, embedder, info, await Calibration.load(embedder, folder))
+        return CollectionRetriever.checked(store, embedder, info, await calibration_of(embedder, folder))
 
     with asyncio.Runner() as runner:
         yield Place(runner.run, runner.run(filled()), graphs, GraphLooks())

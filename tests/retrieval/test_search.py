@@ -15,8 +15,8 @@ from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import SOURCE_KINDS, PassageId, SourceKind
 from engine.retrieval.search import MOST_SECTIONS, CollectionRetriever
-from engine.retrieval.similarity import Calibration
 from engine.roles import StoredPassage, Vector
+from engine.samples.shipped import calibration_of
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -42,7 +42,7 @@ class Shelf:
 
     async def retriever(self, name: str, sources: dict[str, bytes]) -> CollectionRetriever:
         await ingest(self.store, self.embedder, name, [IngestItem(key, data=data) for key, data in sources.items()])
-        calibration = await Calibration.load(self.embedder, self._folder)
+        calibration = await calibration_of(self.embedder, self._folder)
         return CollectionRetriever.checked(self.store, self.embedder, await self.store.describe(name), calibration)
 
 

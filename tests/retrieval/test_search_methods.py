@@ -22,6 +22,7 @@ from engine.model.decide import gated
 from engine.retrieval.reciprocal import LEAST_DEPTH
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.similarity import Calibration
+from engine.samples.shipped import calibration_of
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 METHODS: tuple[SearchMethod, ...] = ("vector", "full_text", "fused")
@@ -58,7 +59,7 @@ def shelf(store: MilvusStore, tmp_path: Path, run: Run) -> Shelf:
 
     async def filled() -> Calibration:
         await ingest(store, embedder, "all", items)
-        return await Calibration.load(embedder, tmp_path)
+        return await calibration_of(embedder, tmp_path)
 
     calibration = run(filled())
 

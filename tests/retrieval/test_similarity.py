@@ -12,14 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.retrieval.similarity import (
-    Calibration,
-    anchor_texts,
-    floor_of,
-    similarity,
-    version_of,
-)
+from engine.retrieval.similarity import floor_of, similarity
 from engine.roles import Vector, slug
+from engine.samples.shipped import anchor_texts, calibration_of, version_of
 
 cosines = st.floats(-1.0, 1.0, allow_nan=False)
 floors = st.floats(-1.0, 1.5, allow_nan=False)
@@ -94,7 +89,7 @@ def test_a_hundred_anchors_are_shipped_in_each_language_without_repeats() -> Non
 def test_each_language_has_its_own_floor_and_others_use_all_anchors(tmp_path: Path) -> None:
     async def check() -> None:
         embedder = CountingEmbedder()
-        calibration = await Calibration.load(embedder, tmp_path)
+        calibration = await calibration_of(embedder, tmp_path)
         query = await embedder.embed_query("anything")
         en, zh, other = (calibration.floor(query, language) for language in ("en", "zh", "other"))
         assert en.anchors == f"en-100@{version_of(anchor_texts('en'))}"
@@ -111,7 +106,7 @@ def test_each_language_has_its_own_floor_and_others_use_all_anchors(tmp_path: Pa
 def test_anchors_are_embedded_once_for_a_model_and_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
     async def load() -> tuple[int, float]:
         embedder = CountingEmbedder()
-        calibration = await Calibration.load(embedder, tmp_path)
+        calibration = await calibration_of(embedder, tmp_path)
         spent = embedder.embedded
         return spent, calibration.floor(await embedder.embed_query("x"), "en").value
 
@@ -125,7 +120,7 @@ def test_anchors_are_embedded_once_for_a_model_and_a_damaged_cache_is_made_again
 
 def test_a_folder_that_cannot_be_written_costs_only_the_cache(tmp_path: Path) -> None:
     (tmp_path / "anchors").write_text("in the way")
-    calibration = asyncio.run(Calibration.load(CountingEmbedder(), tmp_path))
+    calibration = asyncio.run(calibration_of(CountingEmbedder(), tmp_path))
     assert calibration.floor(np.ones(16, dtype=np.float32), "en").anchors.startswith("en-100@")
 
 

@@ -22,17 +22,16 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.model.values import SAMPLE_COLLECTION, SOURCE_KINDS, PassageId
 from engine.retrieval.community_vectors import embedded_text
-from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import (
     SampleSource,
-    embedded_with_shipped,
     ensure_samples,
     sample_questions,
     sample_sources,
 )
 from engine.samples.graph import sample_graph
 from engine.samples.precompute import precompute
+from engine.samples.shipped import calibration_of, embedded_with_shipped
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 MOST_BYTES = 400_000
@@ -153,7 +152,7 @@ def test_samples_and_anchors_ship_with_their_vectors_in_few_bytes(tmp_path: Path
     assert embedded == 0
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-5)
-    assert run(Calibration.load(ShippedOnly(), tmp_path)).floor(vectors[0], "en").value > 0.5
+    assert run(calibration_of(ShippedOnly(), tmp_path)).floor(vectors[0], "en").value > 0.5
     assert not list(tmp_path.iterdir())
     shipped = files(samples) / "vectors"
     assert sum(len(entry.read_bytes()) for entry in shipped.iterdir()) < MOST_BYTES

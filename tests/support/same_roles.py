@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 from engine.model.config import RunConfig
 from engine.model.values import Passage, PassageId
 from engine.retrieval.search import CollectionRetriever
-from engine.roles import Grader
 from engine.running.context import Retrieval, Retriever, Roles
+from engine.running.given import Given
 from engine.running.resources import Resources
 from engine.settings import Settings
 
@@ -29,13 +28,11 @@ class SameRoles(Resources):
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         wanted = self._of(config)
         if wanted not in self._made:
-            roles, prompts = await super().roles(config)
-            remembering = cast(Retriever, _Remembered(roles.retriever))
-            self._made[wanted] = (replace(roles, retriever=remembering), prompts)
+            self._made[wanted] = await super().roles(config)
         return self._made[wanted]
 
-    def _grader(self, config: RunConfig, retriever: CollectionRetriever, *known: Any) -> Grader:
-        return super()._grader(config, cast(CollectionRetriever, _Remembered(retriever)), *known)
+    def _given(self, config: RunConfig, retriever: CollectionRetriever) -> Given:
+        return super()._given(config, cast(CollectionRetriever, _Remembered(retriever)))
 
 
 class _Remembered:

@@ -13,12 +13,10 @@ from engine.workflows.answer_evaluation.roles import AnswerRoles
 async def answer_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
     """Add writer and evaluator, which never share an instance (AE-05)."""
     from engine.builtin.writer import BuiltinWriter
-    from engine.llm.writer import ChatWriter
     from engine.records.observations import Observations
 
-    model = given.config.models.generator
     own = AnswerRoles(
-        writer=BuiltinWriter() if model.built_in else ChatWriter(model, given.settings),
+        writer=given.role("generator", BuiltinWriter, "engine.llm.writer:ChatWriter"),
         evaluator=given.evaluator(),
         observe=Observations(given.settings.data_dir / "observational_data.json").append,
     )

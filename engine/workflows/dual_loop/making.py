@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from engine.running.context import Roles
 from engine.running.given import Given
@@ -25,28 +25,23 @@ async def dual_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, st
     from engine.builtin.direct import BuiltinDirectAnswerer
     from engine.builtin.dual_rewriter import BuiltinDualRewriter
     from engine.builtin.strategy_router import BuiltinStrategyRouter
-    from engine.llm.direct import ChatDirectAnswerer
-    from engine.llm.distiller import ChatDistiller
-    from engine.llm.dual_rewriter import ChatDualRewriter
-    from engine.llm.strategy_router import ChatStrategyRouter
     from engine.memory.distil import ExtractiveDistiller
     from engine.memory.grading import MemoryGrader
 
-    settings, manifest, measured = given.settings, given.retriever.manifest, given.retriever.measured
-    router, generator = given.config.models.router, given.config.models.generator
+    manifest, measured = given.retriever.manifest, given.retriever.measured
     own = DualRoles(
         sections=given.retriever,
-        router=BuiltinStrategyRouter() if router.built_in else ChatStrategyRouter(router, settings),
-        direct=BuiltinDirectAnswerer() if generator.built_in else ChatDirectAnswerer(generator, settings),
+        router=given.role("router", BuiltinStrategyRouter, "engine.llm.strategy_router:ChatStrategyRouter"),
+        direct=given.role("generator", BuiltinDirectAnswerer, "engine.llm.direct:ChatDirectAnswerer"),
         evaluator=given.evaluator(),
         memory=given.knowledge.memory(),
         recall_grader=MemoryGrader(roles.grader, measured),
-        distiller=ExtractiveDistiller(measured) if generator.built_in else ChatDistiller(generator, settings),
+        distiller=given.role("generator", partial(ExtractiveDistiller, measured), "engine.llm.distiller:ChatDistiller"),
         web=_web(given),
         fingerprint=manifest["collection_fingerprint"],
         collection=manifest["collection"],
     )
-    rewriters: dict[str, Any] = given.rewriters(BuiltinDualRewriter, ChatDualRewriter)
+    rewriters = given.rewriters(BuiltinDualRewriter, "engine.llm.dual_rewriter:ChatDualRewriter")
     summaries, web_on = await own.sections.has_summaries(), dual_options(given.config).web_search
     strategies = usable_strategies(skips(summaries=summaries, web_on=web_on, web_set=own.web is not None))
     return replace(roles, own=own, **rewriters), {"strategies": ",".join(strategies)}

@@ -16,19 +16,15 @@ async def graph_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, s
     from engine.builtin.direct import BuiltinDirectAnswerer
     from engine.builtin.query_analyst import BuiltinQueryAnalyst
     from engine.builtin.unsearched import BuiltinUnsearched
-    from engine.llm.direct import ChatDirectAnswerer
-    from engine.llm.query_analyst import ChatQueryAnalyst
-    from engine.llm.unsearched import ChatUnsearched
     from engine.retrieval.modes import ModeSearch
 
     searcher = ModeSearch(given.retriever, given.graphs, given.looks)
-    settings, router, generator = given.settings, given.config.models.router, given.config.models.generator
     own = GraphRoles(
-        analyst=BuiltinQueryAnalyst() if router.built_in else ChatQueryAnalyst(router, settings),
+        analyst=given.role("router", BuiltinQueryAnalyst, "engine.llm.query_analyst:ChatQueryAnalyst"),
         searcher=searcher,
         reranker=reranker_of(given, roles.grader),
-        unsearched=BuiltinUnsearched() if generator.built_in else ChatUnsearched(generator, settings),
-        direct=BuiltinDirectAnswerer() if generator.built_in else ChatDirectAnswerer(generator, settings),
+        unsearched=given.role("generator", BuiltinUnsearched, "engine.llm.unsearched:ChatUnsearched"),
+        direct=given.role("generator", BuiltinDirectAnswerer, "engine.llm.direct:ChatDirectAnswerer"),
     )
     return replace(roles, own=own), await searcher.manifest(given.config.mode)
 
@@ -48,6 +44,5 @@ def reranker_of(given: Given, grader: Grader) -> Reranker:
         from engine.llm.scoring import ScoringReranker
 
         return ScoringReranker(scorer_of(model, given.settings))
-    from engine.llm.reranker import ChatReranker
-
-    return ChatReranker(model, given.settings)
+    reranker: Reranker = given.chat("reranker", "engine.llm.reranker:ChatReranker")
+    return reranker

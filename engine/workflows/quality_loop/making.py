@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from engine.errors import WorkbenchError
 from engine.model.config import RunConfig
@@ -25,14 +24,11 @@ async def quality_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str,
     from engine.builtin.quality_rewriter import BuiltinQualityRewriter
     from engine.builtin.rerank import GraderReranker
     from engine.builtin.source_router import BuiltinSourceRouter
-    from engine.llm.quality_rewriter import ChatQualityRewriter
-    from engine.llm.source_router import ChatSourceRouter
 
-    model = given.config.models.router
-    router = BuiltinSourceRouter() if model.built_in else ChatSourceRouter(model, given.settings)
+    router = given.role("router", BuiltinSourceRouter, "engine.llm.source_router:ChatSourceRouter")
     kinds = given.source_kinds()
     own = QualityRoles(retriever=kinds, router=router, reranker=GraderReranker(roles.grader))
-    rewriters: dict[str, Any] = given.rewriters(BuiltinQualityRewriter, ChatQualityRewriter)
+    rewriters = given.rewriters(BuiltinQualityRewriter, "engine.llm.quality_rewriter:ChatQualityRewriter")
     return replace(roles, own=own, **rewriters), await kinds.manifest()
 
 
