@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from engine.attachments.admission import MOST_COLUMNS, MOST_ROWS
 from engine.errors import SourceEmpty
-from engine.knowledge.loaders.encoding import read_text
+from engine.knowledge.loaders.encoding import decode
 from engine.knowledge.loaders.readable import markdown_tables
 from engine.knowledge.loaders.separated import separated_rows
 from engine.knowledge.loaders.tables import Cell, cell_texts, header_rows, joined_header
@@ -65,7 +65,7 @@ def _table_of(name: str, form: str, tables: Sequence[Rows], others: bool = False
 
 
 def _separated(name: str, data: bytes, named: bool) -> list[Rows]:
-    _, rows, _ = separated_rows(name, data)
+    rows, _ = separated_rows(name, decode(name, data))
     rows = [row for row in rows if any(cell.strip() for cell in row)]
     widths = [len(row) for row in rows]
     same_width = max((widths.count(width) for width in set(widths) if width > 1), default=0)
@@ -75,7 +75,7 @@ def _separated(name: str, data: bytes, named: bool) -> list[Rows]:
 
 
 def _markdown(name: str, data: bytes, named: bool) -> list[Rows]:
-    return [*markdown_tables(read_text(name, data).text)]
+    return [*markdown_tables(decode(name, data))]
 
 
 def _html(name: str, data: bytes, named: bool) -> list[Rows]:

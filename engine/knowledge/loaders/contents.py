@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from itertools import groupby
 from operator import itemgetter
 
 from engine.errors import SourceBomb
+from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.model.values import SourceKind, SourceNote
 
 LONGEST_HEADING = 200
@@ -63,11 +65,29 @@ class Contents:
 
 
 Loader = Callable[[str, bytes, bool], Contents]
+TextLoader = Callable[[str, str, bool], Contents]
 """Takes a file's name, its bytes, and whether what its author hid is read too; without that it is left out, counted."""
 
 
 def note(code: str, **params: object) -> SourceNote:
     return SourceNote(code, {name: str(value) for name, value in params.items()})
+
+
+def decoded(contents: Contents, text: Decoded) -> Contents:
+    """The contents with the encoding of their text, and a note where that was found out by statistics."""
+    guessed = (note("encoding", encoding=text.encoding),) if text.guessed else ()
+    return replace(contents, encoding=text.encoding, notes=(*guessed, *contents.notes))
+
+
+def of_text(load: TextLoader) -> Callable[..., Contents]:
+    """Make a loader of what takes the text of a file; raises as :func:`read_text`, too."""
+
+    @wraps(load)
+    def loader(name: str, data: bytes, hidden: bool = False) -> Contents:
+        text = read_text(name, data)
+        return decoded(load(name, text.text, hidden), text)
+
+    return loader
 
 
 def counted(counts: Mapping[str, int]) -> tuple[SourceNote, ...]:
@@ -152,7 +172,7 @@ class Allowance:
     """Counts the text that a file has given, and raises ``SourceBomb`` where it becomes too much."""
 
     def __init__(self, name: str, size: int) -> None:
-        """``size``: bytes of the file."""
+        """``size``: bytes of the file, or characters of its text."""
         self.name = name
         self._most = max(MOST_TEXT, 2 * size)
         self._given = 0

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import re
 
-from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, note
+from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, of_text
 from engine.knowledge.loaders.directives import Line
-from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.front_matter import front_matter
 from engine.knowledge.loaders.readable import MOST_READ, Read, readable
-from engine.model.values import SourceNote
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
-def encoding_notes(decoded: Decoded) -> tuple[SourceNote, ...]:
-    """What to tell of an encoding that was found out by statistics."""
-    return (note("encoding", encoding=decoded.encoding),) if decoded.guessed else ()
+@of_text
+def load_text(_name: str, text: str, _hidden: bool) -> Contents:
+    return Contents("", (Section((), text),))
 
 
-def load_text(name: str, data: bytes, _hidden: bool = False) -> Contents:
-    decoded = read_text(name, data)
-    sections = (Section((), decoded.text),)
-    return Contents("", sections, notes=encoding_notes(decoded), encoding=decoded.encoding)
-
-
-def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
+@of_text
+def load_markdown(_name: str, text: str, hidden: bool) -> Contents:
     """Sections by heading, without markup; the first level-one heading at the top is the title, or front matter's.
 
     A heading without text of its own or below it becomes its own text, so that no line is lost. Front matter may say
     ``kind: temporal``, ``graph`` or ``vector``. Sections know the lines of the file that they come from.
     """
-    decoded = read_text(name, data)
-    front = front_matter(decoded.text.split("\n"))
-    made = readable(front.lines, hidden) if len(decoded.text) <= MOST_READ else Read(front.lines)
+    front = front_matter(text.split("\n"))
+    made = readable(front.lines, hidden) if len(text) <= MOST_READ else Read(front.lines)
     outline, lines, fence, first = Outline(), list[Line](), "", True
     for line in made.lines:
         mark = _FENCE.match(line.text)
@@ -54,8 +46,7 @@ def load_markdown(name: str, data: bytes, hidden: bool = False) -> Contents:
     outline.text("\n".join(item.text for item in lines), [item.number for item in lines])
     title = outline.title or front.title
     sections = outline.sections() or ((Section((), title, (0,)),) if title else ())
-    notes = (*encoding_notes(decoded), *front.notes, *counted(made.lost))
-    return Contents(title, sections, front.kind, notes, decoded.encoding, dict(+made.parts))
+    return Contents(title, sections, front.kind, (*front.notes, *counted(made.lost)), read=dict(+made.parts))
 
 
 def _unclosed(words: str) -> str:

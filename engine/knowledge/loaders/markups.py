@@ -7,9 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, heading
-from engine.knowledge.loaders.encoding import Decoded, read_text
-from engine.knowledge.loaders.markdown import encoding_notes
+from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, heading, of_text
 
 Heading = tuple[int, int, int, str]
 """Where it begins and ends in the text, its level from 1, and its words."""
@@ -28,29 +26,31 @@ _SECTION_S = 120
 """Seconds of subtitles under one heading, which is the time of its first cue."""
 
 
-def load_asciidoc(name: str, data: bytes, _hidden: bool = False) -> Contents:
-    return _outlined(read_text(name, data), _adoc_headings)
+@of_text
+def load_asciidoc(_name: str, text: str, _hidden: bool) -> Contents:
+    return _outlined(text, _adoc_headings)
 
 
-def load_restructured(name: str, data: bytes, _hidden: bool = False) -> Contents:
-    return _outlined(read_text(name, data), _rst_headings)
+@of_text
+def load_restructured(_name: str, text: str, _hidden: bool) -> Contents:
+    return _outlined(text, _rst_headings)
 
 
-def load_tex(name: str, data: bytes, _hidden: bool = False) -> Contents:
+@of_text
+def load_tex(_name: str, text: str, _hidden: bool) -> Contents:
     """Sections by LaTeX's sectioning commands; comments are left out and counted, other commands stay."""
-    decoded = read_text(name, data)
-    text, comments = _TEX_COMMENT.subn(r"\1", decoded.text)
-    contents = _outlined(Decoded(text, decoded.encoding, decoded.guessed), _tex_headings, title_level=0)
+    text, comments = _TEX_COMMENT.subn(r"\1", text)
+    contents = _outlined(text, _tex_headings, title_level=0)
     title = _TEX_TITLE.search(text)
     named = heading(re.sub(r"\\[a-zA-Z]+|[{}]|\\\\", " ", title[1])) if title else ""
-    return replace(contents, title=named, notes=(*contents.notes, *counted({"comments": comments})))
+    return replace(contents, title=named, notes=counted({"comments": comments}))
 
 
-def load_subtitles(name: str, data: bytes, _hidden: bool = False) -> Contents:
+@of_text
+def load_subtitles(_name: str, text: str, _hidden: bool) -> Contents:
     """The words of SubRip and WebVTT, two minutes a section; a line that a rolling caption repeats stands once."""
-    decoded = read_text(name, data)
     sections, comments, cues, last = list[tuple[int, str, list[str]]](), 0, 0, ""
-    for block in re.split(r"\n[ \t]*\n", decoded.text):
+    for block in re.split(r"\n[ \t]*\n", text):
         lines = block.strip().split("\n")
         timed = next(((at, found) for at, line in enumerate(lines[:2]) if (found := _CUE.match(line.strip()))), None)
         if timed is None:
@@ -73,20 +73,18 @@ def load_subtitles(name: str, data: bytes, _hidden: bool = False) -> Contents:
                 sections[-1][2].append(spoken)
                 last = spoken
     made = tuple(Section((time,) if time else (), "\n".join(lines)) for _, time, lines in sections if lines)
-    notes = (*encoding_notes(decoded), *counted({"comments": comments}))
-    return Contents("", made, notes=notes, encoding=decoded.encoding, read={"cues": cues})
+    return Contents("", made, notes=counted({"comments": comments}), read={"cues": cues})
 
 
-def _outlined(decoded: Decoded, headings: Callable[[str], Iterable[Heading]], title_level: int = 1) -> Contents:
-    text = "\n".join(map(str.rstrip, decoded.text.split("\n")))
+def _outlined(text: str, headings: Callable[[str], Iterable[Heading]], title_level: int = 1) -> Contents:
+    text = "\n".join(map(str.rstrip, text.split("\n")))
     outline, at = Outline(title_level), 0
     for start, end, level, words in headings(text):
         outline.text(text[at:start])
         outline.heading(level, words)
         at = end
     outline.text(text[at:])
-    sections = outline.sections()
-    return Contents(outline.title, sections, notes=encoding_notes(decoded), encoding=decoded.encoding)
+    return Contents(outline.title, outline.sections())
 
 
 def _adoc_headings(text: str) -> Iterator[Heading]:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Section, heading, note, numbers
-from engine.knowledge.loaders.encoding import read_text, without_control
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, heading, note, numbers, of_text
+from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.flattened import value_lines, value_text
-from engine.knowledge.loaders.markdown import encoding_notes
 from engine.messages import N_
 from engine.model.values import SourceNote
 
@@ -23,29 +22,29 @@ TITLE_FIELDS = ("title", "heading", "name", "question", "subject", "标题", "�
 MOST_RECORDS = 50_000
 
 
-def load_json(name: str, data: bytes, _hidden: bool = False) -> Contents:
+@of_text
+def load_json(name: str, text: str, _hidden: bool) -> Contents:
     """Sections of a JSON file: one for each record of its list of records, else one for each top-level key.
 
     Raises ``SourceDamaged`` with the place of the first error, ``SourceBomb``.
     """
-    decoded = read_text(name, data)
     try:
-        value = json.loads(decoded.text)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         raise SourceDamaged.at_line(name=name, line=error.lineno) from error
     except (RecursionError, ValueError) as error:
         raise SourceDamaged.named(
             name=name, found=N_("it is nested too deeply or holds a number that is too long")
         ) from error
-    title, sections, cut = contents_of(Allowance(name, len(data)), value)
-    return Contents(title, sections, notes=encoding_notes(decoded) + cut, encoding=decoded.encoding)
+    title, sections, cut = contents_of(Allowance(name, len(text)), value)
+    return Contents(title, sections, notes=cut)
 
 
-def load_json_lines(name: str, data: bytes, _hidden: bool = False) -> Contents:
+@of_text
+def load_json_lines(name: str, text: str, _hidden: bool) -> Contents:
     """One section for each line; lines that are no JSON are left out and counted, unless none is any."""
-    decoded = read_text(name, data)
     records, bad, more = list[Any](), list[int](), 0
-    for number, line in enumerate(decoded.text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if len(records) >= MOST_RECORDS:
             more += bool(line.strip())
         elif line.strip():
@@ -55,11 +54,9 @@ def load_json_lines(name: str, data: bytes, _hidden: bool = False) -> Contents:
                 bad.append(number)
     if bad and len(bad) >= len(records):
         raise SourceDamaged.at_line(name=name, line=bad[0])
-    notes = encoding_notes(decoded)
-    if bad:
-        notes += (note("lines_unreadable", count=len(bad), lines=numbers(bad)),)
-    sections, cut = _record_sections(Allowance(name, len(data)), records, more)
-    return Contents("", sections, notes=notes + cut, encoding=decoded.encoding)
+    unread = (note("lines_unreadable", count=len(bad), lines=numbers(bad)),) if bad else ()
+    sections, cut = _record_sections(Allowance(name, len(text)), records, more)
+    return Contents("", sections, notes=(*unread, *cut))
 
 
 def contents_of(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:

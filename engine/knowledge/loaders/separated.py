@@ -9,9 +9,7 @@ from itertools import islice
 from typing import Literal
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Section, note, numbers
-from engine.knowledge.loaders.encoding import Decoded, read_text
-from engine.knowledge.loaders.markdown import encoding_notes
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, note, numbers, of_text
 from engine.knowledge.loaders.tables import header_rows, table_lines
 from engine.messages import N_
 
@@ -22,21 +20,18 @@ _SAMPLE_LINES = 50
 LONGEST_CELL = 1_000_000
 
 
-def load_separated(name: str, data: bytes, _hidden: bool = False) -> Contents:
+@of_text
+def load_separated(name: str, text: str, _hidden: bool) -> Contents:
     """One section of rows that each say their headers.
 
     Raises ``SourceDamaged`` where a cell never ends, ``SourceBomb`` where the headers make a text without end.
     """
-    decoded, rows, more = separated_rows(name, data)
-    notes = encoding_notes(decoded)
-    if more:
-        notes += (note("rows_beyond", kept=MOST_ROWS, count=more),)
-    ragged = _ragged(rows)
-    if ragged:
-        notes += (note("rows_ragged", count=len(ragged), rows=numbers(ragged)),)
-    body = "\n".join(Allowance(name, len(data)).lines(table_lines(rows)))
-    read = {"rows": sum(map(any, rows))}
-    return Contents("", (Section((), body),), notes=notes, encoding=decoded.encoding, read=read)
+    rows, more = separated_rows(name, text)
+    notes = [note("rows_beyond", kept=MOST_ROWS, count=more)] if more else []
+    if ragged := _ragged(rows):
+        notes.append(note("rows_ragged", count=len(ragged), rows=numbers(ragged)))
+    body = "\n".join(Allowance(name, len(text)).lines(table_lines(rows)))
+    return Contents("", (Section((), body),), notes=tuple(notes), read={"rows": sum(map(any, rows))})
 
 
 def _ragged(rows: list[list[str]]) -> list[int]:
@@ -48,15 +43,13 @@ def _ragged(rows: list[list[str]]) -> list[int]:
     return [number for number, row in below if len(row) < width or any(row[width:])]
 
 
-def separated_rows(name: str, data: bytes) -> tuple[Decoded, list[list[str]], int]:
-    """The text, its first ``MOST_ROWS`` rows, and how many others hold something; raises as :func:`load_separated`."""
-    decoded = read_text(name, data)
-    lines = decoded.text.split("\n")
+def separated_rows(name: str, text: str) -> tuple[list[list[str]], int]:
+    """The first ``MOST_ROWS`` rows, and how many others hold something; raises as :func:`load_separated`."""
+    lines = text.split("\n")
     if lines[0].lower().startswith("sep="):  # as spreadsheet programs write for each other
         lines = lines[1:]
-    text = "\n".join(lines)
     delimiter = _delimiter(lines, "\t" if name.lower().endswith(".tsv") else ",")
-    return decoded, *_rows(name, text, delimiter)
+    return _rows(name, "\n".join(lines), delimiter)
 
 
 def allow_long_cells() -> None:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.errors import SourceDamaged, SourceEmpty
-from engine.knowledge.loaders.contents import Contents, counted, heading
+from engine.knowledge.loaders.contents import Contents, counted, decoded, heading
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.html_tables import is_data
-from engine.knowledge.loaders.markdown import encoding_notes
 from engine.knowledge.loaders.tables import Cell
 from engine.knowledge.loaders.walking import Walk
 from engine.messages import N_
@@ -28,21 +27,18 @@ def load_html(name: str, data: bytes, hidden: bool = False) -> Contents:
 
     What stands around the main text and what the page hides is counted; a page that is nothing else is read whole.
     """
-    root, decoded, stopped = _parsed(name, data)
+    root, text, stopped = _parsed(name, data)
     titles = [text for text in root.xpath("//head/title/text()|//title/text()") if text.strip()]
     many_titles = len(root.xpath("//h1")) > 1
     for framed, shown in ((True, hidden), (False, hidden), (False, True)):
         walk = Walk(framed=framed, hidden=shown)
-        walk.lost.update(comments=len(_COMMENT.findall(decoded.text)), blocks_broken=stopped)
+        walk.lost.update(comments=len(_COMMENT.findall(text.text)), blocks_broken=stopped)
         walk.page(_main(root) if framed else root, many_titles)
         sections = walk.outline.sections()
         if sections:
             break
-    title = heading(titles[0]) if titles else ""
-    notes = (*encoding_notes(decoded), *counted(walk.lost))
-    return Contents(
-        title or walk.outline.title, sections, notes=notes, encoding=decoded.encoding, read=dict(+walk.read)
-    )
+    title = (heading(titles[0]) if titles else "") or walk.outline.title
+    return decoded(Contents(title, sections, notes=counted(walk.lost), read=dict(+walk.read)), text)
 
 
 def html_tables(name: str, data: bytes, most_rows: int, most_columns: int) -> list[list[Sequence[Cell]]]:
