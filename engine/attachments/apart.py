@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -26,6 +25,7 @@ from engine.errors import (
 from engine.knowledge.loaders.tables import cell_texts
 from engine.model.subprocesses import Subprocesses
 
+Kind = Literal["table", "rows", "page", "jpeg"]
 TIME_LIMIT_S = 60.0
 """For one attachment; a full page takes 1 to 3 s of two cores."""
 
@@ -40,15 +40,13 @@ READERS = Subprocesses(
 )
 
 
-def read_apart(
-    kind: Literal["table", "ocr", "jpeg", "thumbnail"], name: str, data: bytes, seconds: float = TIME_LIMIT_S
-) -> str:
+def read_apart(kind: Kind, name: str, data: bytes, seconds: float = TIME_LIMIT_S, **arguments: int) -> Any:
     """What :func:`read` finds; blocks, and waits for the process before ``seconds`` begin.
 
     Raises ``AttachmentError``, and ``SourceBomb`` or ``SourceEncrypted`` for workbooks that are never opened.
     """
     try:
-        found: str = READERS.call(name, data, seconds, kind=kind)
+        return READERS.call(name, data, seconds, kind=kind, **arguments)
     except SourceTimedOut as error:
         raise ReadingTimedOut(seconds=seconds) from error
     except (SourceTooDemanding, SourceUnreadable) as error:
@@ -59,11 +57,10 @@ def read_apart(
         raise AttachmentDamaged(name=name) from error
     except (SourceEncoding, SourceMislabelled) as error:
         raise AttachmentUnsupported(name=name, kinds=KINDS_SHOWN) from error
-    return found
 
 
-def read(name: str, data: bytes, kind: str, page: int = 0) -> Any:
-    """``table``: its rows as JSON; ``ocr``: the text in an image; ``jpeg`` and ``thumbnail``: the image as base64.
+def read(name: str, data: bytes, kind: Kind, page: int = 0, side: int = 0) -> Any:
+    """``table``: its rows, as :class:`TableRead` has them; ``jpeg``: an image as base64, at most ``side`` pixels wide.
 
     ``page``: the text recognised on that page of a PDF, from 1, or in an image, and how surely. ``rows``: texts of
     the first sheet of a workbook, hidden ones too, and whether there are others. Runs apart.
@@ -77,22 +74,13 @@ def read(name: str, data: bytes, kind: str, page: int = 0) -> Any:
         case "table":
             from engine.attachments.table_rows import table_of
 
-            return json.dumps(asdict(table_of(name, data)))
+            return asdict(table_of(name, data))
         case "rows":
             from engine.knowledge.loaders.workbook import MOST_ROWS, first_sheet
 
             rows, others = first_sheet(name, data, MOST_ROWS)
             return [cell_texts(row) for row in rows], others
-        case "ocr":
-            from engine.attachments.pictures import pixels
-            from engine.builtin.ocr_text import recognised
-
-            return recognised(pixels(name, data))[0]
-        case "thumbnail":
-            from engine.attachments.pictures import MOST_SIDE_SHOWN, jpeg
-
-            return base64.b64encode(jpeg(name, data, MOST_SIDE_SHOWN)).decode()
-        case _:
+        case "jpeg":
             from engine.attachments.pictures import jpeg
 
-            return base64.b64encode(jpeg(name, data)).decode()
+            return base64.b64encode(jpeg(name, data, side)).decode()

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 _MOST_SIDE_READ = 3000
 """Pixels: a page of A4 at 250 dpi, at which the smallest print can be read."""
 _DOTS_AN_INCH = 200
-_MOST_SIDE_SENT = 1568
+MOST_SIDE_SENT = 1568
 """Pixels: vision models make larger images smaller themselves."""
-MOST_SIDE_SHOWN = 640
-"""Pixels: beside what was read of it, on a screen with two of them for one."""
 _QUALITY = 90
 
 
@@ -45,7 +43,7 @@ def page_pixels(name: str, data: bytes, number: int) -> NDArray[np.uint8]:
         raise SourceDamaged.named(name=name, found=N_("a page or its outline cannot be read")) from error
 
 
-def jpeg(name: str, data: bytes, most_side: int = _MOST_SIDE_SENT) -> bytes:
+def jpeg(name: str, data: bytes, most_side: int = MOST_SIDE_SENT) -> bytes:
     """A JPEG for a vision model, without what a camera writes beside the picture, such as its place."""
     out = io.BytesIO()
     _upright(name, data, most_side).save(out, "JPEG", quality=_QUALITY)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-import json
+from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Any
 
 from engine.attachments.admission import MOST_PIXELS, fitted
 from engine.attachments.apart import read_apart
@@ -22,6 +23,8 @@ from engine.model.values import Attachment
 from engine.roles import SILENT, ImageReader, Trace
 
 LARGEST_MB = 20.0
+MOST_SIDE_SHOWN = 640
+"""Pixels: beside what was read of it, on a screen with two of them for one."""
 _MILLION = 1_000_000
 
 
@@ -73,7 +76,7 @@ def thumbnail(name: str, data: bytes) -> bytes:
 
     Made in the process that reads attachments, so that no foreign bytes are decoded in the app; blocks.
     """
-    return base64.b64decode(read_apart("thumbnail", name, data)) if checked(name, data) else b""
+    return base64.b64decode(read_apart("jpeg", name, data, side=MOST_SIDE_SHOWN)) if checked(name, data) else b""
 
 
 def file_bytes(path: str) -> bytes:
@@ -85,8 +88,7 @@ def file_bytes(path: str) -> bytes:
         raise AttachmentMissing(name=path, why=f"{error.strerror or type(error).__name__}.") from error
 
 
-def _table(name: str, found: str, digest: str) -> Attachment:
-    parsed = json.loads(found)
+def _table(name: str, parsed: Mapping[str, Any], digest: str) -> Attachment:
     caption = str(parsed["caption"])
     made = Attachment(
         kind="table",

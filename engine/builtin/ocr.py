@@ -39,7 +39,7 @@ class OcrReader:
             raise ReaderMissing.ocr()
         start_ms, began = trace.now_ms(), time.perf_counter()
         limit_s = min(self._time_limit_s, trace.time_left_s())
-        text = await asyncio.to_thread(read_apart, "ocr", "image", image, limit_s)
+        text = str((await asyncio.to_thread(read_apart, "page", "image", image, limit_s))[0])
         trace.call(
             ModelCall(
                 role="vision",

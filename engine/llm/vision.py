@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.attachments.apart import read_apart
+from engine.attachments.pictures import MOST_SIDE_SENT
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import fenced, in_language, prompt
 from engine.llm.role import twice
@@ -62,7 +63,7 @@ class ChatVision:
         return self._model.model
 
     async def read(self, image: bytes, media_type: ImageType, question: str = "", trace: Trace = SILENT) -> str:
-        smaller = await asyncio.to_thread(read_apart, "jpeg", "image", image)
+        smaller = await asyncio.to_thread(read_apart, "jpeg", "image", image, side=MOST_SIDE_SENT)
         chat = _SeeingModel(self._model, self._settings, smaller, self._make)
         messages = vision_messages(question)
         said = await twice(lambda attempt: chat.say(messages, trace, lambda _: None, attempt=attempt))
