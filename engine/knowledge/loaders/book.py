@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from engine.errors import SourceDamaged, SourceEncrypted, SourceError
-from engine.knowledge.loaders.contents import Contents, Section, counted, heading, merged, note
+from engine.knowledge.loaders.contents import Contents, Section, counted, heading, merged, named
 from engine.knowledge.loaders.office import PART_FAULTS, Container
 from engine.knowledge.loaders.web_page import load_html
 from engine.messages import N_
@@ -52,9 +52,7 @@ def load_book(name: str, data: bytes, hidden: bool = False) -> Contents:
         notes += found.notes
     pictures = sum((item.get("media-type") or "").startswith("image/") for item in manifest.values())
     archive.lost["pictures_not_read"] += pictures
-    notes += counted(archive.lost)
-    if unread:
-        notes.append(note("chapters_unreadable", count=len(unread), names=", ".join(unread[:12])))
+    notes += [*counted(archive.lost), *named({"chapters_unreadable": unread})]
     return Contents(title, tuple(sections), notes=merged(notes), read={"chapters": len(chapters) - len(unread)})
 
 

@@ -95,6 +95,22 @@ def counted(counts: Mapping[str, int]) -> tuple[SourceNote, ...]:
     return tuple(note(code, count=count) for code, count in sorted(counts.items()) if count)
 
 
+_NAMED = {"attachments": "names", "chapters": "names", "mails": "names", "formulas": "cells"}
+_MOST_NAMED = 12
+
+
+def named(places: Mapping[str, Sequence[int] | Sequence[str]], **params: object) -> tuple[SourceNote, ...]:
+    """A note for each code with the numbers or names of what it is about: ``slides_hidden`` names ``slides``."""
+    notes: list[SourceNote] = []
+    for code, held in places.items():
+        kind = code.partition("_")[0]
+        found = [item for item in held if isinstance(item, int)]
+        names = [str(item) for item in held[:_MOST_NAMED]] + ["…"] * (len(held) > _MOST_NAMED)
+        said = {_NAMED.get(kind, kind): numbers(found) if found else ", ".join(names)}
+        notes += [note(code, count=len(held), **said, **params)] if held else []
+    return tuple(notes)
+
+
 def merged(notes: Iterable[SourceNote]) -> tuple[SourceNote, ...]:
     """The notes of several files as those of one: counts of the same kind added up, everything else in a row."""
     found: dict[str, dict[str, str]] = {}

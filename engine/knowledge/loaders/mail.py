@@ -10,7 +10,7 @@ from collections import defaultdict
 from email.message import MIMEPart
 
 from engine.errors import SourceDamaged, SourceEmpty, SourceError
-from engine.knowledge.loaders.contents import Contents, Section, counted, heading, merged, note
+from engine.knowledge.loaders.contents import Contents, Section, counted, heading, merged, named, note
 from engine.knowledge.loaders.encoding import read_text, without_control
 from engine.knowledge.loaders.kinds import loader_of
 from engine.knowledge.loaders.web_page import load_html
@@ -61,9 +61,7 @@ class _Reading:
         """What it is called, by the code of the note that says why."""
 
     def contents(self, title: str) -> Contents:
-        for code, names in self._left_out.items():
-            self.notes.append(note(code, count=len(names), names=", ".join(names[:12])))
-        self.notes += counted({"pictures_not_read": self._pictures})
+        self.notes += [*named(self._left_out), *counted({"pictures_not_read": self._pictures})]
         return Contents(title, tuple(self._sections), notes=merged(self.notes), read=self._read)
 
     def mail(self, data: bytes, path: tuple[str, ...], titled: bool = False) -> str:

@@ -17,6 +17,7 @@ from engine.knowledge.loaders.contents import (
     document_title,
     heading,
     lowered,
+    named,
     note,
     raised,
     struck,
@@ -103,9 +104,8 @@ class _Reading:
                 self.left_out["page_heads_not_read"] += bool("".join(item.itertext()).strip())
 
     def notes(self) -> tuple[SourceNote, ...]:
-        notes = [*counted(self.left_out), *([note("rows_cut", count=self._cut, kept=MOST_ROWS)] if self._cut else [])]
-        for code, places in self._left_out_at.items():
-            notes.append(note(code, count=len(places), **{code.partition("_")[0]: ", ".join(places)[:200]}))
+        notes = [*counted(self.left_out), *named(self._left_out_at)]
+        notes += [note("rows_cut", count=self._cut, kept=MOST_ROWS)] if self._cut else []
         return tuple(sorted(notes, key=lambda item: item.code))
 
     def sections(self, body: Any) -> tuple[Section, ...]:

@@ -16,7 +16,7 @@ from engine.errors import (
     SourceMislabelled,
     SourceTooManyPages,
 )
-from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, note, numbers
+from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, named, note
 from engine.knowledge.loaders.encoding import kind_of, without_control
 from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, path_at, read_pages, running_heads
 from engine.knowledge.loaders.pdf_lines import drawn_lines
@@ -116,7 +116,7 @@ class _Reading:
         form = self._document.get_formtype() == _XFA_FULL
         faults = {"outline_unreadable": no_outline, "end_missing": not whole, "form_not_read": form}
         return (
-            *(note(code, count=len(at), pages=numbers(at), of=count) for code, at in self._at.items() if at),
+            *named(self._at, of=count),
             *counted(self._lost),
             *(note(code) for code, holds in faults.items() if holds),
         )

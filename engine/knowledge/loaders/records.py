@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Section, heading, note, numbers, of_text
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, heading, named, note, of_text
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.flattened import value_lines, value_text
 from engine.messages import N_
@@ -54,9 +54,8 @@ def load_json_lines(name: str, text: str, _hidden: bool) -> Contents:
                 bad.append(number)
     if bad and len(bad) >= len(records):
         raise SourceDamaged.at_line(name=name, line=bad[0])
-    unread = (note("lines_unreadable", count=len(bad), lines=numbers(bad)),) if bad else ()
     sections, cut = _record_sections(Allowance(name, len(text)), records, more)
-    return Contents("", sections, notes=(*unread, *cut))
+    return Contents("", sections, notes=(*named({"lines_unreadable": bad}), *cut))
 
 
 def contents_of(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:

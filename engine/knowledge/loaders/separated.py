@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Section, note, numbers, of_text
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, named, note, of_text
 from engine.knowledge.loaders.tables import header_rows, table_lines
 from engine.messages import N_
 
@@ -27,11 +27,10 @@ def load_separated(name: str, text: str, _hidden: bool) -> Contents:
     Raises ``SourceDamaged`` where a cell never ends, ``SourceBomb`` where the headers make a text without end.
     """
     rows, more = separated_rows(name, text)
-    notes = [note("rows_beyond", kept=MOST_ROWS, count=more)] if more else []
-    if ragged := _ragged(rows):
-        notes.append(note("rows_ragged", count=len(ragged), rows=numbers(ragged)))
+    beyond = (note("rows_beyond", kept=MOST_ROWS, count=more),) if more else ()
+    notes = (*beyond, *named({"rows_ragged": _ragged(rows)}))
     body = "\n".join(Allowance(name, len(text)).lines(table_lines(rows)))
-    return Contents("", (Section((), body),), notes=tuple(notes), read={"rows": sum(map(any, rows))})
+    return Contents("", (Section((), body),), notes=notes, read={"rows": sum(map(any, rows))})
 
 
 def _ragged(rows: list[list[str]]) -> list[int]:

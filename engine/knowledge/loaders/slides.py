@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.errors import SourceDamaged, SourceTooManyPages
-from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, marked, note, numbers
+from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, marked, named
 from engine.knowledge.loaders.drawings import DRAWING as A
 from engine.knowledge.loaders.drawings import DRAWN, drawn_text, picture_text, plain_text
 from engine.knowledge.loaders.encoding import without_control
@@ -87,8 +87,7 @@ class _Deck:
 
     def contents(self) -> Contents:
         self._lost["masters_not_read"] += sum(map(self._is_written_on, self._package.paths()))
-        slides = (note(code, count=len(at), slides=numbers(at)) for code, at in sorted(self.left_out.items()) if at)
-        notes = (*slides, *counted(self._lost))
+        notes = (*named(dict(sorted(self.left_out.items()))), *counted(self._lost))
         return Contents(self._title, tuple(self.sections), notes=notes, read=dict(+self._read))
 
     def _slide(self, tree: Any, path: str) -> tuple[str, str]:

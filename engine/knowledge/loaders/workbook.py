@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Section, counted, document_title, heading, note
+from engine.knowledge.loaders.contents import (
+    Allowance,
+    Contents,
+    Section,
+    counted,
+    document_title,
+    heading,
+    named,
+    note,
+)
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.office import Package
 from engine.knowledge.loaders.tables import Cell, Span, table_lines
@@ -19,8 +28,6 @@ MOST_ROWS = 50_000
 """Rows of one workbook that are read: more would take hours to embed, and no one reads them as text."""
 _MOST_REPEATED = 20_000_000
 """Characters that merged cells of one sheet repeat; from there on a value stands only where it begins."""
-_MOST_NAMED = 12
-"""Cells that a note names."""
 _SHEETS_LEFT_OUT = ("sheets_empty", "sheets_hidden", "sheets_unreadable")
 
 
@@ -93,16 +100,14 @@ class _Reading:
         return Section((heading(sheet.title),), text.strip("\n")) if text else None
 
     def notes(self) -> tuple[SourceNote, ...]:
-        notes = [
-            note(code, count=len(titles), sheets=", ".join(titles)[:200])
-            for code, titles in self.left_out.items()
-            if titles and (code != "sheets_empty" or self._parts.read["sheets"])
-        ]
-        if cells := self._parts.formulas:
-            named = cells[:_MOST_NAMED] + ["…"] * (len(cells) > _MOST_NAMED)
-            notes.append(note("formulas_without_value", count=len(cells), cells=", ".join(named)))
-        notes += [*counted(self._parts.lost), *(note(f"{part}_unreadable") for part in self._parts.broken)]
-        return (*notes, note("rows_cut", kept=MOST_ROWS)) if self._cut else tuple(notes)
+        if not self._parts.read["sheets"]:
+            self.left_out["sheets_empty"].clear()
+        notes = (
+            *named({**self.left_out, "formulas_without_value": self._parts.formulas}),
+            *counted(self._parts.lost),
+            *(note(f"{part}_unreadable") for part in self._parts.broken),
+        )
+        return (*notes, note("rows_cut", kept=MOST_ROWS)) if self._cut else notes
 
 
 class _Rows:
