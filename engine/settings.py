@@ -174,8 +174,8 @@ class Settings(BaseSettings):
         ge=1,
         le=64,
         description=N_(
-            "Passages graded at the same time by a chat model; not set: what was measured on the page System, "
-            "else at most this, as far as a local server is quicker with it."
+            "Passages graded at the same time by a chat model; not set: at most this, as far as a local server is "
+            "quicker with it."
         ),
     )
     embedding_threads: int = Field(

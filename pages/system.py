@@ -14,8 +14,7 @@ from pages.parts.system.health import health_part
 from pages.parts.system.models import models_part
 from pages.parts.system.people import people_part
 from pages.parts.system.programs import programs_part
-from pages.parts.system.speed import speed_part
-from pages.parts.system.state import Part, chosen_part
+from pages.parts.system.state import GONE, Part, chosen_part
 from pages.parts.system.tables import diagnosis_part, self_test_part, settings_part
 
 engine: Engine = get_engine()
@@ -24,12 +23,9 @@ words: Words = st.session_state["words"]
 
 def page() -> None:
     st.markdown(f"#### {words('System')}")
-    st.caption(
-        words(
-            "What this workbench runs on: its parts, its models, how fast they are here, and what to do where one "
-            "fails."
-        )
-    )
+    st.caption(words("What this workbench runs on: its parts, its models, and what to do where one fails."))
+    if gone := GONE.get(st.query_params.get("part", "")):
+        st.info(words(gone))
     bar = st.container(horizontal=True, vertical_alignment="center", key="system_bar")
     with bar:
         part = chosen_part(words)
@@ -45,8 +41,6 @@ def draw(part: Part, bar: DeltaGenerator) -> None:
             health_part(engine, words, bar)
         case "models":
             models_part(engine, words, bar)
-        case "speed":
-            speed_part(engine, words)
         case "self_test":
             self_test_part(engine, words)
         case "settings":

@@ -64,7 +64,7 @@ _PULL_LOOKS = {"running": "accent", "done": "pass", "stopped": "warn", "failed":
 
 @dataclass(frozen=True, slots=True)
 class ModelEvent:
-    """A button that was pressed: ``try``, ``unload``, ``measure``, ``pull``, ``stop``, ``list`` or ``again``."""
+    """A button that was pressed: ``try``, ``unload``, ``pull``, ``stop``, ``list`` or ``again``."""
 
     press: str
     model: str
@@ -166,7 +166,6 @@ def _row(item: ModelDetails, words: Words) -> list[Node]:
     if item.embedding_length and not chats(item):
         context = f"{context} · {words('{n} dimensions', n=item.embedding_length)}"
     actions = [button(words("Try"), f"try:{item.name}")] if chats(item) else []
-    actions += [button(words("Measure"), f"measure:{item.name}")] if chats(item) else []
     actions += [button(words("Unload"), f"unload:{item.name}")] if item.loaded else []
     return [
         node("div", "", *name),

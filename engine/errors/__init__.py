@@ -72,7 +72,6 @@ another language (:func:`message_of`).
     · DiskLow
     · EmbedderFellBack
     · HostBusy
-    · HostNotesDamaged
     · InvalidModelName
     · ModelUnknownToRegistry
     · NothingToTest

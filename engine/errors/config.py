@@ -93,11 +93,6 @@ class InvalidConfig(WorkbenchError):
         N_("Write `builtin`, `ollama:MODEL` or `provider:model`."),
         field="models",
     )
-    nothing_to_measure = Message(
-        N_("The model {model} is no chat model, so there is nothing to measure."),
-        N_("Choose `ollama:MODEL` or `provider:model`."),
-        field="models",
-    )
     prefix = Message(
         N_("{field} must be a text of at most {most} characters."),
         N_("Shorten {field}, or leave it out to take the one known for the model."),

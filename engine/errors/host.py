@@ -60,10 +60,6 @@ class HostError(WorkbenchError):
     """Something about this machine."""
 
     code = "WB610"
-    unwritable = Message(
-        N_("What was measured could not be kept in {path}: {cause}."),
-        N_("Free some space or correct the rights of that folder, then measure again."),
-    )
     stopped = Message(N_("The self-test was stopped."), N_("Start it again."))
 
 
@@ -102,19 +98,11 @@ class PullRefused(HostError):
 
 
 class HostBusy(HostError):
-    """One measurement, self-test or download of a model at a time."""
+    """One self-test or download of a model at a time."""
 
     code = "WB616"
     fact = N_("Something of that kind is under way for {subject}.")
     remedy = N_("Wait for its end, or stop it first.")
-
-
-class HostNotesDamaged(HostError):
-    """The file of measured speeds cannot be read; it is left alone until the next measurement replaces it."""
-
-    code = "WB617"
-    fact = N_("{path} cannot be read, so what was measured of the chat models is not known.")
-    remedy = N_("Measure the models again on the page System, or restore the file from a backup.")
 
 
 class NothingToTest(HostError):

@@ -29,6 +29,6 @@ async def exported(resources: Resources, config: RunConfig) -> Project:
         keep_alive=keep_alive(settings),
         call_timeout_s=first_limit_s(settings.call_timeout_s, by_hand="call_timeout_s" in settings.model_fields_set),
         answer_allowance_s=settings.generation_allowance_s,
-        calls_at_once=await resources.grader_concurrency(config.models.grader.model),
+        calls_at_once=settings.grader_concurrency,
     )
     return await asyncio.to_thread(project, config, collection, machine, settings)

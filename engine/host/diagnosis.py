@@ -1,4 +1,4 @@
-"""A text about this host that can be passed on: versions, machine, settings, health, models, speeds, collections.
+"""A text about this host that can be passed on: versions, machine, settings, health, models, collections.
 
 It holds no secret, no question and no passage, and the home folder is shortened; :class:`Redactor` goes over all of it.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from engine.host.values import ModelDetails, ModelSpeed, PartHealth, Provider, SettingValue
+from engine.host.values import ModelDetails, PartHealth, Provider, SettingValue
 from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault
 from engine.model.version import __version__
@@ -48,7 +48,6 @@ class Findings:
     settings: Sequence[SettingValue]
     health: Sequence[PartHealth]
     models: Sequence[ModelDetails]
-    speeds: Sequence[ModelSpeed]
     providers: Sequence[Provider]
     collections: Sequence[CollectionInfo]
     faults: Sequence[Fault]
@@ -63,7 +62,6 @@ def written(findings: Findings) -> str:
         _section("Health", map(_health, findings.health)),
         _section("Settings", (f"{item.variable} = {_cell(item.value)} ({item.source})" for item in findings.settings)),
         _section("Models of Ollama", map(_model, findings.models)),
-        _section("Measured speed", map(_speed, findings.speeds)),
         _section("Other providers", map(_provider, findings.providers)),
         _section("Collections", map(_collection, findings.collections)),
         _section("Last faults", map(_fault, findings.faults[-_LAST_FAULTS:])),
@@ -136,13 +134,6 @@ def _model(model: ModelDetails) -> str:
     if model.loaded:
         facts.append("loaded")
     return f"{model.name}: {', '.join(facts)}"
-
-
-def _speed(speed: ModelSpeed) -> str:
-    steps = ", ".join(f"{step.at_once} at once {step.per_second:.2f}/s" for step in speed.steps)
-    tokens = f"{speed.tokens_per_s:.1f} tokens/s" if speed.tokens_per_s else "tokens/s unknown"
-    best = f"best {speed.best_at_once}"
-    return f"{speed.model}: warm-up {speed.warm_up_s:.2f} s, {tokens}, {steps}, {best} ({speed.measured_at})"
 
 
 def _provider(item: Provider) -> str:

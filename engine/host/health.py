@@ -335,10 +335,8 @@ async def _reader() -> list[PartHealth]:
 
 
 async def _faults(resources: Resources, faults: Sequence[Fault]) -> list[PartHealth]:
-    damage = resources.speeds.damage
-    known = [*faults, *([Fault.of(damage)] if damage is not None else [])]
-    facts = {"count": str(len(known))}
-    lasting = [fault for fault in known if not (isinstance(fault, NotedFault) and fault.over_since)]
+    facts = {"count": str(len(faults))}
+    lasting = [fault for fault in faults if not (isinstance(fault, NotedFault) and fault.over_since)]
     if not lasting:
         return [PartHealth("faults", "ok", facts)]
     return [PartHealth("faults", "warning", {**facts, "code": lasting[-1].code}, lasting[-1])]

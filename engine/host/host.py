@@ -1,4 +1,4 @@
-"""The machine under the workbench: health of every part, models, measured speed, settings."""
+"""The machine under the workbench: health of every part, models, settings."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from engine.host.diagnosis import Findings, written
 from engine.host.health import LIMIT_S, look_at_all
 from engine.host.masking import Redactor
 from engine.host.setting_values import setting_values
-from engine.host.tasks import Measurements, Pulls, SelfTests
+from engine.host.tasks import Pulls, SelfTests
 from engine.host.values import (
-    Measuring,
     ModelDetails,
-    ModelSpeed,
     ModelTrial,
     OfferedModels,
     PartHealth,
@@ -59,7 +57,6 @@ class Host:
         self._resources = resources
         self._faults = faults
         self._pulls = Pulls(loop, resources, self._look_again)
-        self._measurements = Measurements(loop, resources)
         self._self_tests = SelfTests(loop, resources)
         self._guard = threading.Lock()
         self._models: tuple[ModelDetails, ...] = ()
@@ -68,7 +65,6 @@ class Host:
     def close(self) -> None:
         """Stop what is running; nothing half done is left behind."""
         self._pulls.close()
-        self._measurements.close()
         self._self_tests.close()
 
     # -- how it is ----------------------------------------------------------------------------------------------
@@ -100,7 +96,6 @@ class Host:
             settings=self.settings(),
             health=self.health(),
             models=self.models(fresh=True),
-            speeds=self.speeds(),
             providers=self.providers(),
             collections=self._loop.call(self._collections()),
             faults=self._faults(),
@@ -160,28 +155,7 @@ class Host:
         (score,) = await scorer_of(model, self._resources.settings).score(_TRIAL, [_TRIAL])
         return ModelTrial(model.model, f"{score:.4g}", (time.perf_counter() - began) * 1000.0)
 
-    # -- measured -----------------------------------------------------------------------------------------------
-
-    def start_measure(self, model: str) -> None:
-        """Begin to measure ``ollama:MODEL`` or ``provider:model``; raises ``InvalidConfig``, ``HostBusy``."""
-        self._measurements.start(model)
-
-    @property
-    def measuring(self) -> Measuring | None:
-        """The measurement that is running or was the last; returns at once."""
-        return self._measurements.status
-
-    def stop_measure(self) -> None:
-        """End the measurement that is running; nothing is kept of it."""
-        self._measurements.stop()
-
-    def speeds(self) -> tuple[ModelSpeed, ...]:
-        """What was measured on this host, newest first."""
-        return self._resources.speeds.all()
-
-    def concurrency_of(self, model: str) -> int:
-        """Passages that a chat model is given to grade at once here: set, measured, or the default."""
-        return self._loop.call(self._resources.grader_concurrency(model))
+    # -- tested -------------------------------------------------------------------------------------------------
 
     def self_test(self, collection: str, grader: str = BUILTIN) -> SelfTest:
         """:meth:`start_self_test`, waited for; raises what kept it from being done."""

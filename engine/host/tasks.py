@@ -1,21 +1,19 @@
-"""What the page System starts and may stop: downloads, a measurement, a self-test, each on the engine's loop."""
+"""What the page System starts and may stop: downloads and a self-test, each on the engine's loop."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from engine.builtin.grader import BuiltinGrader
-from engine.errors import HostBusy, HostError, InvalidConfig
+from engine.errors import HostBusy, HostError
 from engine.host.self_test import CASES, run_self_test
-from engine.host.values import Measuring, PullStatus, SelfTest, SelfTesting, TaskState
+from engine.host.values import PullStatus, SelfTest, SelfTesting, TaskState
 from engine.llm.pull import checked_name, pull
-from engine.llm.speed import measure
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault, Passage
@@ -187,37 +185,6 @@ class _OneAtATime(Generic[S]):
             self._current.wait(_CLOSING_S)
 
 
-class Measurements(_OneAtATime[Measuring]):
-    """One measurement at a time; what it finds is kept for the graders of this host."""
-
-    def start(self, name: str) -> None:
-        """Start the task; raises ``InvalidConfig`` for what is no chat model, ``HostBusy`` while another is running."""
-        model = chat_model(name)
-        self._begin(Measuring(model.model, "running"), self._measure, lambda status: status.model)
-
-    async def _measure(self, ongoing: Ongoing[Measuring]) -> None:
-        model = RoleModel(ongoing.status.model)
-        began = time.perf_counter()
-
-        def tell(phase: Any, at_once: int, done: int, total: int) -> None:
-            elapsed_s = time.perf_counter() - began
-            ongoing.tell(
-                lambda status: replace(
-                    status, phase=phase, at_once=at_once, done=done, total=total, elapsed_s=elapsed_s
-                )
-            )
-
-        digest = await self._resources.digest(model.model)
-        speed = await measure(model, self._resources.settings, digest, tell)
-        notes = self._resources.speeds
-        try:
-            await asyncio.to_thread(notes.keep, speed)
-        except OSError as error:
-            ongoing.tell(lambda status: replace(status, result=speed))
-            raise HostError.unwritable(path=str(notes.path), cause=error.strerror or type(error).__name__) from error
-        ongoing.tell(lambda status: replace(status, result=speed, elapsed_s=time.perf_counter() - began))
-
-
 class SelfTests(_OneAtATime[SelfTesting]):
     """One self-test at a time."""
 
@@ -257,13 +224,3 @@ class SelfTests(_OneAtATime[SelfTesting]):
 async def _given(question: str, passages: Sequence[Passage]) -> list[float]:
     """The passages of a self-test are in no store; their similarity was computed with them."""
     return [passage.similarity for passage in passages]
-
-
-def chat_model(name: str) -> RoleModel:
-    """A model that makes calls; raises ``InvalidConfig`` for a built-in one and for what is no name."""
-    model = RoleModel(name.strip())
-    if model.model.startswith("ollama:"):
-        checked_name(model.model)
-    if not model.chats:
-        raise InvalidConfig.nothing_to_measure(model=model.model)
-    return model

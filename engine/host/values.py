@@ -24,7 +24,6 @@ PartName = Literal[
     "faults",
 ]
 TaskState = Literal["running", "done", "stopped", "failed"]
-MeasurePhase = Literal["warm_up", "speed", "at_once"]
 SelfTestCode = Literal[
     "dimension",
     "unit_length",
@@ -112,54 +111,6 @@ class PullStatus(_Task):
     """Bytes; 0 before Ollama says."""
     per_second: float = 0.0
     remaining_s: float | None = None
-    fault: Fault | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SpeedStep:
-    """The same calls made with so many at once."""
-
-    at_once: int
-    calls: int
-    wall_s: float
-    failed: int = 0
-
-    @property
-    def per_second(self) -> float:
-        return (self.calls - self.failed) / self.wall_s if self.wall_s > 0 else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSpeed:
-    """What one chat model does on this host, measured."""
-
-    model: str
-    digest: str
-    warm_up_s: float
-    """Until the first token of a cold model; loading included."""
-    prompt_tokens_per_s: float | None
-    tokens_per_s: float | None
-    steps: tuple[SpeedStep, ...]
-    best_at_once: int
-    """The smallest number that is within 10 % of the quickest."""
-    measured_at: str
-    """ISO 8601, UTC."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measuring(_Task):
-    """How far the measuring of one chat model has come; ``result`` once it is done."""
-
-    model: str
-    state: TaskState
-    phase: MeasurePhase = "warm_up"
-    at_once: int = 0
-    """Calls at the same time in the step that is running; 0 outside the phase ``at_once``."""
-    done: int = 0
-    total: int = 0
-    """Calls of the whole measurement; what a slow model leaves out is not done in the end."""
-    elapsed_s: float = 0.0
-    result: ModelSpeed | None = None
     fault: Fault | None = None
 
 

@@ -48,8 +48,8 @@ _lanes: PerLoop[LearningLane | asyncio.Semaphore] = PerLoop()
 def lane(settings: Settings, model: str) -> AbstractAsyncContextManager[Any]:
     """A place in the queue that all graders of one host share: so many calls at a time, whoever sends them.
 
-    That is ``grader_concurrency`` where it was set or measured; a server on a machine of one's own that no one has
-    measured begins with one, and gets more while that makes it quicker.
+    That is ``grader_concurrency`` where it was set; a server on a machine of one's own begins with one otherwise, and
+    gets more while that makes it quicker.
     """
     provider = model.partition(":")[0]
     host = shown_address(settings) if provider == "ollama" else provider

@@ -116,11 +116,9 @@ _CONNECTIONS: Operations = {
 }
 _HOST: Operations = {
     "close": OWN,
-    **dict.fromkeys(("health", "providers", "offered", "models", "pulls", "measuring", "speeds"), LOOK),
-    **dict.fromkeys(("concurrency_of", "self_testing"), LOOK),
+    **dict.fromkeys(("health", "providers", "offered", "models", "pulls", "self_testing"), LOOK),
     **dict.fromkeys(("settings", "diagnosis"), MANAGE),
-    **dict.fromkeys(("try_model", "self_test", "stop_measure", "stop_self_test"), WORK),
-    "start_measure": _work(N_("Model measured")),
+    **dict.fromkeys(("try_model", "self_test", "stop_self_test"), WORK),
     "start_self_test": _work(N_("Self-test begun")),
     "start_pull": _manage(N_("Download of a model begun")),
     "stop_pull": _manage(N_("Download of a model stopped")),

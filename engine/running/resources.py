@@ -14,7 +14,6 @@ from typing import Any
 from engine.database.opening import Databases
 from engine.errors import GraphStoreError, WorkbenchError
 from engine.evaluation.grader_fits import GraderFits
-from engine.host.notes import SpeedNotes
 from engine.host.values import OfferedModels
 from engine.knowledge.base import KnowledgeBase
 from engine.llm import turns
@@ -50,7 +49,7 @@ PROMPTS: Mapping[RoleName, str] = {
     "reranker": "engine.llm.reranker:RERANKER_PROMPT_VERSION",
 }
 """The version of the prompt that a chat model of each role is asked with, unless a workflow has its own."""
-_MACHINE = ("call_timeout_s", "generation_allowance_s")
+_MACHINE = ("call_timeout_s", "generation_allowance_s", "grader_concurrency")
 
 
 class Resources:
@@ -65,7 +64,6 @@ class Resources:
         self.fits = GraderFits(self.databases.evaluation)
         self._turns = turns.share(settings, self.databases.runs)
         self.graph_looks = GraphLooks()
-        self.speeds = SpeedNotes(settings.data_dir / "host.json")
         self._ollama = KeptLook(lambda: ollama_status(settings))
         self._offered: dict[str, KeptLook[OfferedModels]] = {}
         self._loading: asyncio.Task[Any] | None = None
@@ -78,7 +76,6 @@ class Resources:
         """
         # At once: while the one waits for the disk or for the store's server, the other is imported.
         await asyncio.gather(self.knowledge.ready(), self.load_workflow(), return_exceptions=True)
-        await asyncio.to_thread(self.speeds.all)
         return await self._unheard_of()
 
     async def load_workflow(self) -> None:
@@ -119,11 +116,10 @@ class Resources:
             "digest": digests.get(grader.model, ""),
             "ignore_cache": config.ignore_cache,
         }
-        for_grader = self._for_grader(grader.model, digests)
-        usual = given.roles(grader_of(grader, for_grader, given.retriever.similarity_of, fit, **kept))
+        usual = given.roles(grader_of(grader, self.settings, given.retriever.similarity_of, fit, **kept))
         roles, said = await own.make_roles(usual, given)
         roles = replace(roles, note=self._noting(given, retriever.manifest["collection"]))
-        manifest = {**_versions(), **self._machine(config.models.grader, digests), **retriever.manifest, **said}
+        manifest = {**_versions(), **self._machine(config.models.grader), **retriever.manifest, **said}
         if digests:
             manifest["ollama"] = self._ollama.known.version if self._ollama.known else ""
         if fit is not None:
@@ -173,17 +169,7 @@ class Resources:
             retriever = await self.knowledge.retriever(config.collection, config.milvus_address)
         if fit is None and retriever is not None:
             fit = await self._fit(model, retriever)
-        settings = await asyncio.to_thread(self._for_grader, model.model, await self._digests([model.model]))
-        return grader_of(model, settings, retriever.similarity_of if retriever else None, fit)
-
-    async def digest(self, model: str) -> str:
-        """What names the exact weights of ``ollama:MODEL``; empty for any other model, and where Ollama is silent."""
-        return (await self._digests([model])).get(model, "")
-
-    async def grader_concurrency(self, model: str) -> int:
-        """Passages that a grader on this model is given at once: set, measured of these weights, or the default."""
-        digests = await self._digests([model])
-        return (await asyncio.to_thread(self._for_grader, model, digests)).grader_concurrency
+        return grader_of(model, self.settings, retriever.similarity_of if retriever else None, fit)
 
     async def ollama(self, *, fresh: bool = False, patience_s: float | None = None) -> OllamaStatus:
         """What Ollama offers here; ``looking`` where nothing is known yet after ``patience_s``."""
@@ -222,17 +208,9 @@ class Resources:
             return None
         return await asyncio.to_thread(self.fits.used_by, grader, retriever.manifest["collection"])
 
-    def _for_grader(self, model: str, digests: Mapping[str, str]) -> Settings:
-        """The settings with the concurrency that was measured of a grader's model, unless one was set by hand."""
-        if "grader_concurrency" in self.settings.model_fields_set:
-            return self.settings
-        speed = self.speeds.of(model, digests.get(model, ""))
-        return self.settings.model_copy(update={"grader_concurrency": speed.best_at_once}) if speed else self.settings
-
-    def _machine(self, grader: RoleModel, digests: Mapping[str, str]) -> dict[str, str]:
+    def _machine(self, grader: RoleModel) -> dict[str, str]:
         """Settings of the machine that decide when a call is given up and how many go on side by side."""
-        at_once = self._for_grader(grader.model, digests).grader_concurrency
-        found = {name: f"{getattr(self.settings, name):g}" for name in _MACHINE} | {"grader_concurrency": str(at_once)}
+        found = {name: f"{getattr(self.settings, name):g}" for name in _MACHINE}
         if grader.model.startswith(RERANK_SERVER):
             found |= {
                 "rerank_url": without_userinfo(self.settings.rerank_url),

@@ -1,9 +1,7 @@
-"""What the page System draws: verdicts, remedies, models, speeds and expectations, in both languages and as text."""
+"""What the page System draws: verdicts, remedies, models and expectations, in both languages and as text."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, get_args
@@ -16,10 +14,9 @@ from components.system.health import judged, part_facts, part_title, verdict, wo
 from components.system.models import chats, provider_row, short_digest
 from components.system.self_test import self_test_progress
 from components.system.settings import settings_found
-from components.system.speed import rate_text, speeds_csv
 from components.system.ways import Snippet, Way, way_cards
 from engine.host.values import Health, PartHealth, PartName, Provider, SelfTestCase, SelfTestCode, SelfTesting
-from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, SPEED, FakeHost, sound_parts
+from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, FakeHost, sound_parts
 
 EN, ZH = words_for("en"), words_for("zh")
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
@@ -91,15 +88,6 @@ def test_models_that_chat_are_told_from_those_that_embed() -> None:
     assert chats(replace(CHAT, capabilities=()))
     assert not chats(EMBEDDING)
     assert (short_digest(CHAT.digest), short_digest("")) == ("801dcad02f38", "–")
-
-
-def test_speeds_are_exported_with_the_best_marked() -> None:
-    table = list(csv.DictReader(io.StringIO(speeds_csv((SPEED,), EN).decode("utf-8-sig"))))
-    assert [row["at once"] for row in table] == ["1", "2", "4", "8"]
-    assert [row["best"] for row in table] == ["", "✓", "", ""]
-    assert (table[3]["failed"], table[0]["answers per second"]) == ("1", "1.0000")
-    assert (table[0]["reads, tokens/s"], table[0]["writes, tokens/s"]) == ("180.00", "")
-    assert [rate_text(value) for value in (0.4213, 3.84, 41.2)] == ["0.42", "3.8", "41"]
 
 
 CASES: Mapping[SelfTestCode, dict[str, str]] = {

@@ -141,7 +141,6 @@ def test_a_diagnosis_has_all_that_a_report_needs(engine: Engine, monkeypatch: py
         "Health",
         "Settings",
         "Models of Ollama",
-        "Measured speed",
         "Other providers",
         "Collections",
         "Last faults",

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.system.models import ModelEvent
 from engine.engine import Engine
-from engine.host.values import Measuring, ModelTrial, PartHealth, SelfTestCase
+from engine.host.values import ModelTrial, PartHealth, SelfTestCase
 from engine.llm.discovery import OllamaStatus
 from engine.model.config import RunConfig
 from engine.model.events import RunFinished
@@ -24,7 +24,7 @@ from pages.parts.system import hint as system_hint
 from pages.parts.system import models as system_models
 from tests.host.hosting import until
 from tests.pages.driving import button, given, inline, opened, setting, visible
-from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, SPEED, BrokenHost, FakeHost, sound_parts
+from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, BrokenHost, FakeHost, sound_parts
 from tests.support.otlp_receiver import OtlpReceiver
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -119,12 +119,19 @@ def test_the_navigation_says_when_something_needed_is_down(give: Give, engine: E
 
 
 def test_each_part_of_the_page_has_an_address_and_an_unknown_one_is_health(give: Give) -> None:
-    give(FakeHost(installed=(CHAT,), measured=(SPEED,)))
-    for part in ("models", "speed", "self_test", "settings", "programs", "diagnosis"):
+    give(FakeHost(installed=(CHAT,)))
+    for part in ("models", "self_test", "settings", "programs", "diagnosis"):
         app = opened("system", part=part)
         assert given(app, "part") == part
         assert not app.exception
     assert EN("Everything that is set up works.") in inline(opened("system", part="<script>"))
+
+
+@pytest.mark.parametrize(("part", "instead"), [("speed", "WORKBENCH_GRADER_CONCURRENCY")])
+def test_the_address_of_a_part_that_is_no_more_says_what_to_use_instead(give: Give, part: str, instead: str) -> None:
+    give(FakeHost())
+    app = opened("system", part=part)
+    assert instead in visible(app) and EN("Everything that is set up works.") in inline(app)
 
 
 @LANGUAGES
@@ -189,35 +196,6 @@ def test_a_pull_shows_how_far_it_is_and_a_name_that_is_none_is_refused(give: Giv
 
 
 @LANGUAGES
-def test_speed_says_what_it_costs_measures_and_names_what_is_used(give: Give, language: UiLanguage) -> None:
-    words = words_for(language)
-    host = give(FakeHost(installed=(CHAT,)))
-    app = opened("system", language, part="speed")
-    assert words(
-        "It costs at most 100 short calls in about a minute; a slow model makes fewer. One of Ollama is unloaded "
-        "first, so that its warm-up counts. It is busy meanwhile, and a provider that is paid by the token is paid."
-    ) in visible(app)
-    assert words("Nothing is measured yet, so chat models grade {n} passages at a time.", n=4) in visible(app)
-    button(app, lambda label: label == words("Measure it")).click().run()
-    assert host.told[-1] == "measure ollama:qwen3:8b"
-    assert words("{n} at once", n=4) in inline(app)
-    assert button(app, lambda label: label == words("Measure it")).disabled
-    host.measuring, host.measured = Measuring("ollama:qwen3:8b", "done", result=SPEED), (SPEED,)
-    app.run()
-    shown = inline(app)
-    assert words("best") in shown
-    assert words("Used: {n} at once, the smallest number within 10 % of the quickest.", n=2) in shown
-    assert words("not said") in shown
-
-
-def test_a_model_that_was_pulled_anew_is_to_be_measured_again(give: Give) -> None:
-    give(FakeHost(installed=(replace(CHAT, digest="sha256:other"),), measured=(SPEED,)))
-    assert EN("Used: {n} at once. The model was pulled again since it was measured; measure it again.", n=2) in inline(
-        opened("system", part="speed")
-    )
-
-
-@LANGUAGES
 def test_the_self_test_runs_on_a_collection_with_the_grader_of_the_panel(give: Give, language: UiLanguage) -> None:
     words = words_for(language)
     host = give(FakeHost())
@@ -273,16 +251,6 @@ def test_a_press_in_the_table_does_what_it_says(
     app.run()
     assert not app.exception
     assert told in host.told
-
-
-def test_measuring_from_the_table_leads_to_the_view_of_speeds(give: Give, monkeypatch: pytest.MonkeyPatch) -> None:
-    give(FakeHost(installed=(CHAT, replace(CHAT, name="other:1b"))))
-    app = opened("system", part="models")
-    events = [ModelEvent("measure", "other:1b")]
-    monkeypatch.setattr(system_models, "model_table", lambda *_, **__: events.pop() if events else None)
-    app.run()
-    assert given(app, "part") == "speed"
-    assert setting(app, "speed_model").value == "ollama:other:1b"
 
 
 @LANGUAGES

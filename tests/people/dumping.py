@@ -28,7 +28,7 @@ def everything(engine: Engine) -> Mapping[str, Any]:
             "graphs": {name: engine.graphs.to_dict(name, entities=2000) for name in engine.graphs.all()},
             "memories": engine.memories(),
             "jobs": engine.ingestions.jobs(),
-            "models": (engine.host.speeds(), engine.host.measuring, engine.host.pulls()),
+            "models": engine.host.pulls(),
             "files": sorted(str(path) for path in (engine.settings.data_dir / "ingest").rglob("*")),
         }
 

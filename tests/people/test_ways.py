@@ -248,8 +248,8 @@ NOTHING: dict[str, tuple[str, ...]] = {
     "counts milliseconds and calls": ("Engine.under_way",),
     "takes records, which the caller has read": ("Engine.start_regrade", "GraderFits.start_examples"),
     "is about models": (
-        *("Host.providers", "Host.offered", "Host.models", "Host.pulls", "Host.measuring", "Host.speeds"),
-        *("Host.concurrency_of", "Engine.chat_models", "Host.try_model", "Host.start_measure", "Host.stop_measure"),
+        *("Host.providers", "Host.offered", "Host.models", "Host.pulls"),
+        *("Engine.chat_models", "Host.try_model"),
     ),
     "ends in what `self_testing` says": ("Host.start_self_test", "Host.stop_self_test"),
     "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from engine.errors import HostBusy, InvalidModelName, WorkbenchError
+from engine.errors import InvalidModelName, WorkbenchError
 from engine.host.values import (
-    Measuring,
     ModelDetails,
-    ModelSpeed,
     ModelTrial,
     OfferedModels,
     PartHealth,
@@ -18,7 +16,6 @@ from engine.host.values import (
     SelfTestCase,
     SelfTesting,
     SettingValue,
-    SpeedStep,
 )
 from engine.model.config import BUILTIN
 from engine.model.values import Fault
@@ -30,16 +27,6 @@ CHAT = ModelDetails(
 )
 EMBEDDING = ModelDetails(
     "nomic-embed-text:latest", "sha256:10886753ec3b", 274_302_450, "137M", "F16", "bert", ("embedding",), 2048, 768
-)
-SPEED = ModelSpeed(
-    "ollama:qwen3:8b",
-    CHAT.digest,
-    4.2,
-    180.0,
-    None,
-    (SpeedStep(1, 8, 8.0), SpeedStep(2, 8, 4.2), SpeedStep(4, 8, 4.0), SpeedStep(8, 8, 4.4, failed=1)),
-    2,
-    "2026-11-20T09:30:00+00:00",
 )
 
 
@@ -58,8 +45,6 @@ class FakeHost:
 
     parts: tuple[PartHealth, ...] = field(default_factory=sound_parts)
     installed: tuple[ModelDetails, ...] = ()
-    measured: tuple[ModelSpeed, ...] = ()
-    measuring: Measuring | None = None
     self_testing: SelfTesting | None = None
     downloads: tuple[PullStatus, ...] = ()
     trial: ModelTrial | None = None
@@ -87,22 +72,6 @@ class FakeHost:
 
     def unload(self, name: str) -> None:
         self.told.append(f"unload {name}")
-
-    def start_measure(self, model: str) -> None:
-        if self.measuring is not None and not self.measuring.over:
-            raise HostBusy(subject=self.measuring.model)
-        self.told.append(f"measure {model}")
-        self.measuring = Measuring(model, "running", "at_once", 4, 30, 100, 12.0)
-
-    def stop_measure(self) -> None:
-        assert self.measuring is not None
-        self.measuring = replace(self.measuring, state="stopped")
-
-    def speeds(self) -> tuple[ModelSpeed, ...]:
-        return self.measured
-
-    def concurrency_of(self, model: str) -> int:
-        return next((item.best_at_once for item in self.measured if item.model == model), 4)
 
     def start_self_test(self, collection: str, grader: str = BUILTIN) -> None:
         self.told.append(f"self-test {collection} {grader}")

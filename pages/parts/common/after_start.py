@@ -74,7 +74,6 @@ IMPORTED_BY_PAGES = (
         "pages.parts.system.models",
         "pages.parts.system.people",
         "pages.parts.system.programs",
-        "pages.parts.system.speed",
         "pages.parts.system.tables",
     ),
 )

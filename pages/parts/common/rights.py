@@ -14,7 +14,7 @@ from engine.people.values import Person, Role
 
 _EVENTS: Mapping[str, Role] = {
     **dict.fromkeys(("run", "fork", "pin", "unpin", "mark", "stop"), "editor"),
-    **dict.fromkeys(("stop:", "resume:", "discard:", "try:", "measure:"), "editor"),
+    **dict.fromkeys(("stop:", "resume:", "discard:", "try:"), "editor"),
     **dict.fromkeys(("pull:", "unload:", "disconnect:"), "admin"),
 }
 """Presses of drawn buttons, or how they begin, that change something."""

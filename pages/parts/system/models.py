@@ -30,7 +30,7 @@ from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, WorkflowName
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
-from pages.parts.system.state import again_button, go_to
+from pages.parts.system.state import again_button
 from pages.parts.system.work import Looked, looked, until
 
 _OLLAMA = "ollama:"
@@ -38,7 +38,6 @@ _LOOK_S = 0.5
 _OLD_S = 60.0
 _FRESH = "models_fresh"
 _TRIAL = "models_trial"
-_WANTED = "speed_wanted"
 _LONGEST = 200
 _COLUMNS = 3
 
@@ -180,9 +179,6 @@ def _act(engine: Engine, event: ModelEvent | None, words: Words) -> None:
         case ModelEvent("try", name):
             _begin_trial(engine, f"{_OLLAMA}{name}", "ollama")
             st.rerun()
-        case ModelEvent("measure", name):
-            st.session_state[_WANTED] = f"{_OLLAMA}{name}"
-            go_to("speed")
         case ModelEvent("unload", name):
             _attempt(lambda: engine.host.unload(name))
         case ModelEvent("pull", name):
