@@ -1,8 +1,8 @@
 """Load a file as a :class:`Document`: find encoding, kind and sections, and report everything unusable.
 
-Loaders are found by suffix (:mod:`engine.knowledge.loaders.kinds`), further ones register (:func:`register`); each gets
-a name and bytes, and returns a title, sections and a kind. A file of any other suffix, or of none, is read as text
-where it is text. What needs a parser of its own is read in another process (:mod:`engine.knowledge.loaders.apart`).
+Loaders are found by suffix (:mod:`engine.knowledge.loaders.kinds`); each gets a name and bytes, and returns a title,
+sections and a kind. A file of any other suffix, or of none, is read as text where it is text. What needs a
+parser of its own is read in another process (:mod:`engine.knowledge.loaders.apart`).
 """
 
 from __future__ import annotations
@@ -63,18 +63,9 @@ class Document:
         return Account(dict(self.read), self.notes, self.hidden)
 
 
-_LOADERS: dict[str, Loader] = {suffix: loader_of(f"a{suffix}") for suffix in HERE}
-_LOADERS |= {suffix: partial(read_apart, suffix) for suffix in APART}
-
-
-def register(suffix: str, loader: Loader) -> None:
-    """Let files that end in ``suffix`` (with its dot, any case) be read by ``loader``."""
-    _LOADERS[suffix.lower()] = loader
-
-
 def suffixes() -> tuple[str, ...]:
     """Suffixes that can be loaded."""
-    return tuple(sorted(_LOADERS))
+    return tuple(sorted((*HERE, *APART)))
 
 
 def load(
@@ -150,7 +141,8 @@ def _check_name(name: str) -> None:
 
 
 def _loader(name: str) -> Loader:
-    return _LOADERS.get(suffix_of(name)) or loader_of(name)
+    suffix = suffix_of(name)
+    return partial(read_apart, suffix) if suffix in APART else loader_of(name)
 
 
 def _known(data: bytes, given: Contents, contents: Contents) -> tuple[tuple[Section, ...], tuple[str, ...]]:

@@ -22,8 +22,8 @@ from engine.errors import (
     SourceUnsupported,
 )
 from engine.knowledge.chunk import chunk
-from engine.knowledge.load import Document, load, load_bytes, register, suffixes
-from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Section, note
+from engine.knowledge.load import Document, load, load_bytes
+from engine.knowledge.loaders.contents import LONGEST_HEADING, Section, note
 from tests.support import office_files as made
 
 CHINESE = "糖尿病的主要症状是多饮、多尿、多食和体重下降。第二句。"
@@ -224,17 +224,6 @@ def test_lines_of_front_matter_that_tell_a_reader_something_are_kept() -> None:
     document = load_bytes("a.md", data)
     assert (document.kind, document.title) == ("graph", "Named")
     assert document.sections == (Section((), "author: me\ndate: 2026\n\ntext"),)
-
-
-def test_another_kind_of_file_needs_only_a_loader() -> None:
-    def loader(name: str, data: bytes, hidden: bool) -> Contents:
-        return Contents("From the loader", (Section(("S",), data.decode().upper()),), "graph")
-
-    register(".test-kind", loader)
-    document = load_bytes("x.TEST-KIND", b"words")
-    assert (document.title, document.sections) == ("From the loader", (Section(("S",), "WORDS"),))
-    assert document.kind == "graph"
-    assert ".test-kind" in suffixes()
 
 
 @given(data=st.binary(min_size=1, max_size=400), suffix=st.sampled_from([".md", ".txt"]))
