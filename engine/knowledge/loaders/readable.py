@@ -44,6 +44,8 @@ _COLOURED = re.compile(r"<(?:font|span)\s+(?:color|style)=", re.IGNORECASE)
 """Output of a terminal that was coloured for a web page."""
 _SIGNS = re.compile(r"([!#-%'-/:;=?@\[-`{-~])")
 """What Markdown may take for markup, but for the signs of HTML."""
+_MARKUP = re.compile(r"[\\`*_~\[\]<>&!${}\n]")
+"""A line without any of these says what is written there."""
 _PARTS = {
     "paragraph_open": "paragraphs",
     "list_item_open": "list items",
@@ -342,7 +344,7 @@ class _Reader:
         return token.copy(children=[Token("text", "", 0, content=words)])
 
     def _inline(self, text: str) -> str:
-        return self.words(_parser().parseInline(text)[0].children or []) if text else ""
+        return self.words(_parser().parseInline(text)[0].children or []) if _MARKUP.search(text) else text
 
 
 def _lead(line: str, content: str) -> str:
