@@ -15,7 +15,7 @@ from pages.parts.system.models import models_part
 from pages.parts.system.people import people_part
 from pages.parts.system.programs import programs_part
 from pages.parts.system.state import GONE, Part, chosen_part
-from pages.parts.system.tables import diagnosis_part, self_test_part, settings_part
+from pages.parts.system.tables import diagnosis_part, settings_part
 
 engine: Engine = get_engine()
 words: Words = st.session_state["words"]
@@ -41,8 +41,6 @@ def draw(part: Part, bar: DeltaGenerator) -> None:
             health_part(engine, words, bar)
         case "models":
             models_part(engine, words, bar)
-        case "self_test":
-            self_test_part(engine, words)
         case "settings":
             settings_part(engine, words)
         case "programs":

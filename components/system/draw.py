@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.common.faults import with_code
 from components.common.i18n import Words
-from components.common.markup import Drawer, Node, box, command, node
+from components.common.markup import Drawer, Node, command, node
 from components.common.phrases import fault_text
 from engine.model.values import Fault
 
@@ -20,10 +20,3 @@ def fault_nodes(fault: Fault, words: Words) -> tuple[Node, ...]:
         node("p", "", *with_code(remedy)),
     )
     return (*said, command(typed, words)) if typed else said
-
-
-def ended_box(fault: Fault | None, stopped: str, words: Words, *head: Node) -> Node:
-    """What ended work before its time: a fault, or the reader, which ``stopped`` says."""
-    if fault is not None:
-        return box("fault", "", *head, *fault_nodes(fault, words))
-    return box("plain", "", *head, stopped)

@@ -34,6 +34,9 @@ _CHANGES: Mapping[str, str] = {
         for name, operation in operations.items()
         if operation is not None and operation.change
     },
+    # Of earlier versions.
+    "Host.start_measure": N_("Model measured"),
+    "Host.start_self_test": N_("Self-test begun"),
 }
 
 

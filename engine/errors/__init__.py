@@ -74,7 +74,6 @@ another language (:func:`message_of`).
     · HostBusy
     · InvalidModelName
     · ModelUnknownToRegistry
-    · NothingToTest
     · PartSlow
     · PullInterrupted
     · PullRefused

@@ -60,7 +60,6 @@ class HostError(WorkbenchError):
     """Something about this machine."""
 
     code = "WB610"
-    stopped = Message(N_("The self-test was stopped."), N_("Start it again."))
 
 
 class InvalidModelName(HostError):
@@ -98,17 +97,11 @@ class PullRefused(HostError):
 
 
 class HostBusy(HostError):
-    """One self-test or download of a model at a time."""
+    """One download of a model at a time."""
 
     code = "WB616"
     fact = N_("Something of that kind is under way for {subject}.")
     remedy = N_("Wait for its end, or stop it first.")
-
-
-class NothingToTest(HostError):
-    code = "WB618"
-    fact = N_("The collection {collection!r} holds no passages, so its scores cannot be tested.")
-    remedy = N_("Put a source into it, or choose another collection.")
 
 
 class PartSlow(HostError):

@@ -13,7 +13,7 @@ from engine.host.diagnosis import Findings, written
 from engine.host.health import LIMIT_S, look_at_all
 from engine.host.masking import Redactor
 from engine.host.setting_values import setting_values
-from engine.host.tasks import Pulls, SelfTests
+from engine.host.tasks import Pulls
 from engine.host.values import (
     ModelDetails,
     ModelTrial,
@@ -21,8 +21,6 @@ from engine.host.values import (
     PartHealth,
     Provider,
     PullStatus,
-    SelfTest,
-    SelfTesting,
     SettingValue,
 )
 from engine.llm.chat import ChatModel
@@ -30,10 +28,9 @@ from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
 from engine.llm.pull import checked_name, unload
 from engine.llm.scorers import scorer_of
-from engine.model.config import BUILTIN, RoleModel
+from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault, Message
-from engine.people import acting
 from engine.people.doors import guarded
 from engine.roles import SILENT, CollectionInfo
 from engine.running.resources import Resources
@@ -57,7 +54,6 @@ class Host:
         self._resources = resources
         self._faults = faults
         self._pulls = Pulls(loop, resources, self._look_again)
-        self._self_tests = SelfTests(loop, resources)
         self._guard = threading.Lock()
         self._models: tuple[ModelDetails, ...] = ()
         self._models_at: float | None = None
@@ -65,7 +61,6 @@ class Host:
     def close(self) -> None:
         """Stop what is running; nothing half done is left behind."""
         self._pulls.close()
-        self._self_tests.close()
 
     # -- how it is ----------------------------------------------------------------------------------------------
 
@@ -154,26 +149,6 @@ class Host:
         """One score, as it comes."""
         (score,) = await scorer_of(model, self._resources.settings).score(_TRIAL, [_TRIAL])
         return ModelTrial(model.model, f"{score:.4g}", (time.perf_counter() - began) * 1000.0)
-
-    # -- tested -------------------------------------------------------------------------------------------------
-
-    def self_test(self, collection: str, grader: str = BUILTIN) -> SelfTest:
-        """:meth:`start_self_test`, waited for; raises what kept it from being done."""
-        return self._self_tests.run(collection, grader)
-
-    def start_self_test(self, collection: str, grader: str = BUILTIN) -> None:
-        """Begin to check that scores hold what they should; raises ``InvalidConfig``, ``HostBusy``."""
-        self._self_tests.start(collection, grader)
-
-    @property
-    def self_testing(self) -> SelfTesting | None:
-        """The self-test that is running or was the last, of a collection that who acts may read; returns at once."""
-        found = self._self_tests.status
-        return found if found is not None and acting().may_read(found.collection) else None
-
-    def stop_self_test(self) -> None:
-        """End the self-test that is running."""
-        self._self_tests.stop()
 
     def _look_again(self) -> None:
         """Look again without the guard: its holder waits for the loop, from which this may be called."""

@@ -1,59 +1,38 @@
-"""What the page System starts and may stop: downloads and a self-test, each on the engine's loop."""
+"""Downloads of models, which the page System starts and may stop, each on the engine's loop."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from dataclasses import replace
-from typing import Any, Generic, Protocol, Self, TypeVar
 
-from engine.builtin.grader import BuiltinGrader
-from engine.errors import HostBusy, HostError
-from engine.host.self_test import CASES, run_self_test
-from engine.host.values import PullStatus, SelfTest, SelfTesting, TaskState
+from engine.errors import HostBusy
+from engine.host.values import PullStatus, TaskState
 from engine.llm.pull import checked_name, pull
-from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.loop_thread import LoopThread
-from engine.model.values import Fault, Passage
-from engine.people import acting
-from engine.roles import Grader
+from engine.model.values import Fault
 from engine.running.resources import Resources
 
 _CLOSING_S = 3.0
 
 
-class _Status(Protocol):
-    """A frozen status that says whether it is over."""
-
-    @property
-    def state(self) -> TaskState: ...
-
-    @property
-    def fault(self) -> Fault | None: ...
-
-
-S = TypeVar("S", bound=_Status)
-
-
-class Ongoing(Generic[S]):
-    """One piece of work on the loop and its latest status; safe from any thread.
+class _Download:
+    """A download on the loop and its latest status; safe from any thread.
 
     What is told after the end is not heard: a stop stands no matter what the work still says.
     """
 
-    def __init__(self, loop: LoopThread, status: S) -> None:
+    def __init__(self, loop: LoopThread, status: PullStatus) -> None:
         self._loop = loop
         self._guard = threading.Lock()
         self._status = status
         self._future: Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
-        self.error: BaseException | None = None
-        """What the work failed with."""
 
     @property
-    def status(self) -> S:
+    def status(self) -> PullStatus:
         with self._guard:
             return self._status
 
@@ -61,12 +40,12 @@ class Ongoing(Generic[S]):
     def over(self) -> bool:
         return self.status.state != "running"
 
-    def start(self, work: Callable[[Self], Coroutine[Any, Any, None]]) -> Self:
+    def start(self, work: Callable[[_Download], Coroutine[None, None, None]]) -> _Download:
         """Begin the work; its exceptions become the fault of the status."""
         self._future = self._loop.submit(self._run(work))
         return self
 
-    def tell(self, change: Callable[[S], S]) -> None:
+    def tell(self, change: Callable[[PullStatus], PullStatus]) -> None:
         with self._guard:
             if self._status.state == "running":
                 self._status = change(self._status)
@@ -77,7 +56,7 @@ class Ongoing(Generic[S]):
             self._end("stopped")
             self._loop.soon(self._cancel)
 
-    def wait(self, timeout_s: float | None = None) -> None:
+    def wait(self, timeout_s: float) -> None:
         """Block until the work has let go of all it held, or ``timeout_s`` passed."""
         if self._future is not None:
             wait((self._future,), timeout_s)
@@ -86,7 +65,7 @@ class Ongoing(Generic[S]):
         if self._task is not None:
             self._task.cancel()
 
-    async def _run(self, work: Callable[[Self], Coroutine[Any, Any, None]]) -> None:
+    async def _run(self, work: Callable[[_Download], Coroutine[None, None, None]]) -> None:
         self._task = asyncio.current_task()
         if self.over:
             return
@@ -96,13 +75,12 @@ class Ongoing(Generic[S]):
             self._end("stopped")
             raise
         except Exception as error:
-            self.error = error
             self._end("failed", Fault.of(error))
         else:
             self._end("done")
 
     def _end(self, state: TaskState, fault: Fault | None = None) -> None:
-        self.tell(lambda status: replace(status, state=state, fault=fault))  # type: ignore[type-var]
+        self.tell(lambda status: replace(status, state=state, fault=fault))
 
 
 class Pulls:
@@ -113,7 +91,7 @@ class Pulls:
         self._resources = resources
         self._on_done = on_done
         self._guard = threading.Lock()
-        self._pulls: dict[str, Ongoing[PullStatus]] = {}
+        self._pulls: dict[str, _Download] = {}
 
     def start(self, name: str) -> None:
         """Start the task; raises ``InvalidModelName``, and ``HostBusy`` where it is running already."""
@@ -123,8 +101,7 @@ class Pulls:
             if known is not None and not known.over:
                 self._pulls[name] = known
                 raise HostBusy(subject=name)
-            ongoing = Ongoing(self._loop, PullStatus(name, "running", ""))
-            self._pulls[name] = ongoing.start(self._pull)
+            self._pulls[name] = _Download(self._loop, PullStatus(name, "running", "")).start(self._pull)
 
     def stop(self, name: str) -> None:
         with self._guard:
@@ -144,83 +121,9 @@ class Pulls:
         for item in ongoing:
             item.wait(_CLOSING_S)
 
-    async def _pull(self, ongoing: Ongoing[PullStatus]) -> None:
+    async def _pull(self, ongoing: _Download) -> None:
         await pull(ongoing.status.name, self._resources.settings, lambda status: ongoing.tell(lambda _: status))
         # Pickers ask for what Ollama has: the new model must be among it.
         await self._resources.ollama(fresh=True)
         self._on_done()
         ongoing.tell(lambda status: replace(status, done=status.total, remaining_s=0.0))
-
-
-class _OneAtATime(Generic[S]):
-    """Work of which there is one at a time; its last status stays until the next."""
-
-    def __init__(self, loop: LoopThread, resources: Resources) -> None:
-        self._loop = loop
-        self._resources = resources
-        self._guard = threading.Lock()
-        self._current: Ongoing[S] | None = None
-
-    @property
-    def status(self) -> S | None:
-        return self._current.status if self._current is not None else None
-
-    def _begin(
-        self, status: S, work: Callable[[Ongoing[S]], Coroutine[Any, Any, None]], subject: Callable[[S], str]
-    ) -> Ongoing[S]:
-        """Begin the work; raises ``HostBusy`` with the subject of what is running."""
-        with self._guard:
-            if self._current is not None and not self._current.over:
-                raise HostBusy(subject=subject(self._current.status))
-            self._current = Ongoing(self._loop, status).start(work)
-            return self._current
-
-    def stop(self) -> None:
-        if self._current is not None:
-            self._current.stop()
-
-    def close(self) -> None:
-        if self._current is not None:
-            self._current.stop()
-            self._current.wait(_CLOSING_S)
-
-
-class SelfTests(_OneAtATime[SelfTesting]):
-    """One self-test at a time."""
-
-    def start(self, collection: str, grader: str) -> Ongoing[SelfTesting]:
-        """Start the task; raises ``InvalidConfig`` for what is no grader, ``HostBusy`` while another is running."""
-        model = RoleModel(grader)
-        testing = SelfTesting(collection, model.model, "running", total=CASES)
-        person = acting()
-        return self._begin(
-            testing, self._test, lambda now: now.collection if person.may_read(now.collection) else now.grader
-        )
-
-    def run(self, collection: str, grader: str) -> SelfTest:
-        """Wait for the end; raises what kept it from being done."""
-        ongoing = self.start(collection, grader)
-        ongoing.wait()
-        if ongoing.error is not None:
-            raise ongoing.error
-        if ongoing.status.result is None:
-            raise HostError.stopped()
-        return ongoing.status.result
-
-    async def _test(self, ongoing: Ongoing[SelfTesting]) -> None:
-        grader = RoleModel(ongoing.status.grader)
-        retriever = await self._resources.knowledge.retriever(ongoing.status.collection)
-        judge: Grader = BuiltinGrader(_given)
-        if not grader.built_in:
-            judge = await self._resources.fresh_grader(RunConfig(models=RoleModels(grader=grader)))
-
-        def count(done: int) -> None:
-            ongoing.tell(lambda status: replace(status, done=done))
-
-        result = await run_self_test(retriever, judge, grader.model, count)
-        ongoing.tell(lambda status: replace(status, result=result))
-
-
-async def _given(question: str, passages: Sequence[Passage]) -> list[float]:
-    """The passages of a self-test are in no store; their similarity was computed with them."""
-    return [passage.similarity for passage in passages]

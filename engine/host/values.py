@@ -24,18 +24,6 @@ PartName = Literal[
     "faults",
 ]
 TaskState = Literal["running", "done", "stopped", "failed"]
-SelfTestCode = Literal[
-    "dimension",
-    "unit_length",
-    "deterministic",
-    "prefixes",
-    "order",
-    "cosine",
-    "own_text",
-    "floor",
-    "clear_yes",
-    "clear_no",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +75,8 @@ class ModelDetails:
         return "embedding" in self.capabilities
 
 
-class _Task:
-    """Work in the background, by its state."""
-
-    __slots__ = ()
-    state: TaskState
-
-    @property
-    def over(self) -> bool:
-        return self.state != "running"
-
-
 @dataclass(frozen=True, slots=True)
-class PullStatus(_Task):
+class PullStatus:
     """How far the download of a model has come."""
 
     name: str
@@ -113,6 +90,10 @@ class PullStatus(_Task):
     remaining_s: float | None = None
     fault: Fault | None = None
 
+    @property
+    def over(self) -> bool:
+        return self.state != "running"
+
 
 @dataclass(frozen=True, slots=True)
 class ModelTrial:
@@ -123,41 +104,6 @@ class ModelTrial:
     ms: float
     prompt_tokens: int | None = None
     reply_tokens: int | None = None
-    fault: Fault | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SelfTestCase:
-    """One expectation of scores that holds where model and store are sound."""
-
-    code: SelfTestCode
-    passed: bool
-    detail: dict[str, str]
-    """Numbers for a sentence, in the keys that :mod:`engine.host.self_test` lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class SelfTest:
-    collection: str
-    embedding_model: str
-    cases: tuple[SelfTestCase, ...]
-
-    @property
-    def passed(self) -> bool:
-        return all(case.passed for case in self.cases)
-
-
-@dataclass(frozen=True, slots=True)
-class SelfTesting(_Task):
-    """How far a self-test has come; ``result`` once it is done."""
-
-    collection: str
-    grader: str
-    state: TaskState
-    done: int = 0
-    total: int = 0
-    """Cases."""
-    result: SelfTest | None = None
     fault: Fault | None = None
 
 

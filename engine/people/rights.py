@@ -116,10 +116,9 @@ _CONNECTIONS: Operations = {
 }
 _HOST: Operations = {
     "close": OWN,
-    **dict.fromkeys(("health", "providers", "offered", "models", "pulls", "self_testing"), LOOK),
+    **dict.fromkeys(("health", "providers", "offered", "models", "pulls"), LOOK),
     **dict.fromkeys(("settings", "diagnosis"), MANAGE),
-    **dict.fromkeys(("try_model", "self_test", "stop_self_test"), WORK),
-    "start_self_test": _work(N_("Self-test begun")),
+    "try_model": WORK,
     "start_pull": _manage(N_("Download of a model begun")),
     "stop_pull": _manage(N_("Download of a model stopped")),
     "unload": _manage(N_("Model dropped from memory")),

@@ -1,10 +1,10 @@
-"""What the page System draws: verdicts, remedies, models and expectations, in both languages and as text."""
+"""What the page System draws: verdicts, remedies and models, in both languages and as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
@@ -12,10 +12,9 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
 from components.system.health import judged, part_facts, part_title, verdict, worst
 from components.system.models import chats, provider_row, short_digest
-from components.system.self_test import self_test_progress
 from components.system.settings import settings_found
 from components.system.ways import Snippet, Way, way_cards
-from engine.host.values import Health, PartHealth, PartName, Provider, SelfTestCase, SelfTestCode, SelfTesting
+from engine.host.values import Health, PartHealth, PartName, Provider
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, FakeHost, sound_parts
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -88,61 +87,6 @@ def test_models_that_chat_are_told_from_those_that_embed() -> None:
     assert chats(replace(CHAT, capabilities=()))
     assert not chats(EMBEDDING)
     assert (short_digest(CHAT.digest), short_digest("")) == ("801dcad02f38", "–")
-
-
-CASES: Mapping[SelfTestCode, dict[str, str]] = {
-    "dimension": {"stored": "384", "given": "768"},
-    "unit_length": {"off": "0.0000"},
-    "deterministic": {"off": "0.0000"},
-    "prefixes": {"query": "query: ", "passage": "", "cosine": "0.9500"},
-    "order": {"hits": "50", "upturned": "0"},
-    "cosine": {"hits": "50", "off": "0.0001"},
-    "own_text": {"found": "5", "sample": "5", "lowest": "0.9990"},
-    "floor": {"right": "0.6", "unrelated": "0.1", "floor": "0.77"},
-    "clear_yes": {"right": "2", "asked": "2", "grader": "builtin", "low": "0.99"},
-    "clear_no": {"right": "1", "asked": "2", "grader": "builtin", "high": "0.71"},
-}
-
-
-def drawn(monkeypatch: pytest.MonkeyPatch, testing: SelfTesting, language: UiLanguage) -> str:
-    """The words of what is drawn of a self-test."""
-    shown: list[Node] = []
-
-    def draw(nodes: Any, words: Any, *, key: str) -> None:
-        shown.extend(nodes)
-
-    monkeypatch.setattr("components.system.self_test.draw_system", draw)
-    self_test_progress(testing, words_for(language), key="k")
-    return " ".join(item.text for item in shown)
-
-
-@LANGUAGES
-def test_every_expectation_has_words_and_numbers_and_what_fails_comes_first(
-    monkeypatch: pytest.MonkeyPatch, language: UiLanguage
-) -> None:
-    assert set(CASES) == set(get_args(SelfTestCode))
-    host = FakeHost()
-    host.start_self_test("samples")
-    host.end_self_test(*(SelfTestCase(code, code != "clear_no", detail) for code, detail in CASES.items()))
-    assert host.self_testing is not None
-    words = words_for(language)
-    text = drawn(monkeypatch, host.self_testing, language)
-    broken = "{n} of {all} expectations do not hold: figures of this collection cannot be trusted until they do."
-    assert text.startswith(f"✗ {words(broken, n=1, all=10)}")
-    assert text.index(words("The grader does not pass a passage about something else.")) < text.index(
-        words("The model makes vectors of the length that the collection holds.")
-    )
-    assert words("Choose another model for the grader under Models, or the built-in one.") in text
-    assert "0.71" in text
-    assert "{" not in text
-
-
-def test_a_case_without_its_numbers_shows_those_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    host = FakeHost()
-    host.start_self_test("samples")
-    host.end_self_test(SelfTestCase("cosine", True, {"hits": "3"}))
-    assert host.self_testing is not None
-    assert "hits 3" in drawn(monkeypatch, host.self_testing, "en")
 
 
 def test_settings_are_found_by_name_value_and_description() -> None:

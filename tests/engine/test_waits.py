@@ -30,7 +30,6 @@ REASONS = {
     ("engine/executing/local.py", "get"): OF_A_RUN,
     ("engine/executing/pool.py", "result"): DONE,
     ("engine/host/health.py", "result"): DONE,
-    ("engine/host/tasks.py", "wait"): OF_WORK,
     ("engine/knowledge/ahead.py", "asyncio.wait"): "the executor that was stopped has a limit",
     ("engine/knowledge/jobs.py", "asyncio.wait"): "a turn that comes late has to be given back",
     ("engine/knowledge/source_writing.py", "asyncio.wait"): "what must not be stopped half way: the store has limits",

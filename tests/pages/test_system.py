@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.system.models import ModelEvent
 from engine.engine import Engine
-from engine.host.values import ModelTrial, PartHealth, SelfTestCase
+from engine.host.values import ModelTrial, PartHealth
 from engine.llm.discovery import OllamaStatus
 from engine.model.config import RunConfig
 from engine.model.events import RunFinished
@@ -120,14 +120,16 @@ def test_the_navigation_says_when_something_needed_is_down(give: Give, engine: E
 
 def test_each_part_of_the_page_has_an_address_and_an_unknown_one_is_health(give: Give) -> None:
     give(FakeHost(installed=(CHAT,)))
-    for part in ("models", "self_test", "settings", "programs", "diagnosis"):
+    for part in ("models", "settings", "programs", "diagnosis"):
         app = opened("system", part=part)
         assert given(app, "part") == part
         assert not app.exception
     assert EN("Everything that is set up works.") in inline(opened("system", part="<script>"))
 
 
-@pytest.mark.parametrize(("part", "instead"), [("speed", "WORKBENCH_GRADER_CONCURRENCY")])
+@pytest.mark.parametrize(
+    ("part", "instead"), [("speed", "WORKBENCH_GRADER_CONCURRENCY"), ("self_test", "Health names a store")]
+)
 def test_the_address_of_a_part_that_is_no_more_says_what_to_use_instead(give: Give, part: str, instead: str) -> None:
     give(FakeHost())
     app = opened("system", part=part)
@@ -193,20 +195,6 @@ def test_a_pull_shows_how_far_it_is_and_a_name_that_is_none_is_refused(give: Giv
     app.text_input(key="pull_name").set_value("no model")
     button(app, lambda label: label == EN("Pull")).click().run()
     assert "WB611" in inline(app)
-
-
-@LANGUAGES
-def test_the_self_test_runs_on_a_collection_with_the_grader_of_the_panel(give: Give, language: UiLanguage) -> None:
-    words = words_for(language)
-    host = give(FakeHost())
-    app = opened("system", language, part="self_test")
-    assert words("Not tested yet. It takes some seconds with built-in models.") in visible(app)
-    button(app, lambda label: label == words("Test the scores")).click().run()
-    assert host.told[-1] == "self-test samples builtin"
-    assert words("{done} of {total} expectations tested", done=3, total=10) in inline(app)
-    host.end_self_test(SelfTestCase("dimension", True, {"stored": "384", "given": "384"}))
-    app.run()
-    assert words("All {n} expectations hold.", n=1) in inline(app)
 
 
 def test_settings_are_filtered_and_secrets_stay_dots(give: Give) -> None:

@@ -15,7 +15,6 @@ import pytest
 from engine.errors import (
     ForeignCollection,
     ForkRefused,
-    HostBusy,
     InvalidQuerySet,
     NotAllowed,
     UnknownBatch,
@@ -25,7 +24,6 @@ from engine.errors import (
 )
 from engine.evaluation.cases import QuerySet, case_of, sample_set
 from engine.evaluation.values import AnswerJudgement
-from engine.host.tasks import SelfTests
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import Connection, FieldMap, Place
 from engine.llm.cache import VerdictCache
@@ -357,23 +355,6 @@ def test_people_who_may_read_other_collections_share_nothing_that_is_kept() -> N
     people = [*hidden, *only, replace(hidden[1], collections=frozenset({"ward"}))]
     assert len({person.scope for person in people}) == len(people)
     assert replace(hidden[1], id="another").scope == hidden[1].scope
-
-
-def test_what_is_under_way_for_it_is_not_named(ward: Ward, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def endless(*_: object) -> None:
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(SelfTests, "_test", endless)
-    with ward.as_(MEMBER):
-        ward.engine.host.start_self_test("ward")
-        with pytest.raises(HostBusy, match="ward"):
-            ward.engine.host.start_self_test("samples")
-    with ward.as_(OUTSIDER):
-        with pytest.raises(HostBusy) as busy:
-            ward.engine.host.start_self_test("samples")
-        assert "ward" not in str(busy.value)
-    with ward.as_(MEMBER):
-        ward.engine.host.stop_self_test()
 
 
 @pytest.mark.parametrize("way", ["at once", "in the background", "empty", "with vectors", "over HTTP"])

@@ -28,7 +28,6 @@ PAGES: dict[str, Address] = {
     "memories": ("memory", lambda _: {}),
     "figures of a query set": ("tune", lambda _: {"query_set": "of the ward"}),
     "figures of the samples": ("tune", lambda _: {"query_set": "samples"}),
-    "a test of scores": ("system", lambda _: {"part": "self_test"}),
 }
 
 

@@ -134,7 +134,6 @@ REFUSED: dict[str, Call] = {
     "Graphs.to_dict": lambda w, name: w.engine.graphs.to_dict(name),
     "Graphs.checked": lambda w, name: w.engine.graphs.checked(name, "builtin"),
     "Graphs.build": lambda w, name: w.engine.graphs.build(name),
-    "Host.self_test": lambda w, name: w.engine.host.self_test(name),
     "EvaluationStore.query_set": lambda w, _: w.engine.evaluation.query_set("of the ward"),
     "EvaluationStore.save_query_set": lambda w, _: w.engine.evaluation.save_query_set(SET),
     "EvaluationStore.add_case": lambda w, _: w.engine.evaluation.add_case("of the ward", CASE, "ward"),
@@ -187,7 +186,6 @@ LISTS: dict[str, Callable[[Ward], object]] = {
     "Engine.memories": lambda w: w.engine.memories(),
     "Ingestions.jobs": lambda w: w.engine.ingestions.jobs(),
     "Graphs.all": lambda w: w.engine.graphs.all(),
-    "Host.self_testing": lambda w: w.engine.host.self_testing,
     "EvaluationStore.query_sets": lambda w: w.engine.evaluation.query_sets(),
     "EvaluationStore.cases_asking": lambda w: w.engine.evaluation.cases_asking(QUESTION, "ward", w.run),
     "EvaluationStore.batches": lambda w: w.engine.evaluation.batches(),
@@ -251,7 +249,6 @@ NOTHING: dict[str, tuple[str, ...]] = {
         *("Host.providers", "Host.offered", "Host.models", "Host.pulls"),
         *("Engine.chat_models", "Host.try_model"),
     ),
-    "ends in what `self_testing` says": ("Host.start_self_test", "Host.stop_self_test"),
     "looks at the parts of this process, and leaves out connections to limited collections": ("Host.health",),
     "says nothing of what is there": (
         *("Ingestions.check_graph", "WeakPoints.is_on"),

@@ -107,7 +107,6 @@ def _work_of_a_member(engine: Engine) -> tuple[RunId, RunId, str]:
     engine.batches.wait(engine.batches.start(SAMPLE_SET, RunConfig(collection="ward"), case_ids=[asked_of_all]))
     engine._evaluations.drafts.add([Draft(DRAFT, "ward", QUESTION, "way", "en", source="protocol.md")])
     engine.judging.history("of the ward")
-    engine.host.self_test("ward")
     engine.flush()
     return run, open_run, batch
 

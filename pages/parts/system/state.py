@@ -14,11 +14,10 @@ from engine.people import Role, signing_in
 from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at, chosen_view
 
-Part = Literal["health", "models", "self_test", "settings", "programs", "diagnosis", "people"]
+Part = Literal["health", "models", "settings", "programs", "diagnosis", "people"]
 PARTS: dict[Part, str] = {
     "health": N_("Health"),
     "models": N_("Models"),
-    "self_test": N_("Self-test"),
     "settings": N_("Settings"),
     "programs": N_("Other programs"),
     "diagnosis": N_("Diagnosis"),
@@ -30,6 +29,10 @@ GONE = {
     "speed": N_(
         "Models are measured here no more: how many passages a local server grades at once is found while it grades, "
         "and WORKBENCH_GRADER_CONCURRENCY fixes it."
+    ),
+    "self_test": N_(
+        "Scores are tested here no more: connecting a collection checks its vectors, and Health names a store or an "
+        "embedding model that fails."
     ),
 }
 """What to use instead of a part that is no more, for who comes by its address."""
