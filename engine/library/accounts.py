@@ -44,6 +44,14 @@ NOTES: Mapping[str, str | tuple[str, str]] = {
         "{count} paragraphs, tables or shapes cannot be read and were left out",
     ),
     "comments": NN_("{count} comment was left out", "{count} comments were left out"),
+    "page_code": NN_(
+        "{count} component or line of code that a program makes words of was left out",
+        "{count} components or lines of code that a program makes words of were left out",
+    ),
+    "addresses_not_read": NN_(
+        "the address of {count} link was left out", "the addresses of {count} links were left out"
+    ),
+    "values_empty": NN_("{count} empty value was left out", "{count} empty values were left out"),
     "contents_lines": NN_(
         "{count} line of a table of contents was left out; it repeats a heading",
         "{count} lines of a table of contents were left out; they repeat the headings",

@@ -300,3 +300,8 @@ def test_headings_that_no_store_holds_and_halves_of_characters_are_counted() -> 
     halves = load_bytes("a.json", b'["half \\ud83d of one", "\\ud83d\\ude00 whole"]')
     assert "half \ufffd of one" in halves.sections[0].text and "\U0001f600" in halves.sections[-1].text
     assert halves.notes == (note("characters_broken", count=1),)
+
+
+def test_places_where_a_word_may_be_broken_are_no_part_of_it() -> None:
+    document = load_bytes("a.md", "# Grund\u00adsteuer\n\nDie Grund\u00adsteuer.".encode())
+    assert (document.title, document.sections[0].text) == ("Grundsteuer", "Die Grundsteuer.")

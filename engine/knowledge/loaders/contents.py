@@ -234,6 +234,7 @@ def ending(path: tuple[str, ...]) -> str:
 
 
 def _whole(text: str) -> str:
+    text = text.replace("\u00ad", "")  # where a word may be broken, which is seen at the end of a line alone
     try:
         text.encode()
     except UnicodeEncodeError:

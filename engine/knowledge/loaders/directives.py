@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -49,8 +50,11 @@ _COMPONENT = re.compile(r"[ \t]*<[A-Z][\w.]*[ \t]*")
 _LONGEST_COMPONENT = 60
 
 
-def without_directives(lines: Sequence[Line]) -> list[Line]:
-    """The lines without marks of documentation tools: titles of boxes stay, and their text loses its indent."""
+def without_directives(lines: Sequence[Line], lost: Counter[str]) -> list[Line]:
+    """The lines without marks of documentation tools: titles of boxes stay, and their text loses its indent.
+
+    What says something to a reader of the page by way of a program is counted in ``lost``.
+    """
     made: list[Line] = []
     fence, dedents, tag = "", list[int](), 0
     for place, line in enumerate(lines):
@@ -75,8 +79,10 @@ def without_directives(lines: Sequence[Line]) -> list[Line]:
             continue
         tag = _component(lines, place)
         if tag:
+            lost["page_code"] += 1
             made.append(Line("", line.number))
             continue
+        lost["page_code"] += bool(_IMPORT.fullmatch(text[:_LONGEST])) and not text.lstrip().startswith("import")
         boxed = _INDENTED.match(text[:_LONGEST])
         if boxed:
             dedents.append(len(dedents) * _INDENT + _INDENT)

@@ -46,7 +46,7 @@ APART = _by_suffix(
         ("web_page", "load_html"): ".html .htm .xhtml",
         ("xml_file", "load_xml"): ".xml .rss .atom",
         ("book", "load_book"): ".epub",
-        ("mail", "load_mail"): ".eml",
+        ("mail", "load_mail"): ".eml .mht .mhtml",
         ("mail", "load_mails"): ".mbox",
         ("open_document", "load_open_document"): ".odt .ott .ods .ots .odp .otp",
     }
@@ -60,7 +60,6 @@ _SAVE_AS = {
         ".pptx": ".ppt .pps .dps",
         ".pdf": ".ofd .caj .mobi .azw .azw3 .djvu .xps",
         ".eml": ".msg",
-        ".html": ".mht .mhtml",
         ".zip": ".7z .rar .tar .gz .tgz .bz2 .xz",
         ".png": ".gif .bmp .tif .tiff .heic .svg",
     }.items()

@@ -127,9 +127,8 @@ class Numbering:
         return definition.find(path) if own is None and definition is not None else own
 
     def _start(self, number: str, level: int) -> int:
-        # Every program writes where a level begins; a file made by hand that does not means the first.
         override = value_of(self._override(number, level), "startOverride")
-        return whole_number(override or value_of(self._level(number, level), "start") or "1")
+        return whole_number(override or value_of(self._level(number, level), "start"))
 
 
 def _form(level: Any) -> str:

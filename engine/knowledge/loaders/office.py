@@ -8,7 +8,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +50,12 @@ class Relation:
     target: str
     """Path of the part, or an address outside the file where ``external``."""
     external: bool
+
+
+def addresses_unsaid(links: Mapping[str, Relation], text: str) -> int:
+    """How many links lead to an address that is not in the text, too."""
+    there = {link.target for link in links.values() if link.kind == "hyperlink" and link.external}
+    return sum(address.removeprefix("mailto:").rstrip("/") not in text for address in there)
 
 
 class Container:

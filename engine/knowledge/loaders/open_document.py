@@ -105,7 +105,7 @@ class _Reading:
 
     def notes(self) -> tuple[SourceNote, ...]:
         notes = [*counted(self.left_out), *named(self._left_out_at)]
-        notes += [note("rows_cut", count=self._cut, kept=MOST_ROWS)] if self._cut else []
+        notes += [note("rows_beyond", count=self._cut, kept=MOST_ROWS)] if self._cut else []
         return tuple(sorted(notes, key=lambda item: item.code))
 
     def sections(self, body: Any) -> tuple[Section, ...]:

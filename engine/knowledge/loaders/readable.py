@@ -29,8 +29,7 @@ _ATTRIBUTES = re.compile(
     r"|[ \t]?\{:?[ \t]*[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*')(?:[ \t]+[\w-]+=(?:\"[^\"\n]*\"|'[^'\n]*'))*[ \t]*\}"
 )
 _ADDRESS = re.compile(r"[/.#:@]")
-_FOOTNOTE = re.compile(r"\[\^[\w-]+\](?::[ \t]*)?")
-_FOOTNOTE_HEAD = re.compile(r" {0,3}\[\^[\w-]+\]:")
+_FOOTNOTE = re.compile(r"^ {0,3}\[\^([\w-]+)\]:[ \t]*|\[\^([\w-]+)\]")
 _TEX = re.compile(r"\$\$(?!\$)(?:[^$\n]|\n(?!\n)){1,2000}\$\$|\$(?![\s$])(?:[^$\n\\`]|\\.){1,300}(?<!\s)\$(?![\w$])")
 _WIKI = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\W\d][^\[\]|,\n]*)\]\]")
 _SHORTCODE = re.compile(r"\{\{[<%][^\n}]*[>%]\}\}|\{%[^\n}]*%\}|\{[*!][^\n}]*[*!]\}")
@@ -73,8 +72,9 @@ def readable(lines: Sequence[Line], hidden: bool = False) -> Read:
     """
     if max(map(len, (line.text for line in lines)), default=0) > _LONGEST_LINE:
         return Read(list(lines))
-    given = without_directives(lines)
-    return _Reader([line.text for line in given], hidden).read(given)
+    lost = Counter[str]()
+    given = without_directives(lines, lost)
+    return _Reader([line.text for line in given], hidden, lost).read(given)
 
 
 def markdown_tables(text: str) -> list[list[list[str]]]:
@@ -82,7 +82,7 @@ def markdown_tables(text: str) -> list[list[list[str]]]:
     lines = text.split("\n")
     if len(text) > MOST_READ or max(map(len, lines)) > _LONGEST_LINE or "|" not in text:
         return []
-    reader = _Reader(lines, hidden=False)
+    reader = _Reader(lines, False, Counter())
     tables: list[list[list[str]]] = []
     for place, token in enumerate(reader.tokens):
         if token.type == "table_open":
@@ -136,15 +136,15 @@ def _bare(line: str) -> str:
 class _Reader:
     """Reads one document; knows its lines, and which tags it closes somewhere."""
 
-    def __init__(self, source: Sequence[str], hidden: bool) -> None:
+    def __init__(self, source: Sequence[str], hidden: bool, lost: Counter[str]) -> None:
         self._source, self._hidden = source, hidden
         whole = "\n".join(source)
         self._closed = closed_names(whole)
         self._environment: dict[str, dict[str, dict[str, list[int]]]] = {}
         self.tokens = _parser().parse(whole, self._environment)
         self._made: dict[int, str | None] = {}
-        self._parts, self._lost = Counter[str](), Counter[str]()
-        self._parts["footnotes"] = sum(_FOOTNOTE_HEAD.match(line) is not None for line in source)
+        self._parts, self._lost = Counter[str](), lost
+        self._parts["footnotes"] = sum(bool(_FOOTNOTE.match(line)) and "]:" in line for line in source)
 
     def read(self, given: Sequence[Line]) -> Read:
         place = 0
@@ -165,8 +165,9 @@ class _Reader:
             # A line such as "[Dose]: 5 mg" has the form of a reference, and no address in it; "[^1]: …" is a footnote.
             lines = range(*reference.get("map", (0, 0)))
             if name.startswith("^"):
-                self._made.update((line, _FOOTNOTE.sub("", self._source[line], count=1)) for line in lines)
+                self._made.update((line, _footnotes(self._source[line])) for line in lines)
             elif _ADDRESS.search(str(reference.get("href", ""))):
+                self._lost["comments"] += name.startswith("//") and bool(reference.get("title"))
                 self._made.update(dict.fromkeys(lines, None))
         del self._parts[""]
         return Read(list(_joined(given, self._made)), self._parts, self._lost)
@@ -228,7 +229,7 @@ class _Reader:
                 and children[number - 1].type == "link_open"
                 and token.content.startswith("^")
             ):
-                said.append("")  # a footnote that is an address
+                said.append(f"[Footnote {token.content[1:]}]")  # one that is an address
                 continue
             emphasis = token.type in _EMPHASIS
             said.append(_times(token, said, children[number + 1 :]) if emphasis else self._word(token))
@@ -246,7 +247,7 @@ class _Reader:
         return "\n".join(text for _, text in self._walked(elements, str, in_cell))
 
     def _walked(self, elements: Elements, said: Callable[[str], str], in_cell: bool = False) -> list[tuple[int, str]]:
-        self._lost["comments"] += elements.comments
+        self._lost.update(comments=elements.comments, page_code=elements.components)
         walk = Walk(hidden=self._hidden, numbered=True, said=said)
         if in_cell:
             return [(0, walk.cell_text(elements.whole()))]
@@ -364,8 +365,13 @@ def _plain(text: str) -> str:
     # Emphasis next to Chinese punctuation is none by the rules of CommonMark, and is meant all the same.
     text = _STRESS.sub(r"\1", text) if "**" in text else text
     if "[" in text:
-        text = _WIKI.sub(r"\1", _FOOTNOTE.sub("", text))
+        text = _WIKI.sub(r"\1", _footnotes(text))
     return _ATTRIBUTES.sub("", _SHORTCODE.sub("", _TEXT_IN_BRACES.sub(r"\2", text))) if "{" in text else text
+
+
+def _footnotes(text: str) -> str:
+    """The marks of footnotes, in the text and before the notes, as in Word documents."""
+    return _FOOTNOTE.sub(lambda found: f"[Footnote {found[1]}] " if found[1] else f"[Footnote {found[2]}]", text)
 
 
 def _code(token: Token, source: Sequence[str]) -> Iterator[tuple[int, str | None]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.errors import SourceDamaged
-from engine.knowledge.loaders.contents import Allowance, Contents, Section, heading, named, note, of_text
+from engine.knowledge.loaders.contents import Allowance, Contents, Section, counted, heading, named, note, of_text
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.flattened import value_lines, value_text
 from engine.messages import N_
@@ -36,8 +36,8 @@ def load_json(name: str, text: str, _hidden: bool) -> Contents:
         raise SourceDamaged.named(
             name=name, found=N_("it is nested too deeply or holds a number that is too long")
         ) from error
-    title, sections, cut = contents_of(Allowance(name, len(text)), value)
-    return Contents(title, sections, notes=cut)
+    title, sections, notes = contents_of(Allowance(name, len(text)), value)
+    return Contents(title, sections, notes=(*notes, *_empty(value)))
 
 
 @of_text
@@ -55,7 +55,7 @@ def load_json_lines(name: str, text: str, _hidden: bool) -> Contents:
     if bad and len(bad) >= len(records):
         raise SourceDamaged.at_line(name=name, line=bad[0])
     sections, cut = _record_sections(Allowance(name, len(text)), records, more)
-    return Contents("", sections, notes=(*named({"lines_unreadable": bad}), *cut))
+    return Contents("", sections, notes=(*named({"lines_unreadable": bad}), *cut, *_empty(records)))
 
 
 def contents_of(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:
@@ -80,6 +80,16 @@ def contents_of(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, .
         sections.extend(Section((*above, *section.path), section.text) for section in found)
         notes += cut
     return _title(value), tuple(sections), notes
+
+
+def _empty(value: Any) -> tuple[SourceNote, ...]:
+    """How many values inside say nothing, which no line names."""
+    pending, count = [value], 0
+    while pending:
+        inner = pending.pop()
+        count += inner in (None, "", [], {})
+        pending += inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else ()
+    return counted({"values_empty": count})
 
 
 def _are_records(values: Sequence[Any]) -> bool:

@@ -14,7 +14,7 @@ from engine.knowledge.loaders.drawings import DRAWN, drawn_text, picture_text, p
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.equations import MATH, linear
 from engine.knowledge.loaders.numbering import whole_number
-from engine.knowledge.loaders.office import RELATION, Package, Relation
+from engine.knowledge.loaders.office import RELATION, Package, Relation, addresses_unsaid
 from engine.knowledge.loaders.symbols import symbol_text
 from engine.knowledge.loaders.tables import Span, table_text
 from engine.messages import N_
@@ -77,6 +77,7 @@ class _Deck:
             self._read["slides"] += 1
             self._links = self._package.relations(link.target)
             title, text = self._slide(tree, link.target)
+            self._lost["addresses_not_read"] += addresses_unsaid(self._links, text)
             if number == 1 and not self._title:
                 self._title = title
             if text or title:

@@ -189,20 +189,28 @@ def _is_one(row: Sequence[Cell]) -> bool:
 
 
 def _lines(rows: Iterable[tuple[bool, Sequence[Cell]]]) -> Iterator[str]:
-    """Lines of rows of which some are said to be headers; a header with nothing below it is a row."""
-    header, names, used = list[Sequence[Cell]](), list[str](), True
+    """Lines of rows of which some are said to be headers; what a header names and no row below it has is a row."""
+    header, names, filled = list[Sequence[Cell]](), list[str](), set[int]()
     for heads, row in rows:
         if _is_one(row) and (heads or len(row) >= len(names)):
             yield cell_texts(row)[0]
         elif heads:
-            header = [row] if used else [*header, row]
-            used = False
+            yield from _unused(names, filled)
+            header, names, filled = [*header, row], [], set()
         else:
-            names = joined_header(header) if not used else names
-            used = True
-            yield _line(names, cell_texts(row))
-    if not used:
-        yield from (_line([], cell_texts(row)) for row in header)
+            if header:
+                header, names = [], joined_header(header)
+            cells = cell_texts(row)
+            filled.update(column for column, cell in enumerate(cells) if cell)
+            yield _line(names, cells)
+    yield from (_line([], cell_texts(row)) for row in header)
+    yield from _unused(names, filled)
+
+
+def _unused(names: Sequence[str], filled: Container[int]) -> Iterator[str]:
+    used = {name for column, name in enumerate(names) if column in filled}
+    if left := [name for name in dict.fromkeys(names) if name and name not in used]:
+        yield _line([], left)
 
 
 def _line(header: Sequence[str], cells: Sequence[str]) -> str:

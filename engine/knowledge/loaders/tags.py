@@ -21,6 +21,7 @@ _DEEPEST = 200
 _PLACEHOLDER = re.compile(r"<([a-z][a-z0-9_:-]*)>")
 _CLOSING = re.compile(r"</([a-z][\w.:-]*)>")
 _ATTRIBUTE = re.compile(r"""([^\s=/>{}"']+)(?:\s*=\s*("[^"]*"|'[^']*'|\{\{?[^{}]*\}?\}|[^\s"'>{}]+))?""")
+_STATED = re.compile(r"\b(?:title|label|text|caption|summary|content|value|description)\s*=")
 _USED = frozenset(
     "alt rowspan colspan style hidden start value type checked reversed encoding role alttext open close".split()
 )
@@ -80,7 +81,8 @@ class Elements:
         self._open: list[tuple[str, bool]] = []
         """Names of the elements that no tag has ended, and whether they make something else of what follows."""
         self.comments = 0
-        """Comments that say something, which are left out."""
+        """Comments that say something, which are left out; so are components that a program makes words of."""
+        self.components = 0
         self._closed = closed
         self._line = line
         self._ended = False
@@ -143,6 +145,7 @@ class Elements:
         elif is_placeholder(found.group(), self._closed):
             self.words(found.group())
         else:
+            self.components += name not in _KNOWN | _UNREAD and bool(_STATED.search(found.group()))
             return False
         return True
 

@@ -12,6 +12,7 @@ from typing import Any
 from engine.knowledge.loaders.contents import Outline, lowered, raised, struck
 from engine.knowledge.loaders.equations import equation
 from engine.knowledge.loaders.html_tables import HEADINGS, LISTS, is_data, reach, row_cells, table_rows
+from engine.knowledge.loaders.numbering import number_text
 from engine.knowledge.loaders.tables import Cell, Span, joined_header, spread, table_text
 from engine.knowledge.loaders.wrapping import joined_lines
 
@@ -37,7 +38,20 @@ _FRAME = frozenset("header footer aside".split())
 _ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog".split())
 _CONTROLS = frozenset("button select textarea input meter progress output text".split())
 _BOX = re.compile(r"\[[ x]\]")
-_MARK = re.compile(r"[-•]|\d+\.|\[[ x]\]")
+_MARK = re.compile(r"[-•]|(?:\d+|[A-Za-z]|[ivxlcdm]+|[IVXLCDM]+|[一二三四五六七八九十百]+)\.|\[[ x]\]")
+_NUMBERED = re.compile(
+    r"list-style(?:-type)?\s*:[^;]*?(decimal-leading-zero|(?:lower|upper)-\w+|cjk-ideographic)", re.IGNORECASE
+)
+_FORMS = {
+    **dict.fromkeys(("a", "lower-alpha", "lower-latin"), "lowerLetter"),
+    **dict.fromkeys(("A", "upper-alpha", "upper-latin"), "upperLetter"),
+    **dict.fromkeys(("i", "lower-roman"), "lowerRoman"),
+    **dict.fromkeys(("I", "upper-roman"), "upperRoman"),
+    "decimal-leading-zero": "decimalZero",
+    "cjk-ideographic": "chineseCounting",
+}
+"""Kinds of numbers as pages name them and as Word does."""
+_NOTE = re.compile(r"\bnoteref\b|\bfootnote-ref\b")
 _MOST_NESTED = 3
 """Tables inside cells of tables that are read as such; deeper ones as the words in them."""
 _FEW = 60
@@ -129,7 +143,7 @@ class Walk:
         if tag in _NO_WORDS:
             if tag == "script" and "math/tex" in (element.get("type") or ""):
                 self._equation(element)
-            return True
+            return str(tag) != "head"  # where the parser puts the words of a page that begins with an unknown element
         if tag in _EMBEDDED:
             self.lost["embedded_not_read"] += 1
             return True
@@ -266,7 +280,7 @@ class Walk:
         number = int(stated) if stated.isdecimal() and len(stated) < 10 else number
         if self._lists:
             self._lists[-1] = kind, number + step, step
-        sign = f"{number}." if kind == "ol" else "-" if self._cell is None else "•"
+        sign = f"{number_text(number, kind)}." if kind != "ul" else "-" if self._cell is None else "•"
         self._numbers = self._numbers or [self._at]
         self._line.append(f"{_INDENT * (len(self._lists) - 1)}{sign} ")
         self._marks = [(mark, len(self._line)) for mark, _ in self._marks]
@@ -383,7 +397,8 @@ class Walk:
                     rows[-1].append(Span(mark(self.cell_text(cell)), high, wide))
                 if names and not alone:
                     marked = marked or bool(names == len(cells) or (cells[0].tag == "th" and rows[-1][0].text))
-                if cells and (names == len(cells) > 1 or group.tag == "thead"):
+                corner = bool(cells) and cells[0].tag == "td" and not rows[-1][0].text
+                if cells and (names == len(cells) - corner >= 1 < len(cells) or group.tag == "thead"):
                     heads.add(len(rows) - 1)
         return rows, heads if heads or marked else None
 
@@ -433,10 +448,18 @@ def _is_hidden(element: Any) -> bool:
 
 def _mark(element: Any) -> Callable[[str], str] | None:
     own = _MARKS.get(element.tag)
+    if element.tag == "a" and len(element.keys()) > 1 and _is_reference(element):
+        return raised
     style = element.get("style") if own is None else None
     if not style:
         return own
     return next((mark for form, mark in _STYLES if form.search(style)), None)
+
+
+def _is_reference(link: Any) -> bool:
+    """Whether a link is the number of a note, which the style of a book raises."""
+    named = " ".join(link.get(key) or "" for key in ("role", "epub:type", "class"))
+    return bool(_NOTE.search(named)) and link.find(".//sup") is None and link.getparent().tag != "sup"
 
 
 def _numbering(element: Any) -> tuple[str, int, int]:
@@ -445,7 +468,9 @@ def _numbering(element: Any) -> tuple[str, int, int]:
     backwards = element.get("reversed") is not None
     stated = (element.get("start") or "").strip()
     start = len(element.findall("li")) if backwards else 1
-    return "ol", int(stated) if re.fullmatch(r"-?\d{1,9}", stated) else start, -1 if backwards else 1
+    style = _NUMBERED.search(element.get("style") or "")
+    form = _FORMS.get(style[1].lower() if style else element.get("type") or "", "decimal")
+    return form, int(stated) if re.fullmatch(r"-?\d{1,9}", stated) else start, -1 if backwards else 1
 
 
 def _joined(pieces: Sequence[str]) -> str:

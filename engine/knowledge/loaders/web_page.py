@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.errors import SourceDamaged, SourceEmpty
-from engine.knowledge.loaders.contents import Contents, counted, decoded, heading
+from engine.knowledge.loaders.contents import Contents, Section, counted, decoded, heading
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.knowledge.loaders.html_tables import is_data
 from engine.knowledge.loaders.tables import Cell
@@ -16,7 +16,10 @@ from engine.messages import N_
 
 _META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
-_HEAD = 4096
+_HEAD = 65_536
+_RULES = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_OF_CLASS = re.compile(r"\s*(?:[a-z]+)?\.([\w-]+)\s*")
+_LOOKS = re.compile(r"vertical-align\s*:\s*(?:super|sub|text-top)|line-through", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--(?![\[<])[^\w>]{0,200}\w")
 """One that says something, and is none of the conditions that old browsers read."""
 _SHARE_OF_MAIN = 0.4
@@ -28,7 +31,7 @@ def load_html(name: str, data: bytes, hidden: bool = False) -> Contents:
     What stands around the main text and what the page hides is counted; a page that is nothing else is read whole.
     """
     root, text, stopped = _parsed(name, data)
-    titles = [text for text in root.xpath("//head/title/text()|//title/text()") if text.strip()]
+    titles = [text for text in root.xpath("//title[not(ancestor::svg)]/text()") if text.strip()]
     many_titles = len(root.xpath("//h1")) > 1
     for framed, shown in ((True, hidden), (False, hidden), (False, True)):
         walk = Walk(framed=framed, hidden=shown)
@@ -37,8 +40,14 @@ def load_html(name: str, data: bytes, hidden: bool = False) -> Contents:
         sections = walk.outline.sections()
         if sections:
             break
-    title = (heading(titles[0]) if titles else "") or walk.outline.title
-    return decoded(Contents(title, sections, notes=counted(walk.lost), read=dict(+walk.read)), text)
+    title, first = heading(titles[0]) if titles else "", walk.outline.title
+    if title and _bare(first) not in _bare(title):  # the page calls itself otherwise than its title does
+        sections = tuple(Section((first, *section.path), section.text) for section in sections)
+    return decoded(Contents(title or first, sections, notes=counted(walk.lost), read=dict(+walk.read)), text)
+
+
+def _bare(words: str) -> str:
+    return re.sub(r"\W", "", words).casefold()
 
 
 def html_tables(name: str, data: bytes, most_rows: int, most_columns: int) -> list[list[Sequence[Cell]]]:
@@ -70,7 +79,21 @@ def _parsed(name: str, data: bytes) -> tuple[Any, Decoded, int]:
         fault = error
     if root is None:
         raise SourceDamaged.named(name=name, found=N_("it holds no HTML")) from fault
+    _apply_classes(root)
     return root, decoded, len(parser.error_log.filter_from_fatals())
+
+
+def _apply_classes(root: Any) -> None:
+    """Put what the page's own style says of raised, lowered and struck words of a class at the words."""
+    styles: dict[str, str] = {}
+    for sheet in root.iter("style"):
+        for classes, rule in _RULES.findall(sheet.text or ""):
+            if _LOOKS.search(rule):
+                styles |= {name[1]: rule for name in filter(None, map(_OF_CLASS.fullmatch, classes.split(",")))}
+    for element in root.iter() if styles else ():
+        said = [styles[name] for name in (element.get("class") or "").split() if name in styles]
+        if said:
+            element.set("style", ";".join((*said, element.get("style") or "")))
 
 
 def _main(root: Any) -> Any:

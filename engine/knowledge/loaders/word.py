@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from engine.errors import SourceDamaged
+from engine.errors import SourceDamaged, SourceError
 from engine.knowledge.loaders.contents import Contents, Outline, Section, counted, document_title
 from engine.knowledge.loaders.drawings import drawn_text
+from engine.knowledge.loaders.kinds import loader_of
 from engine.knowledge.loaders.numbering import BULLET, is_on, value_of, whole_number
 from engine.knowledge.loaders.numbering import WORD as W
-from engine.knowledge.loaders.office import RELATION, Package
+from engine.knowledge.loaders.office import PART_FAULTS, RELATION, Package, addresses_unsaid
 from engine.knowledge.loaders.tables import Span, table_text
 from engine.knowledge.loaders.word_runs import ALTERNATIVES, Runs, holds_words
 from engine.knowledge.loaders.word_styles import CONTENTS, Styles
@@ -69,6 +70,9 @@ class _Walk:
         )
         self._runs = Runs(self._styles, hidden, self._lost, self._read)
         self._links = package.relations(main)
+        self._hidden = hidden
+        self._after_table: list[str] | None = None
+        """Footnotes of the table that is being read."""
         self._notes = self._marked_notes(body)
         _join_halves(body)
         tops = [paragraph for paragraph in body.iter(f"{W}p") if self._styles.level(paragraph) == 1]
@@ -88,6 +92,8 @@ class _Walk:
         said = "\n".join(text for text in self._margins if text != title)
         if said:
             sections += (Section(("Headers and footers",), said),)
+        text = "\n".join(section.text for section in sections)
+        self._lost["addresses_not_read"] = addresses_unsaid(self._package.relations(self._package.main), text)
         return Contents(title, sections, notes=counted(self._lost), read=dict(+self._read))
 
     def _blocks(self, parent: Any, sink: _Sink) -> None:
@@ -115,10 +121,28 @@ class _Walk:
         elif element.tag == f"{ALTERNATIVES}AlternateContent":
             for inner in next(iter(element), ()):
                 self._block(inner, sink, lines)
-        elif element.tag in (f"{W}altChunk", f"{W}subDoc"):
+        elif element.tag == f"{W}altChunk":
+            self._file(element, sink)
+        elif element.tag == f"{W}subDoc":
             self._lost["files_not_read"] += 1
         elif element.tag in (f"{W}del", f"{W}moveFrom"):
             self._lost["deletions"] += 1
+
+    def _file(self, element: Any, sink: _Sink) -> None:
+        """A page or a document that some programs put in whole, for Word to take apart when it opens the file."""
+        link = self._links.get(element.get(f"{RELATION}id") or "")
+        path = "" if link is None else link.target.lower()
+        try:
+            found = loader_of(path)(path, self._package.stored(path), self._hidden)
+        except (*PART_FAULTS, SourceError):
+            self._lost["files_not_read"] += 1
+            return
+        sink.heading(1, found.title)
+        for section in found.sections:
+            sink.heading(len(section.path) + 1, section.path[-1] if section.path else "")
+            sink.text(section.text)
+        self._lost.update({item.code: int(item.params["count"]) for item in found.notes if "count" in item.params})
+        self._read["files"] += 1
 
     def _paragraph(self, element: Any, sink: _Sink, lines: _Lines) -> None:
         level = self._styles.level(element)
@@ -145,7 +169,10 @@ class _Walk:
     def _after(self, sink: _Sink, lines: _Lines) -> None:
         """What hangs on the paragraph that was read last: its notes, charts, diagrams and text boxes."""
         notes, drawn, boxes = self._runs.notes, self._runs.drawn, self._runs.boxes
-        texts = map(self._note, notes)
+        texts = list(filter(None, map(self._note, notes)))
+        if self._after_table is not None:
+            self._after_table += texts
+            texts = []
         for text in filter(None, (*texts, *(drawn_text(self._package, self._links, link) for link in drawn))):
             _end_list(lines, sink)
             sink.text(text)
@@ -169,7 +196,15 @@ class _Walk:
             return
         self._read["tables"] += 1
         headers = {place for place, row in enumerate(rows) if is_on(row.find(f"{W}trPr/{W}tblHeader"))}
-        sink.text(table_text([list(self._cells(row)) for row in rows], bool(headers), headers))
+        outer, self._after_table = self._after_table, []
+        cells = [list(self._cells(row)) for row in rows]
+        notes, self._after_table = self._after_table, outer
+        sink.text(table_text(cells, bool(headers), headers))
+        if outer is not None:
+            outer += notes
+        else:
+            for text in notes:
+                sink.text(text)
 
     def _rows(self, table: Any) -> Iterator[Any]:
         for row in _inside(table, "tr"):

@@ -101,7 +101,7 @@ class Styles:
             if name.startswith("toc ") and name[4:].isdigit():
                 return CONTENTS
             if name in ("title", "标题"):
-                return 0
+                return 0 if style.get(f"{W}styleId") == key else None  # styles of authors and dates look like it
             if name.startswith(("heading ", "标题 ")) and name.split()[-1].isdigit():
                 return int(name.split()[-1])
             if level is not None and whole_number(level.get(f"{W}val")) < _BODY_TEXT:

@@ -73,7 +73,7 @@ class _Reading:
         self._allowance = allowance
         self._hidden = hidden
         self._left = MOST_ROWS
-        self._cut = False
+        self._cut = 0
 
     def section(self, sheet: Sheet) -> Section | None:
         """The lines of a sheet; None where it is hidden, empty or broken."""
@@ -85,11 +85,12 @@ class _Reading:
         rows = _Rows(self._parts, sheet, self._left, self._hidden)
         lines = list(self._allowance.lines(table_lines(rows)))
         self._left -= rows.read
-        self._cut = self._cut or rows.cut
+        self._cut += self._parts.rows_from(sheet, rows.cut) if rows.cut else 0
         boxes = self._parts.drawn(sheet)
         lost["rows_filtered" if sheet.filtered else "rows_hidden"] += rows.hidden
         lost["columns_hidden"] += len(rows.hidden_columns)
         text = "\n".join(lines) + "".join(f"\n\n{part}" for part in self._allowance.lines(boxes))
+        lost["addresses_not_read"] += self._parts.addresses(sheet, text)
         read["sheets"] += bool(text)
         read["rows"] += rows.read
         read["text boxes"] += len(boxes)
@@ -107,7 +108,7 @@ class _Reading:
             *counted(self._parts.lost),
             *(note(f"{part}_unreadable") for part in self._parts.broken),
         )
-        return (*notes, note("rows_cut", kept=MOST_ROWS)) if self._cut else notes
+        return (*notes, note("rows_beyond", kept=MOST_ROWS, count=self._cut)) if self._cut else notes
 
 
 class _Rows:
@@ -118,8 +119,8 @@ class _Rows:
 
     def __init__(self, parts: Parts, sheet: Sheet, most: int, hidden: bool) -> None:
         """``hidden``: take in hidden rows and columns."""
-        self.read = 0
-        self.cut = False
+        self.read = self.cut = 0
+        """How many rows were read, and the number of the first one beyond the limit, 0 where there is none."""
         self.hidden = 0
         self.hidden_columns: set[int] = set()
         self._parts = parts
@@ -153,7 +154,7 @@ class _Rows:
             elif self.read < self._most:
                 self.read += 1
             else:
-                self.cut = True
+                self.cut = row.number
                 return
             yield row
 

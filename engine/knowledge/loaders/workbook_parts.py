@@ -18,7 +18,7 @@ from engine.knowledge.loaders.contents import marked
 from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.number_format import BUILT_IN, general, shown, shown_text
 from engine.knowledge.loaders.numbering import whole_number
-from engine.knowledge.loaders.office import PART_FAULTS, Package, check_memory
+from engine.knowledge.loaders.office import PART_FAULTS, Package, addresses_unsaid, check_memory
 from engine.knowledge.loaders.tables import Cell
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _FIRST_DAY = datetime.datetime(1899, 12, 30)
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^<>]*?ref\s*=\s*[\"']([^\"']+)[\"']")
 _PAGE_HEAD = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)>[^<]")
+_ROW = re.compile(rb"<(?:\w+:)?row\b")
+_ROW_NUMBER = re.compile(rb"[^<>]*?\sr\s*=\s*[\"'](\d{1,7})[\"']")
+_SAYS = re.compile(rb"<(?:\w+:)?(?:v|is)>")
 _FILES = ("oleObject", "package")
 _TRUE = ("1", "true", "on")
 
@@ -88,6 +91,8 @@ class Parts:
         # By the last word of their kind.
         self._shared = {link.kind: link.target for link in package.relations(package.main).values()}
         book = self._guarded("workbook", lambda: self._tree(package.main), None)
+        # Programs that compute nothing write 0 for each formula, and ask for the values to be worked out on opening.
+        self._uncomputed = book is not None and any(_is(item, "fullCalcOnLoad") for item in book.iter("{*}calcPr"))
         self.since_1904 = book is not None and any(_is(item, "date1904") for item in book.iter("{*}workbookPr"))
         self.sheets = self._sheets(book)
         self._texts = self._guarded("texts", self._strings, list[str]())
@@ -140,6 +145,18 @@ class Parts:
             texts += filter(None, ("\n".join(filter(None, map(_clean, lines))) for lines in bodies))
         return texts
 
+    def rows_from(self, sheet: Sheet, first: int) -> int:
+        """How many rows with anything in them there are from this number on, without parsing them."""
+        number = count = 0
+        for row in _ROW.split(self._package.part(sheet.path))[1:]:
+            stated = _ROW_NUMBER.match(row)
+            number = int(stated[1]) if stated else number + 1
+            count += number >= first and _SAYS.search(row) is not None
+        return count
+
+    def addresses(self, sheet: Sheet, text: str) -> int:
+        return addresses_unsaid(self._package.relations(sheet.path), text)
+
     def _sheets(self, book: Element | None) -> list[Sheet]:
         if book is None:
             paths = sorted(name for name in self._package.paths() if re.search(r"worksheets/[^/]+\.xml$", name))
@@ -184,6 +201,8 @@ class Parts:
                     formula = part
                 elif tag.endswith("}is"):
                     inline = part
+            if formula is not None and self._uncomputed and value == "0":
+                value = None
             if formula is not None and value is None and kind != "str":
                 text = f"={_clean(formula.text)}" if formula.text else ""
                 self.formulas.append(f"{sheet.title}!{cell.get('r') or number}")

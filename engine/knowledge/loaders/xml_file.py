@@ -26,7 +26,7 @@ def load_xml(name: str, data: bytes, _hidden: bool = False) -> Contents:
     if b"<!ENTITY" in data.replace(b"\x00", b""):
         raise SourceBomb.entities(name=name)
     try:
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_pis=True)
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_pis=True, collect_ids=False)
         root = etree.fromstring(data, parser)
     except (etree.LxmlError, ValueError) as error:
         raise SourceDamaged.named(name=name, found=N_("it is no whole XML")) from error

@@ -158,6 +158,39 @@ PAGES: list[tuple[str, str, Notes, Read]] = [
         {},
         {"tables": 1},
     ),
+    (
+        "<ol type=a start=3><li>x<li>y</ol><ol style='list-style: upper-roman'><li><p>p</p><li>q</ol>"
+        "<ol type=i><li>z</ol>",
+        "c. x\nd. y\n\nI. p\nII. q\n\ni. z",
+        {},
+        {"list items": 5},
+    ),
+    (  # as Google Docs saves a page
+        "<style>.c1,p.c4{vertical-align:super}.c5{text-decoration:line-through}a.c6:hover{vertical-align:sub}</style>"
+        "<p>10<span class='c2 c1'>9</span>/L <span class=c5>5</span> 7 mg <a class=c6>x",
+        "10^9/L ~~5~~ 7 mg x",
+        {},
+        {"paragraphs": 1},
+    ),
+    (  # as books have them
+        "<p>3<a href=#n epub:type=noteref>2</a> mg, 4<sup><a role=doc-noteref href=#m>1</a></sup> mg",
+        "3^2 mg, 4^1 mg",
+        {},
+        {"paragraphs": 1},
+    ),
+    (
+        "<table><tr><td><th>North<th>South<tr><th>2023<td>5<td>6</table>",
+        "- 2023; North: 5; South: 6",
+        {},
+        {"tables": 1},
+    ),
+    (
+        "<table><tr><th>Name<th>Role<th>Signature<tr><td>Ann<td>Lead<td></table>",
+        "- Name: Ann; Role: Lead\n| Signature |",
+        {},
+        {"tables": 1},
+    ),
+    ("<!doctype html><section><p>No body</section>", "No body", {}, {"paragraphs": 1}),
 ]
 MARKDOWN: list[tuple[str, str, Notes, Read]] = [
     (
@@ -201,7 +234,7 @@ MARKDOWN: list[tuple[str, str, Notes, Read]] = [
     ),
     (
         "A[^1]\n\n[^1]: https://x.org/a\n\nTerm\n: Meaning",
-        "A\n\nhttps://x.org/a\n\nTerm\n: Meaning",
+        "A[Footnote 1]\n\n[Footnote 1] https://x.org/a\n\nTerm\n: Meaning",
         {},
         {"footnotes": 1, "paragraphs": 2},
     ),
@@ -220,6 +253,13 @@ MARKDOWN: list[tuple[str, str, Notes, Read]] = [
         {"paragraphs": 1},
     ),
     ("<Tabs>\n<Tab>One</Tab><Tab>Two</Tab>\n</Tabs>", "One Two", {}, {"paragraphs": 1}),
+    (
+        'import A from "./a"\nexport const rate = 5;\n\nText <Badge type="tip" text="v3.2+" />\n\n<Rate\n  of={5}\n/>',
+        "Text",
+        {"page_code": "3"},
+        {"paragraphs": 1},
+    ),
+    ("a\n\n[//]: # (Dose 5)\n\nb", "a\n\nb", {"comments": "1"}, {"paragraphs": 2}),
 ]
 
 

@@ -237,6 +237,23 @@ CORPUS: dict[str, tuple[str, bytes, Sections, list[tuple[str, dict[str, str]]], 
         [],
         {},
     ),
+    "XML in which two elements have the same id": (
+        "a.xml",
+        b'<article xmlns="http://docbook.org/ns/docbook"><para xml:id="i">a <b>c</b></para><para xml:id="i">d</para></article>',
+        [((), "a c\n\nd")],
+        [],
+        {},
+    ),
+    "page that a browser saved as one file": (
+        "a.mht",
+        b"From: <Saved by a browser>\nSubject: Rules\nMIME-Version: 1.0\n"
+        b'Content-Type: multipart/related; type="text/html"; boundary="x"\n\n--x\nContent-Type: text/html; charset=utf-8\n'
+        b"Content-Transfer-Encoding: quoted-printable\n\n<h1>Scope</h1><p>10<sup>9</sup> =E2=82=AC</p>\n--x\n"
+        b"Content-Type: image/png\nContent-Location: https://x.org/a.png\n\n--x--\n",
+        [((), 'From: "Saved by a browser"\nSubject: Rules'), (("Scope",), "10^9 €")],
+        [("pictures_not_read", {"count": "1"})],
+        {"mails": 1, "attachments": 0},
+    ),
     "notebook": (
         "a.ipynb",
         notebook(
@@ -483,6 +500,7 @@ def test_titles_are_those_that_the_files_give_themselves() -> None:
         "book": "The Book",
         "mail": "剂量 5 mg",
         "mail with attachments and a mail inside": "剂量 5 mg",
+        "page that a browser saved as one file": "Rules",
         "mail in HTML alone": "Plans",
         "mail in HTML whose encoding its part alone says": "x",
         "mail in GB 18030 that says no encoding": "中文标题没有编码",
@@ -635,7 +653,7 @@ def test_rows_and_mails_after_the_most_that_are_taken_are_counted(monkeypatch: p
     rows = row(cell("a"), cell("1")) + row(cell("b"), cell("2"), attributes=' table:number-rows-repeated="9"')
     found = here("a.ods", opened("spreadsheet", f'<table:table table:name="S">{rows}</table:table>'))
     assert found.sections[0].text == "| a | 1 |\n| b | 2 |\n| b | 2 |"
-    assert [(item.code, item.params) for item in found.notes] == [("rows_cut", {"count": "7", "kept": "3"})]
+    assert [(item.code, item.params) for item in found.notes] == [("rows_beyond", {"count": "7", "kept": "3"})]
     monkeypatch.setattr(mail, "MOST_MAILS", 1)
     assert [(item.code, item.params) for item in here("a.mbox", MBOX).notes] == [
         ("mails_cut", {"count": "1", "kept": "1"})

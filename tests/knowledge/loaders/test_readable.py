@@ -38,7 +38,7 @@ def read(text: str) -> str:
         ("Put <your-name> there.", "Put <your-name> there."),
         ("First.<br>Second &amp; third &lt;x&gt;.", "First. Second & third <x>."),
         ("before <!-- hidden\nremark --> after", "before\nafter"),
-        ("A fact.[^1]\n\n[^1]: Its source.", "A fact.\n\nIts source."),
+        ("A fact.[^1]\n\n[^1]: Its source.", "A fact.[Footnote 1]\n\n[Footnote 1] Its source."),
         ("See [[Page One|the page]] and [[Other]].", "See the page and Other."),
         ("See the docs{target=\"_blank\"} or [x](y){.button #z}.", "See the docs or x."),
         ("> quoted words\n> and more", "quoted words\nand more"),

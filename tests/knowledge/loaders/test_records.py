@@ -91,3 +91,20 @@ def test_records_beyond_the_limit_are_said_to_be_cut(monkeypatch: pytest.MonkeyP
     assert len(contents.sections) == 2
     assert contents.notes == (note("rows_beyond", kept=2, count=1),)
     assert load_json("a.json", b"[1, 2, 3, 4]").notes == (note("rows_beyond", kept=2, count=2),)
+
+
+def test_values_that_say_nothing_are_counted() -> None:
+    record: dict[str, Any] = {
+        "text": "甲。",
+        "approved": None,
+        "tags": [],
+        "by": {"name": "", "at": {}},
+        "seen": False,
+        "n": 0,
+    }
+    for contents in (
+        load_json("a.json", json.dumps(record).encode()),
+        load_json_lines("a", json.dumps(record).encode()),
+    ):
+        assert contents.sections[0].text == "甲。\n\nseen: false\nn: 0"
+        assert contents.notes == (note("values_empty", count=4),)

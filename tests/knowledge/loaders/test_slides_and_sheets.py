@@ -89,12 +89,12 @@ def test_empty_and_hidden_sheets_are_said(monkeypatch: pytest.MonkeyPatch) -> No
     assert taken.notes == (note("sheets_empty", count=1, sheets="空"),)
 
 
-@pytest.mark.parametrize(("rows", "cut"), [(3, False), (4, True)])
-def test_rows_beyond_the_limit_are_said_to_be_cut(rows: int, cut: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("rows", "cut"), [(3, 0), (4, 1), (9, 6)])
+def test_rows_beyond_the_limit_are_counted(rows: int, cut: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbook, "MOST_ROWS", 3)
     contents = load_workbook("a.xlsx", made.xlsx({"S": [["a", "b"]] + [[f"x{n}", n] for n in range(rows - 1)]}))
     assert len(contents.sections[0].text.split("\n")) == 2
-    assert contents.notes == ((note("rows_cut", kept=3),) if cut else ())
+    assert contents.notes == ((note("rows_beyond", kept=3, count=cut),) if cut else ())
 
 
 def test_a_far_away_cell_does_not_make_a_sheet_of_millions_of_lines() -> None:

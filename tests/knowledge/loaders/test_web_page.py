@@ -96,3 +96,21 @@ def test_pages_without_words_and_files_that_are_no_text() -> None:
         load_bytes("a.html", b"  \n ")
     with pytest.raises(SourceMislabelled, match="PDF"):
         load_bytes("a.html", b"%PDF-1.7")
+
+
+def test_an_encoding_that_is_stated_behind_long_scripts_is_found() -> None:
+    page = f"<script>{'x' * 9000}</script><meta charset=windows-1251><p>Аренда квартир".encode("cp1251")
+    assert load_html("a.html", page).sections[0].text == "Аренда квартир"
+
+
+@pytest.mark.parametrize(
+    ("titles", "found"),
+    [
+        ("<title>Site</title><h1>Refunds</h1>", ("Site", ("Refunds", "B"))),
+        ("<title>Refunds - Site</title><h1>Refunds<a>¶</a></h1>", ("Refunds - Site", ("B",))),
+        ("<h1>Refunds</h1>", ("Refunds", ("B",))),
+    ],
+)
+def test_a_heading_that_the_title_of_the_page_does_not_say_stays(titles: str, found: tuple[str, object]) -> None:
+    contents = load_html("a.html", f"{titles}<h2>B</h2><p>x".encode())
+    assert (contents.title, contents.sections[0].path) == found

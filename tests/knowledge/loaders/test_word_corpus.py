@@ -41,16 +41,20 @@ def root(name: str, inside: str) -> bytes:
     return f"<{name} {_NAMES}>{inside}</{name}>".encode()
 
 
+def _file(key: str) -> str:
+    return key.replace(":", "-") + ("" if "." in key else ".xml")
+
+
 def word(body: str, parts: Mapping[str, bytes] | None = None, **own: str) -> bytes:
     """A document with this body; ``parts`` by their link (``header:h1``, the kind and the id), ``own`` by their kind."""
     linked = {**(parts or {}), **{f"{kind}:{kind}": root(f"w:{kind}", inside) for kind, inside in own.items()}}
     links = "".join(
-        f'<Relationship Id="{key.partition(":")[2]}" Target="{key.replace(":", "-")}.xml"'
+        f'<Relationship Id="{key.partition(":")[2]}" Target="{_file(key)}"'
         f' Type="{_OFFICE}/officeDocument/2006/relationships/{key.partition(":")[0]}"/>'
         for key in linked
     )
     plain = made.docx([])
-    files = {f"word/{key.replace(':', '-')}.xml": data for key, data in linked.items()}
+    files = {f"word/{_file(key)}": data for key, data in linked.items()}
     files["word/document.xml"] = root("w:document", f"<w:body>{body}</w:body>")
     # Only what a case brings, so that numbers and styles are those of the case.
     files["word/_rels/document.xml.rels"] = (
@@ -269,6 +273,40 @@ CASES: dict[str, tuple[bytes, list[tuple[tuple[str, ...], str]], dict[str, int]]
         [((), "- a: 1; b: - k: v; c: 5 7")],
         {},
     ),
+    "levels that do not say where they begin begin at 0": (
+        word(
+            numbered("零", 0) + numbered("一", 0),
+            numbering=numbering(levels(("decimalZero", "%1")).replace('<w:start w:val="1"/>', "")),
+        ),
+        [((), "00 零\n01 一")],
+        {},
+    ),
+    "a style of authors that is made from that of titles": (
+        word(
+            p("规则", own='<w:pStyle w:val="T"/>') + p("安", own='<w:pStyle w:val="A"/>') + p("文", own=HEADER) + p("字"),
+            styles='<w:style w:styleId="T"><w:name w:val="Title"/></w:style>'
+            '<w:style w:styleId="A"><w:name w:val="Author"/><w:basedOn w:val="T"/></w:style>',
+        ),
+        [((), "安"), (("文",), "字")],
+        {},
+    ),
+    "notes in cells, behind the table": (
+        word(
+            table(cell("项") + cell("价") + cell("量"),
+                  cell("甲") + cell(p("3", '<w:r><w:footnoteReference w:id="4"/></w:r>')) + cell(table(cell("k") + cell("v")))),
+            footnotes=f'<w:footnote w:id="4">{p("含税。")}</w:footnote>',
+        ),
+        [((), "- 项: 甲; 价: 3[Footnote 1]; 量: - k: v\n\n[Footnote 1] 含税。")],
+        {},
+    ),
+    "a page that the program put in whole": (
+        word(
+            p("前") + '<w:altChunk r:id="c.html"/><w:altChunk r:id="d.bin"/>' + p("后"),
+            {"aFChunk:c.html": b"<h1>A</h1><p>10<sup>9</sup><!-- no --><table><tr><th>k<th>v<tr><td>1<td>2</table>", "aFChunk:d.bin": b"\0"},
+        ),
+        [((), "前"), (("A",), "10^9\n\n- k: 1; v: 2\n\n后")],
+        {"comments": 1, "files_not_read": 1},
+    ),
     "notes once, at the paragraph that points at them": (
         word(
             p("甲", '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="4"/></w:r>', "。")
@@ -405,6 +443,19 @@ def test_a_part_that_is_linked_and_missing_costs_nothing() -> None:
     links = made.part(data, "word/_rels/document.xml.rels").replace(b"image-i1.xml", b"../NULL")
     contents = load_word("a.docx", made.with_parts(data, {"word/_rels/document.xml.rels": links}))
     assert (contents.sections, contents.notes) == ((Section((), "文"),), ())
+
+
+def test_addresses_of_links_that_no_text_names_are_counted() -> None:
+    shown = (run("此处"), run("https://x.org/b"))
+    data = word(p(*(f'<w:hyperlink r:id="{key}">{text}</w:hyperlink>' for key, text in zip("ab", shown, strict=True))))
+    links = "".join(
+        f'<Relationship Id="{key}" Target="https://x.org/{key}" TargetMode="External" Type="{_OFFICE}/x/hyperlink"/>'
+        for key in "ab"
+    )
+    relations = f'<Relationships xmlns="{_OFFICE}/package/2006/relationships">{links}</Relationships>'.encode()
+    contents = load_word("a.docx", made.with_parts(data, {"word/_rels/document.xml.rels": relations}))
+    assert contents.sections == (Section((), "此处https://x.org/b"),)
+    assert contents.notes == (note("addresses_not_read", count=1),)
 
 
 def test_strict_open_xml_reads_as_the_usual_kind() -> None:

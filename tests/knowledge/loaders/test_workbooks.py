@@ -178,15 +178,28 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
             book([["Item", "Net"], ["Bolt", "=A9"]]),
             {"sheet1": swapped('<c r="B2">(.*?)(<v ?/>|<v></v>)', '<c r="B2" t="str">\\1<v></v>')},
         ),
-        "- Item: Bolt",
+        "- Item: Bolt\n| Net |",
         (),
     ),
     "a value that its format does not show": (
         formatted(";;;", 5),
-        "- Name: a",
+        "- Name: a\n| Value |",
         (note("values_not_shown", count=1),),
     ),
-    "a zero that its format does not show": (formatted("0;-0;;@", 0), "- Name: a", ()),
+    "a zero that its format does not show": (formatted("0;-0;;@", 0), "- Name: a\n| Value |", ()),
+    "formulas that the program did not compute, which it writes as 0": (
+        patched(
+            book([["Item", "Net", "Gross"], ["Bolt", 5, "=B2*1.19"], ["Nut", 0, "=B3*2"]]),
+            {
+                "workbook": swapped("<calcPr [^>]*/>", '<calcPr calcId="124519" fullCalcOnLoad="1"/>'),
+                "sheet1": lambda part: swapped("(B2\\*1.19</f>)(<v ?/>|<v></v>)", "\\1<v>0</v>")(
+                    swapped("(B3\\*2</f>)(<v ?/>|<v></v>)", "\\1<v>7</v>")(part)
+                ),
+            },
+        ),
+        "- Item: Bolt; Net: 5; Gross: =B2*1.19\n- Item: Nut; Net: 0; Gross: 7",
+        (note("formulas_without_value", count=1, cells="S!C2"),),
+    ),
     "errors and truth": (
         book([["Item", "Value"], ["a", "#N/A"], ["b", True], ["c", "#DIV/0!"]]),
         "- Item: a; Value: #N/A\n- Item: b; Value: TRUE\n- Item: c; Value: #DIV/0!",
@@ -217,7 +230,7 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
     "a link": (
         book([["Item", "See"], ["Zinc", "guide"]], set_each(B2__hyperlink="https://a.example/x")),
         "- Item: Zinc; See: guide",
-        (),
+        (note("addresses_not_read", count=1),),
     ),
     "a text box": (
         drawing("<sp><txBody><a:p><a:r><a:t>Keep dry</a:t></a:r></a:p></txBody></sp>"),
@@ -235,7 +248,7 @@ CORPUS: dict[str, tuple[bytes, str, tuple[Any, ...]]] = {
             book([["Item", "Look"], ["Bolt", "x"]]),
             {"sheet1": swapped('<c r="B2"[^>]*>.*?</c>', '<c r="B2" t="str"><v>=DISPIMG("ID_1",1)</v></c>')},
         ),
-        "- Item: Bolt",
+        "- Item: Bolt\n| Look |",
         (note("pictures_not_read", count=1),),
     ),
     "heads of printed pages": (
