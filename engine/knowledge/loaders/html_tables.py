@@ -14,9 +14,8 @@ def is_data(table: Any) -> bool:
     own = (row for row in (*table.findall("tr"), *table.findall("*/tr")) if row.find("th") is not None)
     if table.find(".//table") is not None and next(own, None) is None:
         return False
-    rows = [row_cells(row) for row in table_rows(table)]
     inside = {element.tag for element in table.iter("th", *LISTS, *HEADINGS)}
-    if max((len(row) for row in rows), default=0) < 2 or inside & set(HEADINGS):
+    if inside & set(HEADINGS) or not any(len(row_cells(row)) > 1 for row in table_rows(table)):
         return False
     if inside and "th" not in inside:
         return False

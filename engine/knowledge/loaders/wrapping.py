@@ -15,7 +15,7 @@ _HYPHENATED = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{2,}[-\u00ad\u2010]$")
 
 def joined_lines(text: str) -> str:
     """One line of a text whose line breaks mean nothing; white space becomes single."""
-    return _SPACE.sub(" ", _BETWEEN_WIDE.sub("", text))
+    return _SPACE.sub(" ", _BETWEEN_WIDE.sub("", text) if "\n" in text else text)
 
 
 def joined(lines: Sequence[str], hyphenated: Container[str] = ()) -> str:
