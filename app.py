@@ -17,7 +17,6 @@ from pages.parts.common.after_start import finish_start
 from pages.parts.common.forwards import forwards
 from pages.parts.common.live_view import view_of
 from pages.parts.common.sign_in import check_secrets, set_up_sign_in
-from pages.parts.common.telling import telling
 
 # Before anything is opened, for a mistake there ends the start.
 check_secrets()
@@ -50,7 +49,6 @@ app = st.App(
         views=view_of,
         doors=set_up_sign_in(get_engine()),
         base=base_path(),
-        telling=telling,
     ),
 )
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, Self, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack, get_args
 
 from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
@@ -38,6 +38,7 @@ from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded
 from engine.people.records import PeopleRecords
 from engine.people.team import Team
+from engine.plugins import Part, opened
 from engine.records import CHAT
 from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
@@ -61,7 +62,6 @@ from engine.running.resources import Resources
 from engine.running.traces import Traces
 from engine.samples.archive import Archive
 from engine.settings import Settings
-from engine.telemetry.sending import Sources, Telemetry
 from engine.workflows import compiled, workflow
 from engine.workflows.graph import WorkflowGraph, graph_of
 
@@ -71,11 +71,10 @@ if TYPE_CHECKING:
     from engine.evaluation.store import EvaluationStore
 
 Loaded = Literal["knowledge_base", "workflow"]
+_P = TypeVar("_P", bound=Part)
 _PATIENCE_S = 0.5
 """How long a page waits to hear whether Ollama is there."""
 _CLOSING_S = 10.0
-_SENDING_S = 5.0
-"""How long the end of the process waits for runs that are being sent as spans."""
 _NOTICED_S = 6.0
 """By then a proxy that asks every two seconds has noticed that this process is about to end."""
 
@@ -113,9 +112,8 @@ class Engine:
             self._loop, self.resources, None if worker else self.databases.runs, self.team.limit_alike
         )
         self.metrics = measured(self._loop, self.resources, self.active_runs, self.ingestions.here)
-        sources = Sources(self._ended, lambda record: bool(self._readers_of(record)))
-        self.telemetry = Telemetry.open(settings, sources, self._faults)
-        hear = heard_by(self._store.append, self.metrics, self.telemetry)
+        self._parts = opened(self, self._faults)
+        hear = heard_by(self._store.append, self.metrics, *self._parts)
         self._runs = LiveRuns(self._loop, self.resources, hear, settings.max_concurrent_runs)
         self._quota = Quota(settings, self._store)
         self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)
@@ -156,11 +154,15 @@ class Engine:
             self._runs.close(_CLOSING_S)
             self._evaluations.end_batches(_CLOSING_S)
             self._loop.close(self.resources.close, _CLOSING_S)
-            if self.telemetry is not None:
-                self.telemetry.close(_SENDING_S)
+            for plugged in self._parts:
+                plugged.close()
             self._store.close()
             self._evaluations.close()
         self.databases.close()
+
+    def part(self, kind: type[_P]) -> _P | None:
+        """What a plug-in brought, by its class; None where its settings do not ask for it."""
+        return next((part for part in self._parts if isinstance(part, kind)), None)
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
@@ -246,11 +248,6 @@ class Engine:
     def _readers_of(self, record: RunRecord) -> frozenset[str]:
         """The groups that the collection of a run is limited to, by its name then or by the one it was asked by."""
         return self.team.groups_of(record.collection) | self.team.groups_of(record.config.collection)
-
-    def _ended(self, run_id: RunId) -> RunRecord:
-        """The record of a run that is about to end, or has ended; raises ``UnknownRun``."""
-        self._any.wait(run_id, None)
-        return self._any.record(run_id)
 
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
         """What a run should be warned of before it begins, such as a bar that no round can reach (QL-08).

@@ -6,11 +6,22 @@ import base64
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 from urllib.parse import urlsplit
 
-from pydantic import Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -25,13 +36,15 @@ from pydantic_settings import (
 from engine.errors import AddressNotListed, InvalidConfig, InvalidSettings
 from engine.messages import N_
 from engine.model.config import BUILTIN, CROSS_ENCODER, Defaults, RoleModel, RoleModels, RoleName, read_defaults
-from engine.model.header_list import headers_in
 from engine.model.logins import split_milvus_login, split_neo4j_login, without_login
 from engine.model.milvus_address import same_server, with_scheme
 from engine.model.origins import plain_origin
 from engine.model.version import DATA_FOLDER, HOME_FOLDER
+from engine.model.web_address import WebAddress, like
 from engine.people.claims import RoleRules
+from engine.plugins import plugins
 
+_P = TypeVar("_P", bound=BaseModel)
 _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}")
 UPLOADS_TAKEN = 4
 """Times the largest file that can be used: up to this the pages take an upload, to report it as too large."""
@@ -39,13 +52,15 @@ UPLOADS_TAKEN = 4
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
 """Variables that the test suite reads; they say nothing about the program."""
-_EXAMPLES = {"openai_url": "http://127.0.0.1:1234/v1", "otlp_endpoint": "http://127.0.0.1:6006"}
 _CLUSTER = re.compile(r"auto|local|(ray://)?[\w.\-\[\]:]+:\d{1,5}")
 _NEO4J_SCHEMES = frozenset(f"{scheme}{security}" for scheme in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 
 
 class Settings(BaseSettings):
-    """Read from ``WORKBENCH_*`` variables, then ``.env``, then ``workbench.toml``; unknown names are refused."""
+    """Read from ``WORKBENCH_*`` variables, then ``.env``, then ``workbench.toml``; unknown names are refused.
+
+    An instance has the settings of every plug-in too, which :meth:`of` gives.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix=_PREFIX,
@@ -54,6 +69,8 @@ class Settings(BaseSettings):
         toml_file=[*([HOME_FOLDER / "workbench.toml"] if HOME_FOLDER else []), "workbench.toml"],
         extra="ignore",
         frozen=True,
+        # An instance is always of the class with the settings of the plug-ins.
+        defer_build=True,
     )
 
     _defaults: Defaults = PrivateAttr()
@@ -99,7 +116,7 @@ class Settings(BaseSettings):
     neo4j_database: str = Field("", description=N_("Database of the Neo4j server; empty: its own default."))
     ollama_url: str = Field("http://127.0.0.1:11434", description=N_("Address of Ollama."))
     ollama_keep_alive: str = Field("10m", description=N_("How long Ollama keeps a model loaded after a call."))
-    openai_url: str = Field(
+    openai_url: Annotated[str, like("http://127.0.0.1:1234/v1")] = Field(
         "",
         description=N_(
             "Address of a server with OpenAI's protocol (LM Studio, vLLM, llama.cpp) for `openai:MODEL`; "
@@ -109,7 +126,7 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr = Field(
         SecretStr(""), description=N_("Key for `openai:MODEL`; empty: `OPENAI_API_KEY` for OpenAI itself, else none.")
     )
-    rerank_url: str = Field(
+    rerank_url: WebAddress = Field(
         "",
         description=N_(
             "Address of a server that speaks `/v1/rerank` (llama.cpp, Infinity, Text Embeddings Inference) for "
@@ -151,7 +168,7 @@ class Settings(BaseSettings):
     judge_model: str = Field(
         "", description=N_("Judge of answers that runs gave, e.g. `ollama:MODEL`; empty: none is suggested.")
     )
-    searxng_url: str = Field(
+    searxng_url: WebAddress = Field(
         "", description=N_("Address of a SearXNG that the dual loop may search the web with; empty: no web search.")
     )
     call_timeout_s: float = Field(
@@ -235,52 +252,7 @@ class Settings(BaseSettings):
     max_question_chars: int = Field(2000, ge=1, le=100_000, description=N_("Longest question, in characters."))
     max_upload_mb: int = Field(20, ge=1, le=1024, description=N_("Largest file to ingest, in megabytes."))
     metrics: bool = Field(False, description=N_("Whether `/api/metrics` has figures for Prometheus (extra `team`)."))
-    mcp: Literal["off", "read", "write"] = Field(
-        "off",
-        description=N_(
-            "What agents may do that speak the Model Context Protocol at `/mcp` (extra `mcp`): `read` asks and looks, "
-            "and changes nothing that is there; `write` changes settings, tags, judgements and documents too."
-        ),
-    )
-    otlp_endpoint: str = Field(
-        "",
-        description=N_(
-            "Address that finished runs are sent to as OpenTelemetry spans (OTLP over HTTP), such as an Arize Phoenix "
-            "at `http://127.0.0.1:6006`; empty: none is sent. Extra `telemetry`."
-        ),
-    )
-    otlp_headers: SecretStr = Field(
-        SecretStr(""),
-        description=N_(
-            "Headers for that address, such as a key: `name=value`, several with commas, values as in URLs."
-        ),
-    )
-    otlp_content: bool = Field(
-        False,
-        description=N_(
-            "Whether spans hold content: questions, passages, prompts, replies, answers, names of sources, collections "
-            "and people. Without it only figures and names of nodes, settings and models are sent."
-        ),
-    )
-    otlp_limited_content: bool = Field(
-        False,
-        description=N_("Whether that holds for collections that are limited to groups, too."),
-    )
-    otlp_project: str = Field(
-        "rag-workbench", description=N_("Project that an Arize Phoenix puts the spans in; empty: its own default.")
-    )
-    otlp_phoenix: bool = Field(
-        False,
-        description=N_("Whether that address is an Arize Phoenix, which is given the judgements as annotations too."),
-    )
-    openai_api: bool = Field(
-        False,
-        description=N_(
-            "Whether `/v1` serves saved settings as models to programs that speak OpenAI's chat protocol, such as Open "
-            "WebUI."
-        ),
-    )
-    public_url: str = Field(
+    public_url: WebAddress = Field(
         "",
         description=N_(
             "Address under which people open the workbench, for links in answers to other programs; empty: the one "
@@ -326,6 +298,11 @@ class Settings(BaseSettings):
         le=720,
         description=N_("Hours that a sign-in holds; what the provider changes of a person counts from the next one."),
     )
+
+    def __new__(cls, *_args: Any, **_given: Any) -> Self:
+        whole: type[Any] = _whole() if cls is Settings else cls
+        made: Self = super().__new__(whole)
+        return made
 
     @model_validator(mode="before")
     @classmethod
@@ -450,32 +427,6 @@ class Settings(BaseSettings):
             )
         return address
 
-    @field_validator("otlp_headers")
-    @classmethod
-    def _header_list(cls, value: SecretStr) -> SecretStr:
-        try:
-            headers_in(value.get_secret_value())
-        except ValueError:
-            raise PydanticCustomError("headers", "it must be `name=value`, several with commas") from None
-        return value
-
-    @field_validator("searxng_url", "openai_url", "rerank_url", "otlp_endpoint", "public_url")
-    @classmethod
-    def _web_address(cls, value: str, info: ValidationInfo) -> str:
-        address = value.strip().rstrip("/")
-        try:
-            parts = urlsplit(address)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            usable = False
-        # A query of its own would swallow the one that is searched for.
-        if address and (not usable or parts.query or parts.fragment or not address.isprintable() or " " in address):
-            example = _EXAMPLES.get(str(info.field_name), "http://127.0.0.1:8080")
-            raise PydanticCustomError(
-                "web_address", "it must be an address such as `{example}`, or empty", {"example": example}
-            )
-        return address
-
     @classmethod
     def load(cls, **overrides: Any) -> Settings:
         """The settings of this machine.
@@ -504,6 +455,11 @@ class Settings(BaseSettings):
         if name == BUILTIN or name.startswith(CROSS_ENCODER):
             raise PydanticCustomError("judge_model", "it must be a chat model, e.g. `ollama:MODEL`")
         return cls._named_model("grader", name)
+
+    def of(self, kind: type[_P]) -> _P:
+        """The settings of a plug-in, by the class that it declares them in."""
+        assert isinstance(self, kind)
+        return self
 
     @property
     def role_rules(self) -> RoleRules:
@@ -583,6 +539,13 @@ class Settings(BaseSettings):
         return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
 
 
+@cache
+def _whole() -> type[Settings]:
+    """The settings of the core and of every plug-in."""
+    own: list[Any] = [plugin.settings for plugin in plugins() if plugin.settings is not None]
+    return create_model("Settings", __base__=(Settings, *own), __module__=__name__)
+
+
 def usable_key(text: str) -> str:
     """A key as Fernet takes it, of 32 bytes in either form of base64; raises ``ValueError``."""
     key = text.strip().translate(str.maketrans("+/", "-_"))
@@ -603,7 +566,7 @@ def _ours(names: Iterable[str]) -> list[str]:
 
 def _refuse_unknown(names: Iterable[str], prefix: str) -> None:
     """Raise ``InvalidSettings`` for the first name that no setting has; with a prefix, names are in capitals."""
-    known = [prefix + (name.upper() if prefix else name) for name in Settings.model_fields]
+    known = [prefix + (name.upper() if prefix else name) for name in _whole().model_fields]
     for name in names:
         if name in known:
             continue

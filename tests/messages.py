@@ -32,7 +32,7 @@ def extracted() -> Catalog:
     """Collect every message of the pages, of their components and of the engine."""
     found = Catalog()
     method: Any = python_messages
-    for folder, keywords in (("components", SHOWN), ("pages", SHOWN), ("engine", MARKS)):
+    for folder, keywords in (("components", SHOWN), ("pages", SHOWN), ("plugins", SHOWN), ("engine", MARKS)):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for _, message, _, context in extract_from_file(method, path, keywords):
                 found.add(message, context=context)

@@ -1,4 +1,4 @@
-"""Runs, what-ifs and diagnoses as plain sentences, for programs that read no pages (``engine.mcp_server.telling``)."""
+"""Runs, what-ifs and diagnoses as plain sentences, for programs that read no pages."""
 
 from __future__ import annotations
 

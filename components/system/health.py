@@ -34,6 +34,7 @@ _PART_NAMES = {
     "provider": N_("Other providers"),
     "web_search": N_("Web search"),
     "reader": N_("Document reader"),
+    "plugin": N_("Plug-ins"),
     "faults": N_("Faults of this session"),
 }
 
@@ -74,6 +75,7 @@ _OFF = {
         "Not there, and nothing needs it: the built-in roles do the work. The view Models says how to get it."
     ),
     "provider": N_("None is set up, and nothing needs one."),
+    "plugin": N_("Not installed, and nothing needs it. To have it:"),
     "web_search": N_(
         "Not set: the dual loop marks its web strategy as skipped. To have it, start a SearXNG and name it:"
     ),
@@ -88,7 +90,7 @@ _LOOKS: Mapping[Health, tuple[str, str]] = {
     "off": ("grey", "–"),
 }
 _PARTS: tuple[PartName, ...] = get_args(PartName)
-_PLAIN = ("path", "address", "package", "variable", "model")
+_PLAIN = ("path", "address", "package", "variable", "model", "installed")
 """Facts that are shown as they are."""
 _SIZES = {"dim": N_("{n} dimensions"), "concurrency": N_("chat models grade {n} passages at once, as set")}
 _COUNTED = {
@@ -152,6 +154,8 @@ def health_view(parts: Sequence[PartHealth], words: Words, *, key: str, note: st
 def part_title(item: PartHealth, words: Words) -> str:
     if item.part == "provider" and item.name:
         return words("Provider {name}", name=item.name)
+    if item.part == "plugin" and item.name:
+        return words("Plug-in {name}", name=words(item.name))
     return words(_PART_NAMES[item.part], name=item.name) if item.name else words(_PART_NAMES[item.part])
 
 
@@ -255,6 +259,8 @@ def _how_to_have(item: PartHealth, words: Words) -> list[Node]:
     said = node("p", "small", off)
     if item.part == "web_search":
         return [said, command("WORKBENCH_SEARXNG_URL=http://127.0.0.1:8080", words)]
+    if item.part == "plugin":
+        return [said, command(item.detail["command"], words)]
     if item.part in ("ollama", "provider"):
         return [said, node("div", "actions", button(words("To the models"), MODELS))]
     return [said]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -35,7 +35,6 @@ from engine.api.incoming import QuickRoute
 from engine.api.judging_routes import add_judging
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
-from engine.api.openai_errors import OpenAIErrors
 from engine.api.partial_config import config_over
 from engine.api.signed_in import Doors, PageDoor, SignedInApi
 from engine.api.team_routes import add_team
@@ -51,11 +50,9 @@ from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.model.version import __version__
 from engine.people.rights import OPEN
+from engine.plugins import Front, plugins
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
-
-if TYPE_CHECKING:
-    from engine.mcp_server.telling import GetTelling
 
 GetEngine = Callable[[], Engine]
 Views = Callable[[RunRecord, Mapping[str, str]], Mapping[str, Any]]
@@ -82,39 +79,19 @@ def middleware(
     views: Views | None = None,
     doors: Doors | None = None,
     base: str = "",
-    telling: GetTelling | None = None,
 ) -> list[Middleware]:
     """The guards of pages and API, and behind them the API, which takes every path below ``/api`` to itself.
 
-    Where ``openai_api`` is set, that of chat programs takes every path below ``/v1``.
-
     ``views`` derives what pages show of a run while they follow it; without it there is no stream for them. ``doors``
-    say who calls where people sign in, and ``base`` is what stands before every path of the app. ``telling`` has the
-    words of the MCP server; without it there is none.
+    say who calls where people sign in, and ``base`` is what stands before every path of the app.
     """
     api: ASGIApp = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s, views=views), settings)
     apis = {"api": api if doors is None else SignedInApi(api, doors, OPEN)}
-    outermost: list[Middleware] = []
-    if settings.openai_api:
-        apis["v1"] = _chat(get_engine, settings, heartbeat_s, doors, base)
-        outermost = [Middleware(OpenAIErrors, base=base)]
     pages = [] if doors is None else [Middleware(PageDoor, doors=doors, base=base)]
-    before = [*outermost, *guards(settings)]
-    if telling is not None:
-        # Imported here: the door is built of what is in this package.
-        from engine.mcp_server.door import McpDoor, McpFirst
-
-        before.append(Middleware(McpFirst, door=McpDoor(get_engine, settings, telling, doors, base), base=base))
-    return [*before, Middleware(ApiFirst, apis=apis, base=base), *pages]
-
-
-def _chat(get_engine: GetEngine, settings: Settings, heartbeat_s: float, doors: Doors | None, base: str) -> ASGIApp:
-    """The API of chat programs behind its guards; imported only where it is on."""
-    from engine.api.chat import MOST_NAMES, create_chat_api
-
-    api = create_chat_api(get_engine, heartbeat_s=heartbeat_s, base=base)
-    chat: ASGIApp = ApiGuard.around(api, settings, MOST_NAMES)
-    return chat if doors is None else SignedInApi(chat, doors)
+    front = Front(get_engine, settings, doors, base, heartbeat_s)
+    first = [layer for plugin in plugins() if plugin.outermost for layer in plugin.outermost(front)]
+    behind = [layer for plugin in plugins() if plugin.middleware for layer in plugin.middleware(front)]
+    return [*first, *guards(settings), *behind, Middleware(ApiFirst, apis=apis, base=base), *pages]
 
 
 def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, views: Views | None = None) -> FastAPI:
@@ -149,6 +126,9 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, view
     add_judging(api, get_engine)
     add_traces(api, get_engine)
     add_team(api, get_engine)
+    for plugin in plugins():
+        if plugin.routes is not None and not plugin.missing:
+            plugin.routes(api, get_engine)
     return api
 
 

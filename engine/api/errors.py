@@ -17,7 +17,7 @@ from engine import errors
 from engine.api.bodies import SEED_FIELD_RANGES
 from engine.api.encoding import Json
 from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY, INVALID_FACT, INVALID_REMEDY, error_body
-from engine.errors import WorkbenchError
+from engine.errors import WorkbenchError, classes
 from engine.model.config import PARAMETERS
 from engine.model.values import RunRecord
 
@@ -31,13 +31,10 @@ class CallerLeft(Exception):
 _STATUS: Final[Mapping[str, int]] = {
     error.code: status
     for status, kinds in {
-        400: (errors.ChatRefused,),
         401: (errors.NotSignedIn, errors.TokenRefused),
         403: (errors.AddressNotListed, errors.NotAllowed, errors.ReadOnlyRun),
         404: (
             errors.GraphMissing,
-            errors.McpOff,
-            errors.UnknownChatModel,
             errors.UnknownCollection,
             errors.UnknownDraft,
             errors.UnknownEntity,
@@ -62,7 +59,6 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.NoAnswer,
             errors.NothingToJudge,
             errors.NothingToRead,
-            errors.RunStopped,
             errors.SignInOff,
         ),
         413: (errors.AttachmentTooLarge, errors.ImageTooLarge, errors.SourceBomb),
@@ -90,7 +86,6 @@ _STATUS: Final[Mapping[str, int]] = {
         429: (errors.PersonLimitReached,),
         503: (
             errors.DataFolderGone,
-            errors.McpMissing,
             errors.ReaderMissing,
             errors.TooManyRuns,
             errors.EngineClosed,
@@ -111,7 +106,6 @@ NOT_KEPT_YET: Final = (
 )
 _MOST_PROBLEMS = 20
 """Faults of a request that are told; who has mended these is told the next."""
-_OTHER_FAULT = 502
 _CALLER_LEFT = 499
 _FACTS: Final[Mapping[int, str]] = {
     404: "There is nothing at this path.",
@@ -122,7 +116,8 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 
 def status_of(code: str) -> int:
     """The HTTP status of an error of ours, by its code."""
-    return _STATUS.get(code, _OTHER_FAULT)
+    kind = next((kind for kind in classes(WorkbenchError) if kind.code == code), WorkbenchError)
+    return _STATUS.get(code, kind.status)
 
 
 def answered(record: RunRecord, body: dict[str, Any], *, kept: bool) -> Response:

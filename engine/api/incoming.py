@@ -8,7 +8,8 @@ piece, and other requests have their turn in between.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
 from typing import Any, Final
 
 from fastapi.routing import APIRoute
@@ -20,6 +21,8 @@ from starlette.types import Message, Receive
 from engine.people import acting, signing_in
 from engine.people.doors import admit
 from engine.people.rights import ROUTES
+from engine.people.values import Role
+from engine.plugins import plugins
 
 MOST_NAMES: Final = 1000
 MOST_VALUES: Final = 200_000
@@ -174,8 +177,14 @@ class QuickRoute(APIRoute):
 
         async def quickly(request: Request) -> Response:
             if signing_in():
-                # A route that the table lacks is for admins.
-                admit(acting(), ROUTES.get(f"{request.method} {self.prefix}{self.path}", "admin"))
+                admit(acting(), roles().get(f"{request.method} {self.prefix}{self.path}", "admin"))
             return await handle(QuickRequest(request.scope, request.receive))
 
         return quickly
+
+
+@cache
+def roles() -> Mapping[str, Role]:
+    """The least role for each route, those of plug-ins included; any other route is for admins."""
+    theirs = {route: role for plugin in plugins() for route, role in plugin.roles.items()}
+    return {**theirs, **ROUTES}

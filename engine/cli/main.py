@@ -18,11 +18,9 @@ from rich.markup import escape
 
 from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
-from engine.cli.agents import add_agents
 from engine.cli.doctor import add_doctor
 from engine.cli.drafts import add_drafts
 from engine.cli.export_code import add_export_code
-from engine.cli.export_traces import add_export_traces
 from engine.cli.fits import add_fits
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
@@ -54,6 +52,7 @@ from engine.model.config import (
 from engine.model.gate_reach import gate_warnings
 from engine.model.values import Fault, RunRecord
 from engine.model.version import PROGRAM, __version__
+from engine.plugins import plugins
 from engine.running.own_judge import own_judge_warnings
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
@@ -121,10 +120,11 @@ def _parser() -> argparse.ArgumentParser:
     add_fits(commands)
     add_sources(commands)
     add_history(commands)
-    add_export_traces(commands)
     add_doctor(commands)
-    add_agents(commands)
     add_move_data(commands)
+    for plugin in plugins():
+        if plugin.commands is not None:
+            plugin.commands(commands)
 
     add_options(commands.add_parser("serve", help="start the workbench", description="Serve pages and HTTP API."))
     return parser

@@ -15,6 +15,7 @@ from importlib import import_module
 from engine.cli.ports import next_free, require_free
 from engine.errors import AlreadyServed
 from engine.model.version import INSTALLED, PROGRAM, ROOT
+from engine.plugins import plugins
 from engine.records.data_folder import require_writable
 from engine.running.running_app import RunningApp
 from engine.settings import Settings
@@ -69,18 +70,13 @@ def _serve(options: argparse.Namespace) -> int:
 def _require_packages(settings: Settings) -> None:
     """Raise what the app would end with for a package that its settings need: nobody is sent to an address for that."""
     # Each is imported by the app too, and only where the settings ask for it.
-    if settings.otlp_endpoint:
-        from engine.telemetry.sending import require_packages
-
-        require_packages()
+    for plugin in plugins():
+        if plugin.check is not None:
+            plugin.check(settings)
     if url := settings.database_url.get_secret_value():
         from engine.database.postgres import PostgresDatabase
 
         PostgresDatabase(url).close()
-    if settings.mcp != "off":
-        from engine.mcp_server.door import require_package
-
-        require_package()
 
 
 def _require_unserved(settings: Settings) -> None:

@@ -26,7 +26,6 @@ another language (:func:`message_of`).
   · BarNeedsRewrite
   · BarOutOfReach
   · CallerUnchecked
-  · ChatRefused
   · ClaimRefused
   · ClusterError
     · ClusterLost
@@ -75,6 +74,7 @@ another language (:func:`message_of`).
     · InvalidModelName
     · ModelUnknownToRegistry
     · PartSlow
+    · PluginBroken
     · PullInterrupted
     · PullRefused
     · ReaderIncomplete
@@ -89,12 +89,6 @@ another language (:func:`message_of`).
   · JobOver
   · JobsUnreachable
   · LoopLimitReached
-  · McpError
-    · HandoverRefused
-    · InvalidArguments
-    · McpMissing
-    · McpOff
-    · NoSuchTool
   · ModeFellBack
   · ModelError
     · AnswerCut
@@ -145,7 +139,6 @@ another language (:func:`message_of`).
     · RunNotOver
     · UnknownRun
   · RunEnded
-  · RunStopped
   · SharedModel
   · SignInOff
   · SourceError
@@ -205,17 +198,12 @@ another language (:func:`message_of`).
     · UnusableCollection
       · TextlessCollection
     · VectorsUnlike
-  · TelemetryError
-    · TelemetryPackageMissing
-    · TelemetryRefused
-    · TelemetryUnreachable
   · TokenRefused
   · TooManyFiles
   · TooManyRuns
     · PersonLimitReached
   · TraceDecoderMissing
   · TracesUnusable
-  · UnknownChatModel
   · UnknownEntity
   · UnknownJob
   · UnknownToken
@@ -229,10 +217,8 @@ another language (:func:`message_of`).
     · WebSearchUnreachable
 """
 
-from engine.errors.agents import *
 from engine.errors.attachment import *
 from engine.errors.base import *
-from engine.errors.chat import *
 from engine.errors.cluster import *
 from engine.errors.config import *
 from engine.errors.evaluation import *
@@ -246,6 +232,5 @@ from engine.errors.recorded import *
 from engine.errors.remote import *
 from engine.errors.source import *
 from engine.errors.store import *
-from engine.errors.telemetry import *
 from engine.errors.traces import *
 from engine.errors.web import *

@@ -59,6 +59,8 @@ class WorkbenchError(Exception):
     """
 
     code: ClassVar[str] = "WB000"
+    status: ClassVar[int] = 502
+    """Of HTTP, for what plug-ins state; the API has a table for the core's own."""
     fact: str = N_("An unexpected {kind} stopped the run.")
     remedy: str = N_("Look at the log of the workbench for the traceback, and report it.")
 

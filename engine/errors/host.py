@@ -148,6 +148,14 @@ class DiskLow(HostError):
     remedy = N_("Free some space, or point WORKBENCH_DATA_DIR at another disk; records are lost once it is full.")
 
 
+class PluginBroken(HostError):
+    """Everything else works."""
+
+    code = "WB533"
+    fact = N_("The plug-in {name} could not be loaded: {why}.")
+    remedy = N_("Update or remove what brings it, then start the workbench again.")
+
+
 class ReaderIncomplete(HostError):
     """A library that reads documents of some format is not installed."""
 

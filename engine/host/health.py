@@ -14,6 +14,7 @@ Keys of ``PartHealth.detail`` by part, where the fact is known:
 - ``provider``: package, variable, address, models
 - ``web_search``: address
 - ``reader``: formats, idle (processes that wait for a file), missing (packages)
+- ``plugin``: installed (titles), of one that is not its command
 - ``faults``: count, and code of the last
 """
 
@@ -38,6 +39,7 @@ from engine.errors import (
     DiskLow,
     EmbedderFellBack,
     PartSlow,
+    PluginBroken,
     ReaderIncomplete,
     UnknownProvider,
     WebSearchRefused,
@@ -57,6 +59,7 @@ from engine.model.config import BUILTIN
 from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault
 from engine.people import acting
+from engine.plugins import broken, plugins
 from engine.records.faults import unreadable
 from engine.roles import CollectionInfo
 from engine.running.resources import Resources
@@ -102,6 +105,7 @@ async def look_at_all(
         ("provider", lambda: _providers(settings)),
         ("web_search", lambda: _web_search(settings.searxng_url)),
         ("reader", _reader),
+        ("plugin", _plugins),
         ("faults", lambda: _faults(resources, faults)),
     )
     wanted = [(part, check) for part, check in checks if parts is None or part in parts]
@@ -332,6 +336,18 @@ async def _reader() -> list[PartHealth]:
     packages = " ".join(package for package, _ in missing)
     incomplete = ReaderIncomplete(package=packages, formats=" ".join(suffix for _, suffix in missing))
     return [PartHealth("reader", "warning", {**facts, "missing": packages}, Fault.of(incomplete))]
+
+
+async def _plugins() -> list[PartHealth]:
+    """Those that are installed as one part, and each that is not."""
+    there = ", ".join(plugin.title for plugin in plugins() if not plugin.missing)
+    found = [PartHealth("plugin", "ok", {"installed": there})] if there else []
+    for plugin in plugins():
+        if command := plugin.missing:
+            found.append(PartHealth("plugin", "off", {"command": command}, name=plugin.title))
+    for name, why in broken().items():
+        found.append(PartHealth("plugin", "down", {}, Fault.of(PluginBroken(name=name, why=why)), name))
+    return found
 
 
 async def _faults(resources: Resources, faults: Sequence[Fault]) -> list[PartHealth]:

@@ -66,7 +66,7 @@ class Redactor:
 
 
 def _of(settings: Settings) -> Iterable[str]:
-    for name in Settings.model_fields:
+    for name in type(settings).model_fields:
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
             yield value.get_secret_value()

@@ -19,7 +19,7 @@ _DEFAULTS = "defaults"
 
 
 def setting_values(settings: Settings) -> tuple[SettingValue, ...]:
-    """All fields in the order of README's table.
+    """All fields in the order of the documentation's table, those of plug-ins last.
 
     The sources are looked at now: one that was changed since the start has another value than the one in force, which
     then counts as an override.
@@ -31,7 +31,7 @@ def setting_values(settings: Settings) -> tuple[SettingValue, ...]:
         fresh = None
     said = f": {settings.defaults_of_runs.told()}" if settings.defaults else ""
     found = []
-    for name, field in Settings.model_fields.items():
+    for name, field in (Settings.model_fields | type(settings).model_fields).items():
         value = getattr(settings, name)
         source: Source = "default"
         if name in settings.model_fields_set:

@@ -21,6 +21,7 @@ PartName = Literal[
     "provider",
     "web_search",
     "reader",
+    "plugin",
     "faults",
 ]
 TaskState = Literal["running", "done", "stopped", "failed"]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from engine.errors import NotAllowed
 from engine.people.acting import LOCAL, acting, acting_as
-from engine.people.rights import OPERATIONS, RESULT, Operation
+from engine.people.rights import OPERATIONS, RESULT, Operation, Operations
 from engine.people.values import Person, Role
 
 _C = TypeVar("_C", bound=type)
@@ -46,19 +46,27 @@ def admit(person: Person, least: Role) -> None:
 
 
 def guarded(cls: _C) -> _C:
-    """Let every public method and property of a class pass by the table of rights.
+    """Let every public method and property of a class pass by the table of rights."""
+    return guarded_by(OPERATIONS[cls.__name__])(cls)
 
-    A public name that the table lacks makes the class unusable at once, so that none can be forgotten.
+
+def guarded_by(known: Operations) -> Callable[[_C], _C]:
+    """Let every public method and property of a class pass by ``known``.
+
+    A public name that it lacks makes the class unusable at once, so that none can be forgotten.
     """
-    known = OPERATIONS[cls.__name__]
-    public = [name for name, value in vars(cls).items() if not name.startswith("_") and _callable(value)]
-    if missing := sorted(set(public) ^ set(known)):
-        raise TypeError(f"the table of rights and {cls.__name__} differ in: {', '.join(missing)}")
-    for name in public:
-        operation = known[name]
-        if operation is not None:
-            setattr(cls, name, _door(f"{cls.__name__}.{name}", operation, vars(cls)[name]))
-    return cls
+
+    def guard(cls: _C) -> _C:
+        public = [name for name, value in vars(cls).items() if not name.startswith("_") and _callable(value)]
+        if missing := sorted(set(public) ^ set(known)):
+            raise TypeError(f"the table of rights and {cls.__name__} differ in: {', '.join(missing)}")
+        for name in public:
+            operation = known[name]
+            if operation is not None:
+                setattr(cls, name, _door(f"{cls.__name__}.{name}", operation, vars(cls)[name]))
+        return cls
+
+    return guard
 
 
 def _callable(value: object) -> bool:

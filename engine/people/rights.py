@@ -1,4 +1,4 @@
-"""What each operation needs: one table for the methods of the engine, one for the routes of the API, one for tools.
+"""What each operation needs: one table for the methods of the engine, one for the routes of the API.
 
 A public method or a route that is in neither is refused (``doors.py``, ``engine/api/signed_in.py``), and fails a test.
 """
@@ -45,7 +45,7 @@ def _manage(change: str, *on: str) -> Operation:
 Operations = Mapping[str, Operation | None]
 
 _ENGINE: Operations = {
-    **dict.fromkeys(("open", "close", "drain"), OWN),
+    **dict.fromkeys(("open", "close", "drain", "part"), OWN),
     # What a run is and was.
     **dict.fromkeys(
         ("warnings_before", "wait", "record", "events", "aevents", "runs", "run_configs", "tags", "what_if", "flush"),
@@ -199,7 +199,6 @@ _TEAM: Operations = {
     "revoke_token": _manage(N_("Token revoked")),
     "limit": MANAGE,
 }
-_TELEMETRY: Operations = {**dict.fromkeys(("open", "note", "close"), OWN), "state": LOOK}
 OPERATIONS: Mapping[str, Operations] = {
     "Engine": _ENGINE,
     "Library": _LIBRARY,
@@ -215,7 +214,6 @@ OPERATIONS: Mapping[str, Operations] = {
     "GraderFits": _GRADER_FITS,
     "WeakPoints": _WEAK_POINTS,
     "Team": _TEAM,
-    "Telemetry": _TELEMETRY,
 }
 """By the name of the class and of the method."""
 
@@ -279,16 +277,7 @@ ROUTES: Mapping[str, Role] = {
     "PUT /collections/{name}/groups": "admin",
     "GET /weak-points": "viewer",
     "DELETE /weak-points/{point_id}": "admin",
-    "GET /v1/models": "viewer",
-    "GET /v1/models/{model_id:path}": "viewer",
-    "POST /v1/chat/completions": "editor",
 }
-"""By method and path, as the API declares them; those of chat programs with their ``/v1``."""
-TOOLS: Mapping[str, Role] = {
-    **dict.fromkeys(("list_collections", "search", "list_runs", "explain_run", "what_if", "diagnose"), "viewer"),
-    **dict.fromkeys(("list_settings", "list_batches", "sweep"), "viewer"),
-    **dict.fromkeys(("ask", "save_settings", "tag_run", "judge_passage", "ingest_text", "gather"), "editor"),
-}
-"""The tools of the MCP server by name; what they call passes by the tables above besides."""
+"""By method and path, as the API declares them; plug-ins have more."""
 OPEN = "/ready"
 """The one route that needs no token: it says whether this replica takes work, and a proxy that asks has none."""

@@ -12,11 +12,11 @@ from engine.messages import N_
 from engine.model.events import Event
 from engine.model.loop_thread import LoopThread
 from engine.model.values import RunId
+from engine.plugins import Part
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:
     from engine.host.metrics import Metrics
-    from engine.telemetry.sending import Telemetry
 
 Append = Callable[[RunId, Event], None]
 
@@ -38,7 +38,7 @@ def measured(
     return Metrics(active_runs=active_runs, jobs=jobs, health=lambda: loop.call(look_at_all(resources, (), ANSWERING)))
 
 
-def heard_by(append: Append, *further: Metrics | Telemetry | None) -> Append:
+def heard_by(append: Append, *further: Metrics | Part | None) -> Append:
     """What takes the events of runs: their records first, then who counts or sends them."""
     others = [item.note for item in further if item is not None]
     if not others:

@@ -18,8 +18,8 @@ from engine.records.store import RunStore
 from engine.running.resources import Resources
 from engine.samples.demos import demo_record
 from engine.settings import Settings
-from engine.telemetry.otlp import encoded
-from engine.telemetry.trace import trace_of
+from plugins.telemetry.otlp import encoded
+from plugins.telemetry.trace import trace_of
 from tests.benchmarks.harness import Bench, Row, in_turn, ratio
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.support.otlp_receiver import OtlpReceiver

@@ -32,6 +32,7 @@ DETAILS: Mapping[PartName, dict[str, str]] = {
     "provider": {"package": "langchain-openai", "variable": "OPENAI_API_KEY", "models": "3"},
     "web_search": {"address": "http://s"},
     "reader": {"sandbox": "on"},
+    "plugin": {"installed": "OpenTelemetry"},
     "faults": {"count": "2", "code": "WB500"},
 }
 

@@ -241,7 +241,7 @@ def test_while_the_server_is_away_strangers_learn_nothing_of_it(
     with engine_of(tmp_path, FakeResources(), **chosen) as engine, people_sign_in(engine) as doors:
         with acting_as(ADMIN):
             _, token = engine.team.make_token("a program", "editor", 1)
-        app = app_of(engine, doors=doors, telling=lambda: None)
+        app = app_of(engine, doors=doors)
         with TestClient(app, base_url=ADDRESS, raise_server_exceptions=False) as client:
             own_server.stop(signal.SIGQUIT)
             for path in (

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from components.common.i18n import words_for
 from components.picture.export import workflow_svg
-from engine.mcp_server.declared import tools_in
-from engine.mcp_server.server import GROUPS
 from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting, declarations
-from engine.people.rights import TOOLS
+from engine.plugins import plugins
 from engine.settings import Settings
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
+from plugins.mcp.declared import tools_in
+from plugins.mcp.server import GROUPS, TOOLS
 from tests.docs.figures import kinds_table, loops_table, samples_table, table
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -29,10 +29,18 @@ _BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re
 
 
 def settings_table() -> str:
-    """Every ``WORKBENCH_*`` variable with its default and what it means."""
+    """Every ``WORKBENCH_*`` variable with its default and what it means, those of each plug-in under its name."""
+    tables = [_variables(Settings)]
+    for plugin in plugins():
+        if plugin.settings is not None:
+            tables.append(f"Plug-in `{plugin.name}`, {plugin.title}:\n\n{_variables(plugin.settings)}")
+    return "\n\n".join(tables)
+
+
+def _variables(settings: type[BaseModel]) -> str:
     rows = [
         (f"`WORKBENCH_{name.upper()}`", _code(_plain(field.default)), str(field.description))
-        for name, field in Settings.model_fields.items()
+        for name, field in settings.model_fields.items()
     ]
     return table(("variable", "default", "meaning"), rows)
 

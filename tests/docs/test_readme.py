@@ -49,10 +49,10 @@ def test_readme_can_be_read_in_one_sitting() -> None:
 
 
 def test_every_setting_and_every_parameter_has_a_meaning() -> None:
-    for line in [*settings_table().splitlines()[2:], *parameters_table().splitlines()[2:]]:
+    for line in re.findall(r"^\| `.*", f"{settings_table()}\n{parameters_table()}", re.MULTILINE):
         cells = [cell.strip() for cell in line.replace("\\|", "/").strip("|").split("|")]
         assert len(cells[-1]) > 10, line
-    assert all(f"WORKBENCH_{name.upper()}" in settings_table() for name in Settings.model_fields)
+    assert all(f"WORKBENCH_{name.upper()}" in settings_table() for name in type(Settings()).model_fields)
 
 
 def test_every_make_target_that_readme_names_exists() -> None:

@@ -12,7 +12,18 @@ from tests.docs import README
 
 ROOT = README.parent
 PAGE = ROOT / "docs" / "requirements.md"
-CITING = ("engine", "components", "pages", "tests", "docs", "app.py", "README.md", "CONTRIBUTING.md", "pyproject.toml")
+CITING = (
+    "engine",
+    "components",
+    "pages",
+    "plugins",
+    "tests",
+    "docs",
+    "app.py",
+    "README.md",
+    "CONTRIBUTING.md",
+    "pyproject.toml",
+)
 """Folders and files whose citations count."""
 _SUFFIXES = frozenset({".py", ".md", ".toml", ".js", ".css"})
 _ID = re.compile(r"\b(?P<group>[A-Z]{2})-(?P<number>\d{2})\b(?:(?: to | … |–)(?P=group)-(?P<last>\d{2})\b)?")

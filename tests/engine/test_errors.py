@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ from engine.errors import (
 from engine.model.values import Fault
 
 ROOT = Path(engine.errors.__file__).parents[2]
+for errors in sorted(ROOT.glob("plugins/*/errors.py")):
+    import_module(f"plugins.{errors.parent.name}.errors")
 KINDS = {kind.__name__: kind for kind in classes(WorkbenchError)}
 MESSAGES = [(kind, message) for kind in KINDS.values() for message in kind.messages()]
 
@@ -37,7 +40,7 @@ def filled(kind: type[WorkbenchError], message: Message) -> WorkbenchError:
 
 def calls() -> Iterator[tuple[str, type[WorkbenchError], str, ast.Call]]:
     """Every place that makes an error by its class, with the name of the message, empty for the class's own."""
-    for folder in ("engine", "components", "pages", "tests"):
+    for folder in ("engine", "components", "pages", "plugins", "tests"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 match node:
@@ -70,7 +73,8 @@ def test_every_code_belongs_to_one_class_and_its_subclasses() -> None:
 def test_the_tree_in_the_description_of_the_package_is_that_of_the_classes() -> None:
     def drawn(kind: type[WorkbenchError], depth: int = 0) -> Iterator[str]:
         yield f"{'  ' * depth}· {kind.__name__}"
-        for child in sorted(kind.__subclasses__(), key=lambda child: child.__name__):
+        own = [child for child in kind.__subclasses__() if child.__module__.startswith("engine.")]
+        for child in sorted(own, key=lambda child: child.__name__):
             yield from drawn(child, depth + 1)
 
     described = [line for line in str(engine.errors.__doc__).splitlines() if line.lstrip().startswith("·")]

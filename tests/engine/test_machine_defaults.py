@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from engine.api.chat.models import DEFAULT, config_of
 from engine.cli import main as cli
 from engine.errors import InvalidSettings
 from engine.evaluation.command import read_config
 from engine.evaluation.settings_out import as_json, as_toml
 from engine.host.setting_values import setting_values
-from engine.mcp_server.configs import config_for
 from engine.model.config import WORKFLOWS, Defaults, RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
@@ -113,8 +111,6 @@ def test_every_way_to_ask_begins_with_them(tmp_path: Path, monkeypatch: pytest.M
     assert read_config(None, Settings.load().defaults_of_runs).top_k == 4
     with engine_of(tmp_path / "data", defaults=path) as engine, TestClient(app_of(engine), base_url=ADDRESS) as client:
         assert engine.run("first").config.top_k == 4
-        assert config_of(engine, DEFAULT).top_k == 4
-        assert config_for(engine, "", "", {"workflow": "answer_evaluation"}).options == AnswerEvaluationOptions(2)
         run = client.post("/api/runs", json={"question": "first"}).json()
         assert (run["config"]["top_k"], run["config"]["budget_s"]) == (4, 77)
         seed = client.post("/api/self-corrective-rag", json={"query": "first"}).json()

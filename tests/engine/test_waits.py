@@ -35,12 +35,12 @@ REASONS = {
     ("engine/knowledge/source_writing.py", "asyncio.wait"): "what must not be stopped half way: the store has limits",
     ("engine/llm/role.py", "result"): DONE,
     ("engine/llm/turns.py", "result"): DONE,
-    ("engine/mcp_server/door.py", "wait"): IDLE,
+    ("plugins/mcp/door.py", "wait"): IDLE,
     ("engine/running/drafting.py", "result"): OF_WORK,
     ("engine/model/loop_thread.py", "result"): DONE,
     ("engine/records/writer.py", "result"): DONE,
     ("engine/running/run_log.py", "wait"): OF_A_RUN,
-    ("engine/telemetry/sending.py", "get"): IDLE,
+    ("plugins/telemetry/sending.py", "get"): IDLE,
     ("pages/parts/ask/attachments.py", "result"): DONE,
     ("pages/parts/common/following.py", "result"): DONE,
     ("pages/parts/common/judge_rest.py", "result"): "the built-in grader asks nobody",
@@ -117,7 +117,7 @@ def unlimited(text: str) -> Iterator[str]:
 def test_every_wait_of_the_program_has_a_limit_or_a_reason() -> None:
     found = {
         (path.relative_to(ROOT).as_posix(), name)
-        for folder in ("engine", "components", "pages", "rag_workbench")
+        for folder in ("engine", "components", "pages", "plugins", "rag_workbench")
         for path in (ROOT / folder).rglob("*.py")
         if "samples/sources" not in path.as_posix()
         for name in unlimited(path.read_text("utf-8"))

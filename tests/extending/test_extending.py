@@ -14,7 +14,18 @@ import pytest
 
 from tests.extending.recipes import ROOT, follow, recipes
 
-_PARTS = ("engine", "components", "pages", "tests", "docs", "app.py", "pyproject.toml", "README.md", "CONTRIBUTING.md")
+_PARTS = (
+    "engine",
+    "components",
+    "pages",
+    "plugins",
+    "tests",
+    "docs",
+    "app.py",
+    "pyproject.toml",
+    "README.md",
+    "CONTRIBUTING.md",
+)
 _LONGEST = 9
 """Lines of code of a recipe."""
 _PATIENCE_S = 600

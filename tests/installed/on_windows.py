@@ -15,7 +15,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-OURS = ("app", "components", "engine", "pages", "rag_workbench")
+OURS = ("app", "components", "engine", "pages", "plugins", "rag_workbench")
 START = (
     "engine.cli.main",
     "engine.cli.serve",
@@ -37,7 +37,7 @@ QUESTION = "When does a connected graph have an Euler circuit?"
 def modules() -> list[str]:
     """Every module of ours that is no script."""
     found = [*START]
-    for package in ("engine", "components"):
+    for package in ("engine", "components", "plugins"):
         walked = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
         found += [name for _, name, _ in walked if not name.endswith("__main__") and ".migrations" not in name]
     return found

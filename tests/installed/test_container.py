@@ -114,7 +114,7 @@ def test_the_app_is_alone_by_default_and_each_server_is_a_profile() -> None:
 def test_every_variable_of_the_compose_file_is_a_setting_and_every_image_has_a_version() -> None:
     """PK-03."""
     services = composed()["services"]
-    known = {f"WORKBENCH_{name.upper()}" for name in Settings.model_fields}
+    known = {f"WORKBENCH_{name.upper()}" for name in type(Settings()).model_fields}
     assert {*services["app"]["environment"]} <= known
     assert all(re.search(r":v?\d", service["image"]) for name, service in services.items() if name != "app")
     volumes = {line.partition(":")[0] for service in services.values() for line in service.get("volumes", ())}

@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """Started from a folder that has packages named as ours are, and with runs of an earlier version."""
     made = install(wheel, tmp_path_factory.mktemp("installed"))
-    for name in ("engine", "components", "pages", "agents"):
+    for name in ("engine", "components", "pages", "plugins"):
         (made.folder / name).mkdir()
         (made.folder / name / "__init__.py").write_text("raise SystemExit('the package of another project')")
     data(made).mkdir(parents=True)
@@ -88,7 +88,7 @@ def test_the_wheel_has_one_package_with_app_samples_both_languages_and_licence(w
 
 def test_every_file_that_the_program_has_is_in_the_wheel(wheel: Path) -> None:
     """PK-01: none is lost to a rule of what is ignored."""
-    kept = ("engine", "components", "pages")
+    kept = ("engine", "components", "pages", "plugins")
     there = {path.relative_to(ROOT).as_posix() for name in kept for path in (ROOT / name).rglob("*") if path.is_file()}
     with zipfile.ZipFile(wheel) as packed:
         packed_names = {name.removeprefix("rag_workbench/_app/") for name in packed.namelist()}
@@ -108,13 +108,13 @@ def test_the_source_archive_makes_the_same_wheel(wheel: Path, tmp_path: Path) ->
 
 
 def test_only_one_name_is_importable_and_its_public_names_are_those_of_the_engine(installed: Installed) -> None:
-    """PK-01: no top-level ``engine``, ``components`` or ``pages``; importing it costs next to nothing."""
+    """PK-01: no top-level ``engine``, ``components``, ``pages`` or ``plugins``; importing it costs next to nothing."""
     script = """
 import sys
 from importlib.util import find_spec
 import rag_workbench
 light = not [name for name in sys.modules if name.partition(".")[0] in ("engine", "pydantic", "numpy", "streamlit")]
-taken = [name for name in ("engine", "components", "pages", "app", "agents") if find_spec(name)]
+taken = [name for name in ("engine", "components", "pages", "plugins", "app") if find_spec(name)]
 from rag_workbench import Engine, RunConfig, Settings
 print(light, taken, Engine.__module__, RunConfig().top_k, Settings.load().data_dir, rag_workbench.__version__)
 """

@@ -13,19 +13,10 @@ from components.system.models import ModelEvent
 from engine.engine import Engine
 from engine.host.values import ModelTrial, PartHealth
 from engine.llm.discovery import OllamaStatus
-from engine.model.config import RunConfig
-from engine.model.events import RunFinished
-from engine.model.noted_faults import NotedFaults
-from engine.model.values import RunId
-from engine.samples.demos import demo_record
-from engine.settings import Settings
-from engine.telemetry.sending import Sources, Telemetry
 from pages.parts.system import hint as system_hint
 from pages.parts.system import models as system_models
-from tests.host.hosting import until
 from tests.pages.driving import button, given, inline, opened, setting, visible
 from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, BrokenHost, FakeHost, sound_parts
-from tests.support.otlp_receiver import OtlpReceiver
 
 EN, ZH = words_for("en"), words_for("zh")
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
@@ -247,71 +238,3 @@ def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give, language
     shown = inline(opened("system", language, part="programs"))
     assert words_for(language)("Ask a question and wait for its record") in shown
     assert "/api/runs -d" in shown
-
-
-@LANGUAGES
-def test_the_card_of_agents_says_what_they_may_do_and_how_a_client_is_set_up(
-    give: Give, engine: Engine, monkeypatch: pytest.MonkeyPatch, language: UiLanguage
-) -> None:
-    """MC-01"""
-    give(FakeHost())
-    words = words_for(language)
-    off = inline(opened("system", language, part="programs"))
-    assert "WORKBENCH_MCP=read" in off
-    assert "mcpServers" not in off
-    for mode, said in (
-        ("read", words("agents ask and look; what is there stays as it is")),
-        ("write", words("agents also change settings, tags, judgements and documents")),
-    ):
-        monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"mcp": mode}))
-        shown = inline(opened("system", language, part="programs"))
-        assert said in shown
-        assert "/mcp" in shown
-        assert "rag_workbench" in shown
-
-
-@LANGUAGES
-def test_the_card_of_telemetry_says_where_runs_go_what_they_hold_and_what_is_wrong(
-    give: Give, engine: Engine, monkeypatch: pytest.MonkeyPatch, language: UiLanguage
-) -> None:
-    """TL-06"""
-    give(FakeHost())
-    words = words_for(language)
-    assert "WORKBENCH_OTLP_ENDPOINT=" in inline(opened("system", language, part="programs"))
-    with OtlpReceiver() as receiver:
-        receiver.answers = [401]
-        address = receiver.url.replace("//", "//user:hunter2secret@")
-        settings = Settings(otlp_endpoint=address, otlp_content=True)
-        sources = Sources(demo_record, lambda record: False)
-        telemetry = Telemetry.open(settings, sources, NotedFaults())
-        assert telemetry is not None
-        monkeypatch.setattr(engine, "telemetry", telemetry)
-        telemetry.note(RunId("demo-rescue-en"), RunFinished(outcome="answered", reason="passed"))
-        until(telemetry.state, lambda now: now.dropped == 1)
-        shown = inline(opened("system", language, part="programs"))
-        assert words("does not work") in shown
-        assert "WORKBENCH_OTLP_HEADERS" in shown
-        telemetry.note(RunId("demo-chain-en"), RunFinished(outcome="answered", reason="passed"))
-        until(telemetry.state, lambda now: now.sent == 1)
-        shown = inline(opened("system", language, part="programs"))
-        telemetry.close(10.0)
-    assert f"{receiver.url}/v1/traces" in shown
-    assert "hunter2secret" not in shown
-    assert words("with content, that of collections limited to groups left out") in shown
-    sent = words.count("1 run sent", "{n} runs sent", 1)
-    assert f"{sent} · {words.count('1 was not taken', '{n} were not taken', 1)}" in shown
-    assert words("does not work") not in shown
-
-
-def test_the_card_of_chat_programs_names_the_models_where_they_are_served(
-    give: Give, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """CH-01"""
-    give(FakeHost())
-    engine.evaluation.save_settings("strict", RunConfig(top_k=3))
-    assert "WORKBENCH_OPENAI_API=1" in (off := inline(opened("system", part="programs")))
-    assert "chat/completions" not in off
-    monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"openai_api": True}))
-    on = inline(opened("system", part="programs"))
-    assert "strict" in on
-    assert "/v1/chat/completions" in on

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.api import create_api
-from engine.api.chat import ChatRoute, create_chat_api
 from engine.engine import Engine
+from plugins.chat.api import ChatRoute, create_chat_api
 from tests.support.crag_spans import tides
 
 _FILE = base64.b64encode(b"# A\n\nB.").decode()

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from engine.api import create_api
+from engine.api.incoming import roles
 from engine.engine import Engine
 from engine.errors import NotAllowed, NotSignedIn
 from engine.executing.blocks import Block
@@ -22,7 +23,7 @@ from engine.model.config import RunConfig
 from engine.people import LOCAL, Person, Role, acting, acting_as
 from engine.people.acting import carried, require_sign_in
 from engine.people.doors import guarded
-from engine.people.rights import OPERATIONS, ROUTES
+from engine.people.rights import OPERATIONS
 from engine.settings import Settings
 from tests.api.served import engine_of
 from tests.people.asgi import sent
@@ -72,7 +73,7 @@ def test_a_method_that_the_table_lacks_makes_its_class_unusable() -> None:
 
 
 def test_every_route_has_a_role(engine: Engine) -> None:
-    assert declared(engine) == set(ROUTES)
+    assert declared(engine) == set(roles())
 
 
 @pytest.mark.parametrize(("person", "status"), [(VIEWER, 403), (EDITOR, 403), (ADMIN, 200)])

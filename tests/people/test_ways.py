@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.api.incoming import roles
 from engine.desk.pairs import Item
 from engine.errors import (
     CollectionExists,
@@ -34,7 +35,7 @@ from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import PassageId, RunId
 from engine.people import Person
-from engine.people.rights import OPERATIONS, ROUTES
+from engine.people.rights import OPERATIONS
 from tests.people.dumping import tables
 from tests.people.requests import address, body_of, declared
 from tests.people.ward import DRAFT, MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
@@ -239,7 +240,7 @@ NOTHING: dict[str, tuple[str, ...]] = {
     "says how this process is": (
         *("Engine.flush", "Engine.active_runs", "Engine.ollama", "Engine.opening_fault", "Engine.unopened"),
         "Engine.open_again",
-        *("Engine.faults", "Engine.noted_faults", "Telemetry.state"),
+        *("Engine.faults", "Engine.noted_faults"),
     ),
     "says how the program is made": ("Engine.graph", "Engine.worst_case_calls"),
     "a part, which is asked itself": ("Engine.weak_points", "Engine.evaluation", "Engine.batches"),
@@ -354,7 +355,7 @@ def test_what_is_not_for_others_sounds_like_what_is_not_there(ward: Ward) -> Non
 
 def routes(ward: Ward) -> list[str]:
     """Those of viewers and editors, as the router has them."""
-    return sorted(item for item in declared(ward.engine) if ROUTES.get(item) in ("viewer", "editor"))
+    return sorted(item for item in declared(ward.engine) if roles().get(item) in ("viewer", "editor"))
 
 
 @NAMES

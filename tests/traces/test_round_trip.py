@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine.samples.demos import all_demos, demo_record
-from engine.telemetry.otlp import as_json, encoded
-from engine.telemetry.trace import trace_of
 from engine.traces.reading import recognised
+from plugins.telemetry.otlp import as_json, encoded
+from plugins.telemetry.trace import trace_of
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -20,18 +20,18 @@ from components.common.i18n import words_for
 from components.common.life_lines import life_lines
 from components.runs.compare import comparison_nodes
 from components.runs.report import report_html
-from engine.mcp_server.runs import _round
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.difference import difference
 from engine.replay.playback import steps
 from engine.replay.scorecard import scorecard
-from engine.telemetry.trace import trace_of
 from engine.traces.deciding import events_of
 from engine.traces.reading import recognised
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
+from plugins.mcp.runs import _round
+from plugins.telemetry.trace import trace_of
 from tests.support.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of
 from tests.traces.test_deciding import imported
 

@@ -28,6 +28,7 @@ from engine.evaluation.sweep import AxisValue, Cost
 from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.model.version import PROGRAM
+from engine.plugins import panels
 from pages.parts.common.code_project import SAID, code_project
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown
@@ -178,8 +179,8 @@ def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
     with st.form("tune_save", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         name = st.text_input(words("Name"), max_chars=60, key="tune_save_name")
         pressed = st.form_submit_button(words("Save"), icon=":material/save:")
-    if engine.settings.openai_api:
-        st.caption(words("Chat programs can use saved settings as models, by their names: see System, Other programs."))
+    for panel in panels("saved_settings"):
+        panel(engine, words)
     if pressed and name.strip():
         try:
             engine.evaluation.save_settings(name.strip(), config)

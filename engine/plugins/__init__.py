@@ -1,0 +1,169 @@
+"""What a plug-in declares (:class:`Plugin`), and which there are: those beside the engine, and those of other wheels.
+
+A declaration is imported by every start, so it imports what it needs in its functions. The core asks declarations
+and imports no plug-in.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from starlette.middleware import Middleware
+
+from engine.model.events import Event
+from engine.model.values import RunId
+from engine.model.version import ROOT, install_command
+from engine.people.values import Role
+
+GROUP = "rag_workbench.plugins"
+"""Entry points of other wheels: the name is the plug-in's, the value leads to its :class:`Plugin`."""
+Place = Literal["programs", "saved_settings"]
+"""Where a panel may stand. ``programs`` returns a ``components.system.ways.Way``, a card in System, Other programs;
+``saved_settings`` draws below the form of Tune that saves settings."""
+_log = logging.getLogger(__name__)
+
+
+class Part:
+    """What a plug-in adds to an engine; ``engine.part`` hands it out."""
+
+    def note(self, run_id: RunId, event: Event) -> None:
+        """Take an event of a run of this process, in order; nothing else may be waited for."""
+
+    def close(self) -> None:
+        """Let go of what is held, within seconds; runs have ended, their records are still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The app that middleware stands in front of."""
+
+    get_engine: Callable[[], Any]
+    settings: Any
+    """``Settings``."""
+    doors: Any
+    """``engine.api.signed_in.Doors``, which say who calls; None where nobody signs in."""
+    base: str
+    """What stands before every path of the app."""
+    heartbeat_s: float
+    """A stream is silent for no longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """All that the core asks a plug-in for; what it leaves out, it does not have."""
+
+    name: str
+    """Of its folder or its entry point."""
+    title: str
+    """For people, marked as a message."""
+    modules: tuple[str, ...] = ()
+    """Modules of other packages without which it is *not installed*."""
+    packages: str = ""
+    """The packages that bring them, as ``pip install`` takes them, parted by spaces."""
+    settings: type[BaseModel] | None = None
+    """Fields, each a ``WORKBENCH_`` variable, with default and description; ``Settings.of`` gives their values."""
+    check: Callable[[Any], None] | None = None
+    """Raises a ``WorkbenchError`` for ``Settings`` that ask for what is not installed; the app does not start then."""
+    open: Callable[[Any, Any], Part | None] | None = None
+    """Its part of an ``Engine``, given with its ``NotedFaults``; None where the settings do not ask for it."""
+    routes: Callable[[Any, Callable[[], Any]], None] | None = None
+    """Adds routes to the ``FastAPI`` of ``/api``, over what gives the ``Engine``."""
+    outermost: Callable[[Front], Sequence[Middleware]] | None = None
+    """Stands in front of those guards, such as to put their errors into another form."""
+    middleware: Callable[[Front], Sequence[Middleware]] | None = None
+    """Stands behind the guards of pages and API, in front of both; asked for also where packages are missing."""
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    """The least role for each route, such as ``GET /hello``; others are for admins where people sign in."""
+    commands: Callable[[Any], None] | None = None
+    """Adds subcommands to ``argparse``'s ``add_subparsers()``; they set ``command``, which returns the exit code."""
+    panels: Mapping[Place, Callable[[Any, Any], Any]] = field(default_factory=dict)
+    """Drawn from the ``Engine`` and the ``Words`` of the page, by where it stands."""
+
+    @property
+    def missing(self) -> str:
+        """The command that installs what it lacks; empty where it is installed."""
+        return "" if all(map(_there, self.modules)) else install_command(self.packages)
+
+
+@cache
+def plugins() -> tuple[Plugin, ...]:
+    """Every plug-in that could be loaded, by name."""
+    return tuple(plugin for _, plugin in sorted(_loaded().items()) if isinstance(plugin, Plugin))
+
+
+def broken() -> dict[str, str]:
+    """Why plug-ins could not be loaded, by their names."""
+    return {name: why for name, why in _loaded().items() if isinstance(why, str)}
+
+
+def opened(engine: Any, faults: Any) -> tuple[Part, ...]:
+    """The parts of an engine that plug-ins bring; raises what ``check`` does."""
+    parts = []
+    for plugin in plugins():
+        if plugin.check is not None:
+            plugin.check(engine.settings)
+        if plugin.open is not None and not plugin.missing and (part := plugin.open(engine, faults)) is not None:
+            parts.append(part)
+    return tuple(parts)
+
+
+def panels(place: Place) -> list[Callable[[Any, Any], Any]]:
+    """The panels of a place, in the order of their plug-ins."""
+    return [plugin.panels[place] for plugin in plugins() if place in plugin.panels]
+
+
+@cache
+def _loaded() -> dict[str, Plugin | str]:
+    """Declarations by name, or why there is none; the name of one of ours is never another wheel's."""
+    # Imported here: it takes longer than all that is above.
+    from importlib.metadata import entry_points
+
+    theirs = {entry.name: entry.load for entry in entry_points(group=GROUP)}
+    ours = {name: _ours(name) for name in _folders()}
+    return {name: _tried(name, load) for name, load in (theirs | ours).items()}
+
+
+def _folders() -> list[str]:
+    return [path.parent.name for path in (ROOT / "plugins").glob("*/plugin.py")]
+
+
+def _tried(name: str, load: Callable[[], Any]) -> Plugin | str:
+    try:
+        found = load()
+    except Exception as failure:
+        _log.exception("the plug-in %s was not loaded", name)
+        return f"{type(failure).__name__}: {failure}"
+    return found if isinstance(found, Plugin) else f"it is no Plugin but a {type(found).__name__}"
+
+
+def _ours(name: str) -> Callable[[], Any]:
+    def load() -> Any:
+        if "plugins" not in sys.modules:
+            # Without a search, in which a folder of that name in the caller's project would win.
+            _import_from(ROOT / "plugins")
+        return import_module(f"plugins.{name}.plugin").PLUGIN
+
+    return load
+
+
+def _import_from(folder: Path) -> None:
+    spec = spec_from_file_location(folder.name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[folder.name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+
+def _there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        return False
