@@ -7,9 +7,6 @@ PHOENIX_VENV := .venv-phoenix
 NEO4J_JARS := .neo4j
 KEYCLOAK := .keycloak
 
-# Where it is set, each of the many processes that tests start would compile the whole program again.
-unexport PYTHONDONTWRITEBYTECODE
-
 .PHONY: install team wheel run test check style types contracts platforms milvus phoenix neo4j keycloak collect pytest coverage bench size screenshots docs lock
 
 install: $(VENV)/.installed

@@ -6,6 +6,7 @@ import gc
 import ipaddress
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from engine.database.base import Database
     from engine.database.tables import Part
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs
+
+# Where nothing compiled may be kept, each process of the tests, and each that they start, would compile the whole program.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Until all is collected nothing becomes garbage; searching for it takes a fifth of that time.
 gc.disable()
@@ -116,7 +121,6 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 def pytest_collection_finish() -> None:
     """What is imported and collected stays: each full search for garbage would go through all of it again."""
     gc.enable()
-    gc.collect()
     gc.freeze()
     # Looking for garbage every 700 objects takes a tenth of the time of all tests.
     gc.set_threshold(20_000, 20, 20)
