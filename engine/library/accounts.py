@@ -199,6 +199,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "endnotes": NN_("1 endnote", "{n} endnotes"),
     "equations": NN_("1 equation", "{n} equations"),
     "fields": NN_("1 filled field of a form", "{n} filled fields of a form"),
+    "files": NN_("1 file inside it", "{n} files inside it"),
     "footnotes": NN_("1 footnote", "{n} footnotes"),
     "headers and footers": NN_("1 header or footer", "{n} headers and footers"),
     "headings": NN_("1 heading", "{n} headings"),
