@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from engine.builtin.answer_conflicts import contradictions, repeated
+from engine.builtin.answer_conflicts import contradictions
 from engine.builtin.answer_form import Asking, Quote
 from engine.builtin.answer_kind import Asked, answer_strength, asked_by
 from engine.builtin.answer_reading import FOREIGN_TO, Shown, Statement, best_support, shown_passages, statements
@@ -210,9 +210,7 @@ def kind_asked_for(answer: Answer) -> Iterator[Suggestion]:
 
 
 def consistent(answer: Answer) -> Iterator[Suggestion]:
-    """Whether sentences repeat or contradict each other; an answer that says so itself has dealt with it."""
-    for first, second in repeated(answer.claims):
-        yield suggested("repeated", second.text, other=first.plain)
+    """Whether sentences contradict each other; an answer that says so itself has dealt with it."""
     if not any(item.part == "note" for item in answer.statements):
         for first, second in contradictions(answer.claims):
             yield suggested("contradiction", second.text, other=first.plain)

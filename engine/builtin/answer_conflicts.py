@@ -1,4 +1,4 @@
-"""Statements that repeat or contradict each other, and passages that contradict each other on a figure."""
+"""Statements that contradict each other, and passages that contradict each other on a figure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.builtin.answer_form import Quote
 
 _SAME = 0.85
-"""Share of their terms that two statements have in common when one repeats the other."""
+"""Share of their terms that two statements have in common when one says or denies what the other says."""
 _LEAST_TERMS = 4
 _AROUND = 3
 """Content terms on each side of a figure that say what it is a figure of."""
@@ -69,15 +69,6 @@ class _Fact:
         """Whether both are figures of the same thing: no other word before them, and enough of the same around."""
         same = _head(self.before[::-1], other.before[::-1])
         return same == min(len(self.before), len(other.before)) and same + _head(self.after, other.after) >= _SHARED
-
-
-def repeated(statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:
-    """Pairs of which the second says what the first said."""
-    return [
-        (first, second)
-        for first, second in combinations(statements, 2)
-        if min(len(first.terms), len(second.terms)) >= _LEAST_TERMS and _likeness(first, second) >= _SAME
-    ]
 
 
 def contradictions(statements: Sequence[Statement]) -> list[tuple[Statement, Statement]]:

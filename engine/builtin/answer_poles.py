@@ -1,4 +1,4 @@
-"""Whether an answer is about the opposite of what was asked: fastest for longest, high for low, so for not so.
+"""Whether an answer is about the opposite of what was asked: fastest for longest, high for low.
 
 The other checks compare content words, and an answer to the opposite question shares nearly all of them. Only plain
 signs count: a pole that the question names, of which the answer has no word, and another one that it does have.
@@ -90,34 +90,20 @@ _HIGH_AT_ALL = (
     re.compile(r"\blow|\bhypo|\bbelow\b|\bunder\b|\bdrop|\bfall|\btoo little\b|低|降|以下|不足", re.I),
 )
 """Any sign of the two sides of the first pair: an answer speaks of them in many ways."""
-_ASKS_WHAT_IS_NOT = re.compile(
-    r"\b(?:which|what|who)\b[^?,;]*?\b(?:not|cannot|never)\b|\b(?:which|what|who)\b[^?,;]*?n['’]t\b"
-    r"|(?:哪些|哪种|哪个|哪几|什么|谁)[^？?，,]*?(?<![是能会可要该])不(?![同少仅但])"
-    r"|(?<![是能会可要该])不(?:能|可以?|应该?|宜|是|需要?|要|该|会|适合)[^？?，,是]*?(?:哪些|哪种|哪个|什么(?!时候)|谁)",
-    re.IGNORECASE,
-)
-_WHY = re.compile(r"\bwhy\b|\bhow\b|\bwhat if\b|为什么|为何|怎么|如何|怎样", re.IGNORECASE)
-_DENIES = re.compile(
-    r"\b(?:not?|never|none|cannot|without|avoid\w*|neither|nor|except|unless|fail\w*|stop\w*|lack\w*|only|instead|"
-    r"un\w{3,}|non-?\w+|dis\w{3,}|forbid\w*|prohibit\w*)\b|n['’]t\b|不|没|非|无|未|忌|避免|禁|勿|别|停|除",
-    re.IGNORECASE,
-)
 
 
 def on_the_side_asked(answer: Answer) -> Iterator[Suggestion]:
     """Whether the answer tells of what was asked, and not of its opposite.
 
-    Measured on the built-in answers to the sample questions, of which none fails for it that passed before.
+    Of the 48 near misses in ``tests/memory/rewordings.jsonl``, given the answer to the question they are made of, it
+    finds two that no other check does, and doubts none of the 48 rewordings.
     """
     said = " ".join(item.plain for item in answer.claims)
     if not said:
         return
-    question = answer.request.question
-    found = other_pole(question, said)
+    found = other_pole(answer.request.question, said)
     if found is not None:
         yield suggested("other_pole", terms=found.asked, other=found.said)
-    elif asks_what_is_not(question) and not denies(said):
-        yield suggested("not_denied")
 
 
 def other_pole(question: str, claims: str) -> OtherPole | None:
@@ -127,17 +113,6 @@ def other_pole(question: str, claims: str) -> OtherPole | None:
     """
     asked, said = (unicodedata.normalize("NFKC", text) for text in (question, claims))
     return _other_extreme(asked, said) or _other_side(asked, said)
-
-
-def asks_what_is_not(question: str) -> bool:
-    """Whether a question asks which things are not so: "Which graphs are not planar?"."""
-    folded = unicodedata.normalize("NFKC", question)
-    return _ASKS_WHAT_IS_NOT.search(folded) is not None and not _WHY.search(folded)
-
-
-def denies(claims: str) -> bool:
-    """Whether there is any sign of a denial in the claims of an answer."""
-    return _DENIES.search(unicodedata.normalize("NFKC", claims)) is not None
 
 
 def _other_extreme(asked: str, said: str) -> OtherPole | None:

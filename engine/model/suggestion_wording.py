@@ -30,7 +30,7 @@ DIMENSION_OF: Mapping[str, EvaluationDimension] = {
     "kind_unsaid": "evidence_marking",
     "terms_unsaid": "evidence_marking",
 }
-"""Every code with its dimension (AE-02)."""
+"""Every code with its dimension (AE-02); ``not_denied`` and ``repeated`` stand in older records alone."""
 
 SUGGESTIONS: Mapping[str, str] = {
     "no_answer": N_("Answer the question: so far the text makes no statement about it."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.builtin.answer_poles import asks_what_is_not, denies, other_pole
+from engine.builtin.answer_poles import other_pole
 from engine.builtin.evaluator import judge
 from engine.builtin.generator import compose
 from engine.model.language import language_of
@@ -30,26 +30,20 @@ def relevance(question: str, asked_before: str) -> Evaluation:
 
 
 @pytest.mark.parametrize(
-    ("question", "asked_before", "code"),
+    ("question", "asked_before"),
     [
-        ("Which insulin acts longest?", "Which insulin acts fastest?", "other_pole"),
-        ("Which insulin acts most slowly?", "Which insulin acts fastest?", "other_pole"),
-        ("哪一种胰岛素维持时间最长？", "哪一种胰岛素起效最快？", "other_pole"),
-        ("哪一种胰岛素起效最慢？", "哪一种胰岛素起效最快？", "other_pole"),
-        ("Which insulin does not act fast?", "Which insulin acts fastest?", "not_denied"),
-        (
-            "Which connected graphs do not have an Euler circuit?",
-            "When does a connected graph have an Euler circuit?",
-            "not_denied",
-        ),
+        ("Which insulin acts longest?", "Which insulin acts fastest?"),
+        ("Which insulin acts most slowly?", "Which insulin acts fastest?"),
+        ("哪一种胰岛素维持时间最长？", "哪一种胰岛素起效最快？"),
+        ("哪一种胰岛素起效最慢？", "哪一种胰岛素起效最快？"),
     ],
 )
-def test_the_right_answer_to_the_opposite_question_is_off(question: str, asked_before: str, code: str) -> None:
+def test_the_right_answer_to_the_opposite_question_is_off(question: str, asked_before: str) -> None:
     """DL-04, DL-06: it would have been kept as a passed memory."""
     assert relevance(asked_before, asked_before).passed
     judged = relevance(question, asked_before)
     assert not judged.passed
-    assert code in [item.code for item in judged.suggestions]
+    assert "other_pole" in [item.code for item in judged.suggestions]
 
 
 def test_no_right_answer_to_a_sample_question_is_taken_for_one_of_the_opposite() -> None:
@@ -57,7 +51,7 @@ def test_no_right_answer_to_a_sample_question_is_taken_for_one_of_the_opposite()
     answerable = [item.question for item in sample_questions() if item.expected]
     assert len(answerable) >= 64
     found = {item.code for question in answerable for item in relevance(question, question).suggestions}
-    assert not found & {"other_pole", "not_denied"}
+    assert "other_pole" not in found
 
 
 @pytest.mark.parametrize(
@@ -92,24 +86,3 @@ def test_what_was_asked_and_what_was_told_are_named(question: str, claims: str, 
 )
 def test_an_answer_with_any_sign_of_what_was_asked_is_left_alone(question: str, claims: str) -> None:
     assert other_pole(question, claims) is None
-
-
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("Which graphs are not planar?", True),
-        ("Who can't take metformin?", True),
-        ("哪些人不能吃二甲双胍？", True),
-        ("Why is the empty relation not reflexive?", False),
-        ("Why can't insulin be swallowed, and what is done instead?", False),
-        ("哪些是不同的？", False),
-        ("这是不是什么好办法？", False),
-        ("为什么不能运动？", False),
-        ("Which graphs are planar?", False),
-    ],
-)
-def test_only_a_question_for_what_is_not_so_wants_a_denial(question: str, asks: bool) -> None:
-    assert asks_what_is_not(question) is asks
-    assert denies("K5 is nonplanar.")
-    assert denies("孕妇忌用。")
-    assert not denies("Every tree is planar.")

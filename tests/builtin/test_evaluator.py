@@ -90,7 +90,6 @@ def test_a_right_answer_passes(question: str, answer: str, passages: tuple[Passa
         (EDGES, f"{RIGHT} The edges of a tree glow green at night. [1]", TREE, "unsupported", {"marker": "1"}),
         (EDGES, f"{RIGHT} A tree with ten vertices is worth 400 edges.", TREE, "invented", {}),
         (EDGES, RIGHT.replace("[1]", "[1][7]"), TREE, "dead_marker", {"markers": "[7]"}),
-        (EDGES, f"{RIGHT} {RIGHT}", TREE, "repeated", {}),
         ("Who counted labelled trees, and when?", "Labelled trees were counted. [2]", TREE, "kind_missing", {}),
         (
             "How many edges does a tree have, and which fruit grows on it?",
@@ -111,7 +110,6 @@ def test_a_right_answer_passes(question: str, answer: str, passages: tuple[Passa
         (KEEP, KEPT.replace("[1]", ""), STORE, "uncited", {"marker": "1"}),
         (KEEP, KEPT.replace("[1]", "[2]"), STORE, "unsupported", {"better": "1"}),
         (KEEP, KEPT.replace("2–8", "12–18"), STORE, "unsupported", {"marker": "1"}),
-        (KEEP, f"{KEPT}{KEPT}", STORE, "repeated", {}),
         ("没开封的胰岛素是哪一年发明的？", KEPT, STORE, "kind_unsaid", {"kind": "date"}),
     ],
 )
