@@ -18,7 +18,7 @@ from engine.settings import Settings
 
 def add_import_traces(commands: Any) -> None:
     """The command."""
-    told = "Take in traces of another program: OTLP, Phoenix, Langfuse, LangSmith, or files of rag_workbench.observe."
+    told = "Take in traces of another program: OTLP, Phoenix, Langfuse, or files of rag_workbench.observe."
     take = commands.add_parser("import-traces", help="debug the runs of another program here", description=told)
     take.add_argument("files", metavar="FILE", nargs="+", type=Path)
     take.add_argument("--project", default="", help="where spans are from that do not say it")

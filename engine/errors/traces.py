@@ -32,7 +32,7 @@ class TracesUnusable(WorkbenchError):
     )
     unknown = Message(
         N_("{name!r} is JSON, and no form of traces that is read here."),
-        N_("Export spans as OTLP JSON, or from Phoenix, Langfuse or LangSmith; docs/traces.md shows each form."),
+        N_("Export spans as OTLP JSON, or from Phoenix or Langfuse; docs/traces.md shows each form."),
     )
     hidden = Message(
         N_("Every trace in {name!r} ({n}) was imported before, into a collection that you may not see."),

@@ -12,7 +12,6 @@ from typing import Any
 from engine.errors import TracesUnusable
 from engine.traces.foreign import LeftOut, Recognised
 from engine.traces.langfuse import LangfuseFound, langfuse_rows
-from engine.traces.langsmith import is_langsmith_run, langsmith_spans
 from engine.traces.observed import is_observed, observed_spans
 from engine.traces.otlp import decoded, is_otlp, otlp_span, otlp_spans
 from engine.traces.phoenix import annotated, is_annotation, is_phoenix_span, phoenix_span
@@ -158,10 +157,8 @@ def _take_value(found: _Found, value: Any, depth: int) -> None:
 
 
 def _take_of_services(found: _Found, value: Mapping[str, Any]) -> bool:
-    """Take what LangSmith and Langfuse write, or a span of OTLP alone; False where it is none of these."""
-    if is_langsmith_run(value):
-        found.add(langsmith_spans(value))
-    elif found.langfuse.take(value):
+    """Take what Langfuse writes, or a span of OTLP alone; False where it is neither."""
+    if found.langfuse.take(value):
         found.known = True
     elif (span := otlp_span(value, found.project)) is not None:
         found.add([span])

@@ -1,4 +1,4 @@
-"""Langfuse and LangSmith, as their documented schemas have it; neither was tried against the service (TR-01)."""
+"""Langfuse, as its documented schema has it; untried against the service (TR-01)."""
 
 from __future__ import annotations
 
@@ -219,32 +219,3 @@ def far_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("far_east")
 def test_times_without_a_zone_are_utc() -> None:
     assert nanoseconds("2026-05-04 10:00:01.000000") == nanoseconds(at(1)) == 1_777_888_801 * 10**9
-
-
-def test_runs_of_langsmith_a_line_each() -> None:
-    def run(name: str, kind: str, second: int, parent: str | None, inputs: Any, outputs: Any) -> dict[str, Any]:
-        own = {"id": f"r{second}", "trace_id": "r0", "parent_run_id": parent, "name": name, "run_type": kind}
-        extra = {"metadata": {"ls_model_name": "llama3"}}
-        times = {"start_time": at(second), "end_time": at(second + 1)}
-        return {**own, **times, "inputs": inputs, "outputs": outputs, "extra": extra, "session_name": "pets"}
-
-    kept = {"documents": DOCUMENTS[:1], "question": "What makes tides?"}
-    runs = [
-        run("LangGraph", "chain", 0, None, {"question": "What makes tides?"}, {"generation": "The moon."}),
-        run("retrieve", "chain", 1, "r0", {"question": "What makes tides?"}, {"documents": DOCUMENTS}),
-        run("VectorStoreRetriever", "retriever", 2, "r1", {"query": "What makes tides?"}, {"documents": DOCUMENTS}),
-        run("grade_documents", "chain", 4, "r0", {"documents": DOCUMENTS, "question": "What makes tides?"}, kept),
-        run("decide_to_generate", "chain", 6, "r0", kept, {"output": "generate"}),
-        run("generate", "chain", 8, "r0", kept, {"generation": "The moon."}),
-        run("ChatOllama", "llm", 9, "r8", {"messages": [[{"kwargs": {"content": TIDES}}]]}, {"output": "The moon."}),
-    ]
-    runs[0]["end_time"] = at(20)
-    lines = "\n".join(json.dumps(item) for item in reversed(runs))
-    [made] = recognised([("langsmith.jsonl", lines.encode())]).traces
-    assert (made.tool, made.project, made.answer, len(made.searches)) == ("langsmith", "pets", "The moon.", 1)
-    by_id = {item.id: item.text for item in made.searches[0].passages}
-    assert {(by_id[item.passage], item.relevant) for item in made.verdicts} == {(TIDES, True), (CATS, False)}
-    assert made.given is not None
-    assert [by_id[name] for name in made.given] == [TIDES]
-    assert [note.params["said"] for note in made.notes if note.code == "their_decision"] == ["generate"]
-    assert [(call.role, call.model) for call in made.calls] == [("generator", "llama3")]

@@ -45,8 +45,8 @@ def import_button(engine: Engine, words: Words) -> None:
 def _body(engine: Engine, words: Words) -> None:
     st.caption(
         words(
-            "Traces of another program become runs here: OpenTelemetry (JSON or binary), exports of Phoenix, Langfuse "
-            "and LangSmith, and files of rag_workbench.observe."
+            "Traces of another program become runs here: OpenTelemetry (JSON or binary), exports of Phoenix and "
+            "Langfuse, and files of rag_workbench.observe."
         )
     )
     with st.container(key="traces_files"):

@@ -50,7 +50,7 @@ def traces_in(engine: Engine, words: Words) -> Way:
         title=words("Traces of other programs"),
         on=True,
         said=words(
-            "Retrieval loops of your own become runs here: from OpenTelemetry, Phoenix, Langfuse or LangSmith, or "
+            "Retrieval loops of your own become runs here: from OpenTelemetry, Phoenix or Langfuse, or "
             "recorded by three decorators. Runs has Import traces."
         ),
         snippets=(take, Snippet(words("Record a Python loop"), "\n".join(lines))),
