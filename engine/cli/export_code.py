@@ -18,8 +18,8 @@ from engine.settings import Settings
 def add_export_code(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The command ``export-code``."""
     said = (
-        "Write settings as a LangGraph project: one readable file with its prompts, requirements and langgraph.json. "
-        "It runs without the workbench on the same Milvus and the same models, and takes the same decisions."
+        "Write settings as a LangGraph project: a graph file, the workbench's own modules that it runs, requirements "
+        "and langgraph.json. It needs no workbench, only the same Milvus and models, and takes the same decisions."
     )
     export = commands.add_parser("export-code", help="write settings as a LangGraph project", description=said)
     which = export.add_mutually_exclusive_group()
@@ -83,7 +83,8 @@ def _made(config: RunConfig, settings: Settings) -> bytes:
 
 def _unpack(archive: bytes, folder: Path) -> None:
     """Write the files of the archive's one folder; those of the same name are replaced, others stay."""
-    folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         for name in files.namelist():
-            (folder / Path(name).name).write_bytes(files.read(name))
+            path = folder.joinpath(*Path(name).parts[1:])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(files.read(name))

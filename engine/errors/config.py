@@ -249,17 +249,9 @@ class NotExportable(WorkbenchError):
     """Settings with which an exported program would decide differently, or could not run at all."""
 
     code = "WB122"
-    workflow = Message(
-        N_("The workflow {name!r} cannot be exported as code; only the four-node loop can."),
-        N_("Choose the workflow {usual!r}: the others need what only the workbench keeps, or roles that it alone has."),
-    )
-    fitted = Message(
-        N_("A grader that is fitted to a collection, {grader}, cannot be exported as code."),
-        N_("Choose the grader without `#` and what follows it."),
-    )
-    scoring = Message(
-        N_("A grader that only gives scores, {grader}, cannot be exported as code."),
-        N_("Choose `builtin`, `ollama:MODEL` or `provider:model` as grader."),
+    graph_server = Message(
+        N_("The workflow {workflow!r} cannot be exported as code where a Neo4j server keeps the knowledge graphs."),
+        N_("Unset WORKBENCH_NEO4J_URI, or choose a workflow that searches no knowledge graph."),
     )
     no_passages = Message(
         N_("The collection {collection!r} has no passages that an exported program could find."),

@@ -2,36 +2,63 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
+import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from sys import stdlib_module_names
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from engine.exporting.collection import Collection
-from engine.exporting.graph_file import PARTS, GraphFile, Machine, graph_file
-from engine.exporting.readme import env_example, providers_of, readme
-from engine.exporting.refusing import refuse
+import numpy as np
+
+from engine.errors import NotExportable
+from engine.exporting.modules import Modules
+from engine.exporting.readme import env_example, readme
+from engine.knowledge.foreign_store import ForeignStore
+from engine.knowledge.graph.opening import graph_file
+from engine.knowledge.milvus_connection import embedded
+from engine.knowledge.milvus_store import MilvusStore
+from engine.llm.connection import without_userinfo
 from engine.llm.faults import known_provider
-from engine.model.config import USUAL, RunConfig
+from engine.memory.weak_points import SEARCHED
+from engine.model.config import WORKFLOWS, RunConfig
+from engine.retrieval.search import CollectionRetriever
+from engine.running.given import Given
+from engine.samples.shipped import anchor_file
 from engine.settings import Settings
+from engine.workflows import workflow
+
+if TYPE_CHECKING:
+    from engine.running.resources import Resources
 
 FOLDER = "self-corrective-rag"
 FILE_NAME = f"{FOLDER}.zip"
-_PARTS_DOC = """Parts of the Self-Corrective RAG Workbench that ``graph.py`` uses, word for word.
-
-They read what small models write, cut words, resolve citations and stand in where no chat model does; each function
-stands below the file of the workbench that it is from.
-"""
 _STORED_AT = (2026, 1, 1, 0, 0, 0)
 """The same settings give the same bytes."""
+_OF_MACHINE = (
+    "ollama_url",
+    "ollama_keep_alive",
+    "openai_url",
+    "rerank_url",
+    "rerank_scores",
+    "searxng_url",
+    "call_timeout_s",
+    "generation_allowance_s",
+    "grader_concurrency",
+    "embedding_threads",
+)
+"""Settings of this machine that a run's course depends on."""
+_GRAPHS, _KINDS = "engine.retrieval.graph_search", "engine.retrieval.source_kinds"
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The files of an export by name."""
+    """The files of an export by path."""
 
     files: Mapping[str, bytes]
 
@@ -46,37 +73,120 @@ class Project:
         return file.getvalue()
 
 
-def project(config: RunConfig, collection: Collection, machine: Machine, settings: Settings) -> Project:
-    """Make the files for a config; raises ``NotExportable``."""
-    refuse(config)
-    made = graph_file(config, collection, machine, settings)
-    required = requirements(made, config, collection)
-    texts = {
-        "graph.py": made.text,
-        f"{PARTS}.py": "# ruff: noqa\n# fmt: off\n" + made.parts.text(_PARTS_DOC),
-        "langgraph.json": langgraph_json(),
-        "requirements.txt": "".join(f"{line}\n" for line in required),
-        "README.md": readme(config, collection, machine),
-        ".env.example": env_example(config, collection, machine),
+async def exported(resources: Resources, config: RunConfig) -> Project:
+    """The project of a config; raises ``NotExportable``, and what makes its collection impossible to search."""
+    knowledge, settings = resources.knowledge, resources.settings
+    retriever = await knowledge.retriever(config.collection, config.milvus_address, config.search)
+    given = Given(config, settings, retriever, knowledge, resources.graph_looks)
+    embedding_model = retriever.manifest["embedding_model"]
+    modules = await asyncio.to_thread(modules_of, config, settings, embedding_model)
+    if _GRAPHS in modules and settings.neo4j_uri and given.own_store:
+        raise NotExportable.graph_server(workflow=config.workflow)
+    grader, name = config.models.grader, retriever.parts[2].name
+    fit = await asyncio.to_thread(resources.fits.used_by, grader, name) if grader.fit else None
+    history = []
+    if _KINDS in modules and given.own_store:
+        points = await asyncio.to_thread(knowledge.weak_points.list, name, SEARCHED)
+        history = [asdict(item.passage()) for item in points]
+    graphs = graph_file(settings) if _GRAPHS in modules and given.own_store else None
+    saved = {
+        "config": asdict(replace(config, milvus_address="" if given.own_store else config.milvus_address)),
+        "collection": await _collection(retriever, config.collection),
+        "settings": _of_machine(settings),
+        "fit": asdict(fit) if fit else None,
+        "history": history,
+        "graphs": str(graphs.absolute()) if graphs else "",
+        "space": settings.store_space,
     }
-    files = {name: text.encode() for name, text in texts.items()}
-    files |= {path.name: path.read_bytes() for path in made.parts.data}
-    return Project({**files, "anchors.npz": collection.anchors})
+    return await asyncio.to_thread(_project, modules, given, saved)
 
 
-def langgraph_json() -> str:
+def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> Modules:
+    """What runs of a config import, and nothing that its settings never reach."""
+    models = [config.models.of(role) for role in workflow(config.workflow).roles]
+    served = embedding_model.startswith("ollama:")
+    without = ["engine.knowledge.chunk"]  # which reads attachments, and a program is asked nothing but a text
+    without += [] if served or not all(model.built_in for model in models) else ["engine.llm"]
+    without += [] if any(model.scores for model in models) else ["engine.llm.scoring", "engine.llm.scorers"]
+    without += [] if settings.searxng_url else ["engine.web"]
+    without += [] if workflow(config.workflow).remembers else ["engine.memory.milvus_memory"]
+    declared = WORKFLOWS[config.workflow]
+    making = f"{declared.rpartition('.')[0]}.making"
+    entries = ["engine.exporting.graph", declared, *([making] if find_spec(making) else [])]
+    found = Modules(entries, (*without, "engine.knowledge.graph"))
+    return Modules(entries, tuple(without)) if _GRAPHS in found else found
+
+
+async def _collection(retriever: CollectionRetriever, called: str) -> dict[str, Any]:
+    """Where the collection is, how its rows are read, and how it is searched."""
+    store, _, info, _ = retriever.parts
+    assert isinstance(store, MilvusStore | ForeignStore), "the knowledge base has no other stores"
+    searching = await store.searching(info.name)
+    if searching.layout.filter(retriever.within) is None:
+        raise NotExportable.no_passages(collection=called)
+    return {
+        "uri": _address(store.uri),
+        "database": store.database,
+        **asdict(searching),
+        "info": asdict(replace(info, address=without_userinfo(info.address))),
+    }
+
+
+def _address(uri: str) -> str:
+    """Where the store is for a program that starts in another folder, without user name and password."""
+    return os.path.abspath(uri) if embedded(uri) else without_userinfo(uri)
+
+
+def _of_machine(settings: Settings) -> dict[str, Any]:
+    told = {name: getattr(settings, name) for name in _OF_MACHINE if name in settings.model_fields_set}
+    return {name: without_userinfo(value) if name.endswith("_url") else value for name, value in told.items()}
+
+
+def _project(modules: Modules, given: Given, saved: Mapping[str, Any]) -> Project:
+    _, embedder, _, calibration = given.retriever.parts
+    vectors = np.concatenate([calibration.vectors["en"], calibration.vectors["zh"]])
+    anchors = io.BytesIO()
+    np.savez_compressed(anchors, vectors=vectors)
+    required = _requirements(modules, given, embedded(saved["collection"]["uri"]))
+    copied = modules.files
+    samples = Path(__file__).parents[1] / "samples"
+    texts = {
+        "settings.json": json.dumps(saved, indent=1, ensure_ascii=False) + "\n",
+        "langgraph.json": langgraph_json(given.config.workflow),
+        "requirements.txt": "".join(f"{line}\n" for line in required),
+        "README.md": readme(given.config, saved, len(copied)),
+        ".env.example": env_example(given.config, saved),
+    }
+    return Project(
+        {
+            "graph.py": copied.pop("engine/exporting/graph.py"),
+            **{name: text.encode() for name, text in texts.items()},
+            anchor_file(embedder).as_posix(): anchors.getvalue(),
+            **{f"engine/samples/{item.name}": item.read_bytes() for item in sorted(samples.glob("anchors.*.txt"))},
+            **dict(sorted(copied.items())),
+        }
+    )
+
+
+def langgraph_json(name: str) -> str:
     """What ``langgraph dev`` and LangGraph's servers read; the keys are those of the command's documentation."""
-    plain = {"dependencies": ["."], "graphs": {USUAL: "./graph.py:graph"}, "env": ".env", "python_version": "3.11"}
+    plain = {"dependencies": ["."], "graphs": {name: "./graph.py:graph"}, "env": ".env", "python_version": "3.11"}
     return json.dumps(plain, indent=2) + "\n"
 
 
-def requirements(made: GraphFile, config: RunConfig, collection: Collection) -> list[str]:
+def _requirements(modules: Modules, given: Given, lite: bool) -> list[str]:
     """The packages that the files import, at the versions at hand, and the clients of the providers of chat models."""
-    modules = made.packages | ({"milvus_lite"} if collection.lite else set())
-    # What is imported here is called as its package is, underscores apart.
-    named = {module.replace("_", "-") for module in modules - {PARTS} - stdlib_module_names}
-    named |= {known_provider(name).package for name in providers_of(config)}
-    return sorted(map(_pinned, named))
+    distributions = packages_distributions()
+    imported = modules.packages | ({"milvus_lite"} if lite else set())
+    # Several distributions may share one package, such as ``langgraph``.
+    named = {name if name in (own := distributions.get(name, [name])) else own[0] for name in imported}
+    return sorted(map(_pinned, named | {known_provider(name).package for name in providers_of(given.config)}))
+
+
+def providers_of(config: RunConfig) -> set[str]:
+    """The providers of the chat models that the workflow asks."""
+    models = (config.models.of(role) for role in workflow(config.workflow).roles)
+    return {model.model.partition(":")[0] for model in models if model.chats and not model.scores}
 
 
 def _pinned(package: str) -> str:

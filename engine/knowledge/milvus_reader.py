@@ -32,8 +32,7 @@ class Searching:
     """How a collection is searched by a program that has nothing but the address of its store."""
 
     layout: Layout
-    beyond: tuple[int, int]
-    """Hits to fetch, as a factor of those wanted and a number beyond: (1, 0) where the order is that of the cosine."""
+    scores: Scores | None
     parameter: str
     """What its index calls how far it looks; empty where the store chooses."""
     breadth: int
@@ -61,8 +60,7 @@ class CollectionReader:
     @property
     def searching(self) -> Searching:
         """What :meth:`search` goes by."""
-        beyond = (1, 0) if self._even else (_WIDER, _FURTHER)
-        return Searching(self.layout, beyond, self._parameter, self.breadth)
+        return Searching(self.layout, self._scores, self._parameter, self.breadth)
 
     def count(self) -> int:
         return self._db.count(self.layout.collection)
@@ -70,8 +68,7 @@ class CollectionReader:
     def search(self, vector: Vector, limit: int, where: str) -> list[Hit]:
         """The nearest passages by cosine that a filter matches, regardless of the metric of the index."""
         layout = self.layout
-        factor, further = self.searching.beyond
-        asked = limit * factor + further
+        asked = limit if self._even else limit * _WIDER + _FURTHER
         output = layout.output if self._scores else [*layout.output, layout.vector]
         more = _told(search_params(self._parameter, self.breadth, asked))
         found = self._db.search(

@@ -99,9 +99,9 @@ class Library:
     async def code_project(self, config: RunConfig) -> Project:
         """The settings as a LangGraph project that runs without the workbench, against the same stores and models.
 
-        Raises ``NotExportable`` where it would decide differently, and what makes the collection impossible to search.
+        Raises ``NotExportable``, and what makes the collection impossible to search.
         """
-        from engine.exporting.making import exported
+        from engine.exporting.project import exported
 
         return await exported(self._resources, config)
 

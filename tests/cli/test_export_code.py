@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -28,8 +29,9 @@ def test_saved_settings_are_written_and_unknown_ones_named(tmp_path: Path, capsy
     folder, archive = tmp_path / "mine", tmp_path / "mine.zip"
     assert main(["export-code", "--settings", "strict", "--out", str(folder)]) == 0
     assert f"Written to {folder}" in capsys.readouterr().out
-    text = (folder / "graph.py").read_text()
-    assert "TOP_K = 9  #" in text and "PASS_RATE = 0.8  #" in text
+    config = json.loads((folder / "settings.json").read_text())["config"]
+    assert (config["top_k"], config["grade_pass_threshold"]) == (9, 0.8)
+    assert (folder / "engine" / "workflows" / "self_corrective" / "workflow.py").is_file()
     assert main(["export-code", "--run", "demo-forced-en", "--out", str(archive)]) == 0
     with zipfile.ZipFile(archive) as files:
         assert "self-corrective-rag/langgraph.json" in files.namelist()
@@ -38,9 +40,10 @@ def test_saved_settings_are_written_and_unknown_ones_named(tmp_path: Path, capsy
 
 
 def test_what_cannot_be_exported_is_said_with_a_remedy_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("WORKBENCH_NEO4J_URI", "bolt://127.0.0.1:1")
     assert main(["export-code", "--run", "demo-quality-en", "--out", str(tmp_path / "mine")]) == 2
     said = capsys.readouterr().err
-    assert "'quality_loop' cannot be exported as code" in said and "Choose the workflow 'self_corrective'" in said
+    assert "'quality_loop' cannot be exported as code" in said and "Unset WORKBENCH_NEO4J_URI" in said
     assert not (tmp_path / "mine").exists()

@@ -1,8 +1,7 @@
-"""Runs exported projects in a process that has nothing of the workbench, one for each line of its input."""
+"""Runs exported projects in a process that has nothing else of the workbench, one for each line of its input."""
 
 import asyncio
 import importlib
-import importlib.util
 import json
 import os
 import sys
@@ -13,53 +12,59 @@ from typing import Any
 async def answers(folder: Path, questions: list[str]) -> list[dict[str, Any]]:
     """What the graph that ``langgraph.json`` names says to each question."""
     graphs = json.loads((folder / "langgraph.json").read_text())["graphs"]
-    path, _, name = next(iter(graphs.values())).partition(":")
+    file, _, name = next(iter(graphs.values())).partition(":")
     sys.path.insert(0, str(folder))
-    spec = importlib.util.spec_from_file_location("graph", folder / path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["graph"] = module
-    spec.loader.exec_module(module)
+    module = importlib.import_module(Path(file).stem)
+    assert all(str(item.__file__).startswith(str(folder)) for key, item in sys.modules.items() if is_ours(key))
     found = [await one(getattr(module, name), question) for question in questions]
-    module.milvus().close()
+    module.program.knowledge.store.close()
     sys.path.remove(str(folder))
-    del sys.modules["graph"], sys.modules["workbench_parts"]
+    for key in [key for key in sys.modules if key == "graph" or is_ours(key)]:
+        del sys.modules[key]
     return found
+
+
+def is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "engine"
 
 
 async def one(graph: Any, question: str) -> dict[str, Any]:
     """One run: every round, decision and rewrite, and how it ended."""
-    decisions: list[list[str]] = []
-    state: dict[str, Any] = {}
+    run: Any = None
+    failed = False
     try:
         async for update in graph.astream({"question": question}, stream_mode="updates"):
-            for change in update.values():
-                state.update(change)
-                if "decision" in change:
-                    item = change["decision"]
-                    decisions.append([item.route, item.reason])
-    except Exception as fault:
-        state["outcome"], state["answer"] = "failed", f"{type(fault).__name__}: {fault}"
+            run = update.get("begin", {}).get("run", run)
+    except Exception:
+        failed = True
+    return as_said(run.record) | ({"outcome": "failed"} if failed else {})
+
+
+def as_said(record: Any) -> dict[str, Any]:
+    """What a run was made of, but for its times and ids, as JSON holds it."""
     return {
         "rounds": [
             {
                 "query": item.query,
-                "candidates": [[passage.id, round(passage.similarity, 5)] for passage in item.candidates],
+                "candidates": [[one.passage.id, round(one.passage.similarity, 5)] for one in item.candidates],
                 "kept": [passage.id for passage in item.kept],
                 "verdicts": {key: [said.relevant, said.confidence] for key, said in item.verdicts.items()},
             }
-            for item in state["rounds"]
+            for item in record.rounds
         ],
-        "decisions": decisions,
-        "rewrites": [[item.rewritten_query, item.repeated, item.failed] for item in state.get("rewrites", [])],
-        "cited": [item.passage_id for item in state.get("citations", [])],
-        "outcome": state.get("outcome", "failed"),
-        "answer": state.get("answer", ""),
+        "decisions": [[item.route, item.reason] for item in record.decisions],
+        "rewrites": [[item.rewritten_query, item.repeated, item.failed] for item in record.rewrites],
+        "visits": [[item.node, item.round] for item in record.nodes],
+        "drafts": [[item.text, item.evaluation and item.evaluation.passed] for item in record.drafts],
+        "cited": [getattr(item, "passage_id", "") for item in record.citations],
+        "outcome": record.outcome,
+        "answer": record.answer,
+        "unsupported": [item.sentence for item in record.unsupported_sentences or ()],
+        "warnings": sorted(item.code for item in record.warnings),
     }
 
 
 if __name__ == "__main__":
-    assert importlib.util.find_spec("engine") is None, "the workbench is on the path"
     for line in sys.stdin:
         asked = json.loads(line)
         os.environ.update(asked["environment"])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import zipfile
 
+import pytest
 from fastapi.testclient import TestClient
 
 from engine.api import create_api
 from engine.engine import Engine
-from engine.model.config import config_from_dict
-from tests.pages.driving import button, opened
+from engine.model.config import RunConfig, config_from_dict
+from tests.pages.driving import button, inline, opened
 
 
 def test_a_run_is_made_a_project_and_saved(engine: Engine) -> None:
@@ -24,10 +25,12 @@ def test_a_run_is_made_a_project_and_saved(engine: Engine) -> None:
     assert "share_code_save" in {item.key for item in app.get("download_button")}
 
 
-def test_a_run_of_another_workflow_says_why_it_cannot_be_one(engine: Engine) -> None:
+def test_a_run_that_cannot_be_one_says_why(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = engine.settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:1"})
+    monkeypatch.setattr(engine.resources, "settings", there)
     app = opened(run="demo-quality-zh", language="zh")
-    assert "生成 LangGraph 项目" not in [item.label for item in app.button]
-    assert any("只有四节点循环可以" in item.value and "self_corrective" in item.value for item in app.text)
+    button(app, lambda label: label == "生成 LangGraph 项目").click().run()
+    assert "Neo4j 服务器上时，工作流 'quality_loop' 无法导出" in inline(app)
 
 
 def test_the_route_gives_the_same_project_and_refuses_by_name(engine: Engine) -> None:
@@ -37,7 +40,7 @@ def test_the_route_gives_the_same_project_and_refuses_by_name(engine: Engine) ->
     made = engine.library.code_project(config_from_dict(plain, engine.settings.models))
     assert (response.status_code, response.headers["content-type"]) == (200, "application/zip")
     assert response.content == made.zipped()
-    refused = client.post("/settings/code", json={"workflow": "dual_loop", "config": {}})
-    assert (refused.status_code, refused.json()["code"]) == (422, "WB122")
+    other = client.post("/settings/code", json={"workflow": "dual_loop", "config": {}})
+    assert other.content == engine.library.code_project(RunConfig(workflow="dual_loop")).zipped()
     unknown = client.post("/settings/code", json={"config": {"collection": "nowhere"}})
     assert (unknown.status_code, unknown.json()["code"]) == (404, "WB203")

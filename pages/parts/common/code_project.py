@@ -7,10 +7,8 @@ import streamlit as st
 from components.common.controls import download
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.phrases import fault_text
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.exporting.refusing import refuse
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Fault
@@ -19,19 +17,13 @@ FILE_NAME = "self-corrective-rag.zip"
 
 
 SAID = N_(
-    "One readable file, `graph.py`, with these settings and prompts, and what it needs beside it. It runs without the "
-    "workbench, on the same Milvus and the same models, and takes the same decisions."
+    "A graph file, these settings, and the workbench's own modules that they need. It runs without the workbench, on "
+    "the same Milvus and the same models, and takes the same decisions."
 )
 
 
 def code_project(engine: Engine, config: RunConfig, words: Words, *, key: str) -> None:
-    """A button that makes the project of a config, and one that saves it; or why these settings cannot leave so."""
-    try:
-        refuse(config)
-    except WorkbenchError as error:
-        # The name of a model may be anything: never markup.
-        st.text("\n".join(fault_text(Fault.of(error), words)))
-        return
+    """A button that makes the project of a config, and one that saves it; or why it cannot be made."""
     made = st.session_state.get(f"{key}_made")
     try:
         pressed = st.button(words("Make the LangGraph project"), key=key, icon=":material/code:", help=words(SAID))
