@@ -13,12 +13,12 @@ from engine.knowledge.loaders.encoding import without_control
 from engine.knowledge.loaders.walking import APART, BLOCKS, HIDES, LOWERED, RAISED, STRUCK
 
 _NAMED = r"(?P<ends>/?)(?P<name>[A-Za-z][\w.:-]*)|[!?]"
-_INSIDE = r"(?:\"[^\"]*\"|'[^']*'|\{[^{}]*\}|[^>]){0,4000}+"
+_INSIDE = r"(?:\"[^\"]{0,4000}\"|'[^']{0,4000}'|\{[^{}]{0,4000}\}|[^>]){0,4000}+"
 _TAG = re.compile(rf"<(?:!--|(?:{_NAMED})(?P<inside>{_INSIDE})>)")
-"""A tag must end within so many signs and strings; a lone ``<`` is a sign like any other."""
+"""A tag must end within so many signs and short strings; a lone ``<`` is a sign like any other."""
 _DEEPEST = 200
 """Of elements inside others; deeper ones are read as the words in them."""
-_PLACEHOLDER = re.compile(r"<([a-z][a-z0-9_:-]*)>")
+_PLACEHOLDER = re.compile(r"<([a-z][\w:-]*)>")
 _CLOSING = re.compile(r"</([a-z][\w.:-]*)>")
 _ATTRIBUTE = re.compile(r"""([^\s=/>{}"']+)(?:\s*=\s*("[^"]*"|'[^']*'|\{\{?[^{}]*\}?\}|[^\s"'>{}]+))?""")
 _STATED = re.compile(r"\b(?:title|label|text|caption|summary|content|value|description)\s*=")
@@ -66,7 +66,7 @@ def closed_names(text: str) -> frozenset[str]:
 def is_placeholder(tag: str, closed: frozenset[str]) -> bool:
     """Whether a tag is a word in angle brackets: no HTML, nothing more in it, and closed nowhere."""
     found = _PLACEHOLDER.fullmatch(tag)
-    return found is not None and found[1] not in _KNOWN and found[1] not in closed
+    return found is not None and found[1].islower() and found[1] not in _KNOWN and found[1] not in closed
 
 
 class Elements:
@@ -153,7 +153,7 @@ class Elements:
         for cell in _CELLS if name in _CELLS | _ROWS else ():
             self._end(cell, frozenset({"table"}))
         while self._open and name in _ENDED_BY.get(self._open[-1][0], ()):
-            self._open.pop()
+            self._written.append(f"</{self._open.pop()[0]}>")
         if len(self._open) > _DEEPEST:
             return
         used = {"line": str(self._line)}

@@ -25,6 +25,7 @@ def read(text: str) -> str:
         ("Read [the guide](https://x.org/a_(b) \"t\") and [it][r].\n\n[r]: https://x.org", "Read the guide and it."),
         ("![A red lamp](lamp.png) burns.", "A red lamp burns."),
         ('See <img src="lamp.png" alt="the lamp"/> here.', "See the lamp here."),
+        ("Set <größe> and <b>run</b> <File>.", "Set <größe> and run ."),
         ('See <img src="lamp.png" alt="Ann\'s lamp"/> here.', "See Ann's lamp here."),
         ("**FastAPI** is *quick*, ~~slow~~ and __new__.", "FastAPI is quick, ~~slow~~ and new."),
         ("Dose: <del>10 mg</del> 5 mg.", "Dose: ~~10 mg~~ 5 mg."),
