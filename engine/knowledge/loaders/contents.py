@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 from engine.errors import SourceBomb
 from engine.knowledge.loaders.encoding import Decoded, read_text
@@ -96,18 +97,15 @@ def counted(counts: Mapping[str, int]) -> tuple[SourceNote, ...]:
 
 
 _NAMED = {"attachments": "names", "chapters": "names", "mails": "names", "formulas": "cells"}
-_MOST_NAMED = 12
 
 
 def named(places: Mapping[str, Sequence[int] | Sequence[str]], **params: object) -> tuple[SourceNote, ...]:
     """A note for each code with the numbers or names of what it is about: ``slides_hidden`` names ``slides``."""
     notes: list[SourceNote] = []
     for code, held in places.items():
-        kind = code.partition("_")[0]
-        found = [item for item in held if isinstance(item, int)]
-        names = [str(item) for item in held[:_MOST_NAMED]] + ["…"] * (len(held) > _MOST_NAMED)
-        said = {_NAMED.get(kind, kind): numbers(found) if found else ", ".join(names)}
-        notes += [note(code, count=len(held), **said, **params)] if held else []
+        if held:
+            kind = code.partition("_")[0]
+            notes.append(note(code, count=len(held), **{_NAMED.get(kind, kind): numbers(held)}, **params))
     return tuple(notes)
 
 
@@ -172,11 +170,11 @@ def _marked(text: str, mark: str) -> str:
     return text.replace(words, f"{mark}{words}" if _ONE_WORD.fullmatch(words) else f"{mark}({words})", 1)
 
 
-def numbers(values: Iterable[int], most: int = 12) -> str:
-    """``3, 5-7, 12`` for a list of ascending page or line numbers, the rest as an ellipsis."""
-    runs: list[list[int]] = []
+def numbers(values: Iterable[int | str], most: int = 12) -> str:
+    """``3, 5-7, 12`` for a list of ascending page or line numbers, or names; the rest as an ellipsis."""
+    runs: list[list[Any]] = []
     for value in values:
-        if runs and value == runs[-1][1] + 1:
+        if runs and isinstance(value, int) and value == runs[-1][1] + 1:
             runs[-1][1] = value
         else:
             runs.append([value, value])

@@ -101,13 +101,12 @@ class _Reading:
         return Section((heading(sheet.title),), text.strip("\n")) if text else None
 
     def notes(self) -> tuple[SourceNote, ...]:
-        if not self._parts.read["sheets"]:
+        parts = self._parts
+        if not parts.read["sheets"]:
             self.left_out["sheets_empty"].clear()
-        notes = (
-            *named({**self.left_out, "formulas_without_value": self._parts.formulas}),
-            *counted(self._parts.lost),
-            *(note(f"{part}_unreadable") for part in self._parts.broken),
-        )
+        self.left_out["formulas_without_value"] = parts.formulas
+        faults = (note(f"{part}_unreadable") for part in parts.broken)
+        notes = (*named(self.left_out), *counted(parts.lost), *faults)
         return (*notes, note("rows_beyond", kept=MOST_ROWS, count=self._cut)) if self._cut else notes
 
 
