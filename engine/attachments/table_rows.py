@@ -81,7 +81,7 @@ def _markdown(name: str, data: bytes, named: bool) -> list[Rows]:
 def _html(name: str, data: bytes, named: bool) -> list[Rows]:
     if b"<table" not in data.lower() and not named:
         return []
-    return [table for table in html_tables(name, data, MOST_ROWS, MOST_COLUMNS) if table]
+    return [table for table in html_tables(name, data) if table]
 
 
 _READERS: dict[str, Callable[[str, bytes, bool], list[Rows]]] = {

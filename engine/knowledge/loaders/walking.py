@@ -377,14 +377,14 @@ class Walk:
             self.outline.text(text)
         return True
 
-    def rows(self, table: Any, most_columns: int | None = None) -> tuple[list[list[Span]], Container[int] | None]:
+    def rows(self, table: Any) -> tuple[list[list[Span]], Container[int] | None]:
         """The cells of a table of data, and which rows are its headers: None where the page does not say."""
         rows: list[list[Span]] = []
         heads, marked = set[int](), False
         for group, members in groupby(table_rows(table), key=lambda line: line.getparent()):
             lines = [line for line in members if not self._left_out(line)] if not self._left_out(group) else []
             for place, line in enumerate(lines):
-                cells = [cell for cell in row_cells(line) if not self._left_out(cell)][:most_columns]
+                cells = [cell for cell in row_cells(line) if not self._left_out(cell)]
                 names = sum(cell.tag == "th" for cell in cells)
                 alone = names == len(cells) == 1
                 down = len(lines) - place
@@ -402,13 +402,13 @@ class Walk:
                     heads.add(len(rows) - 1)
         return rows, heads if heads or marked else None
 
-    def grid(self, table: Any, most_rows: int, most_columns: int) -> list[Sequence[Cell]]:
-        """The first rows and columns of a table, several rows of header as one."""
-        cells, heads = self.rows(table, most_columns)
-        rows = [row[:most_columns] for row in spread(cells)]
+    def grid(self, table: Any) -> list[Sequence[Cell]]:
+        """The rows of a table, several rows of header as one."""
+        cells, heads = self.rows(table)
+        rows = spread(cells)
         top = next((number for number in range(len(rows)) if number not in (heads or ())), 0)
         header: list[Sequence[Cell]] = [joined_header(rows[:top])] if top else []
-        return [*header, *rows[top:]][:most_rows]
+        return [*header, *rows[top:]]
 
     def cell_text(self, cell: Any) -> str:
         if not len(cell) or all(

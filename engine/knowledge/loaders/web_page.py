@@ -50,14 +50,14 @@ def _bare(words: str) -> str:
     return re.sub(r"\W", "", words).casefold()
 
 
-def html_tables(name: str, data: bytes, most_rows: int, most_columns: int) -> list[list[Sequence[Cell]]]:
+def html_tables(name: str, data: bytes) -> list[list[Sequence[Cell]]]:
     """Rows of each table of data, in the order of the page, several rows of header as one; spans fill their places.
 
-    One row and one column more than allowed are given where there are more. Raises as :func:`load_html`.
+    Raises as :func:`load_html`.
     """
     root, *_ = _parsed(name, data)
     walk = Walk()
-    return [walk.grid(table, most_rows + 1, most_columns + 1) for table in root.iter("table") if is_data(table)]
+    return [walk.grid(table) for table in root.iter("table") if is_data(table)]
 
 
 def _parsed(name: str, data: bytes) -> tuple[Any, Decoded, int]:
