@@ -27,11 +27,11 @@ PARTS: dict[Part, str] = {
 
 GONE = {
     "speed": N_(
-        "Models are measured here no more: how many passages a local server grades at once is found while it grades, "
+        "Models are no longer measured here: how many passages a local server grades at once is found while it grades, "
         "and WORKBENCH_GRADER_CONCURRENCY fixes it."
     ),
     "self_test": N_(
-        "Scores are tested here no more: connecting a collection checks its vectors, and Health names a store or an "
+        "Scores are no longer tested here: connecting a collection checks its vectors, and Health names a store or an "
         "embedding model that fails."
     ),
 }

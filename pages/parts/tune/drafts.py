@@ -23,6 +23,7 @@ from engine.model.values import Fault
 from engine.roles import StoredPassage
 from engine.running.drafting import USUAL_DRAFTS
 from pages.parts.common.following import settled
+from pages.parts.common.next_step import next_step
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at
@@ -83,13 +84,11 @@ def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> N
 
 def _no_writer(words: Words) -> None:
     """What drafting needs, and what to do without it."""
-    st.info(
-        words(
-            "The generator in the sidebar is no chat model, so there is none to write them. *Import* takes questions "
-            "from a file."
-        )
+    said = words(
+        "The generator in the sidebar is no chat model, so there is none to write them. *Import* takes questions from "
+        "a file."
     )
-    if st.button(words("Set up a chat model"), width="stretch", key="tune_draft_set_up"):
+    if next_step(said, words("Set up a chat model"), "memory", key="tune_draft_set_up"):
         aim_at("system", "models")
         st.switch_page("system.py")
 
