@@ -40,11 +40,15 @@ def equation(math: Any) -> str:
 
 def linear(element: Any) -> str:
     """The words and signs below an element of an equation, on one line."""
-    text = ""
-    for part in map(_part, element):
-        # What follows a letter that is set below another must not become one with it.
-        text += " " if part[:1].isalnum() and _SET_OFF.search(text[-40:]) else ""
+    text, before = "", False
+    for child in element:
+        part = _part(child)
+        # What follows a letter that is set below another must not become one with it, nor a word with the next.
+        is_word = isinstance(child.tag, str) and child.tag.endswith("mi") and len(part) > 1
+        runs_on = part[:1].isalnum() and text[-1:].isalnum() and (is_word or before)
+        text += " " if runs_on or (part[:1].isalnum() and _SET_OFF.search(text[-40:])) else ""
         text += part
+        before = is_word
     return text
 
 

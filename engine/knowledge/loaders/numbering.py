@@ -19,7 +19,7 @@ _COUNTED = {
     "ideographLegalTraditional": "零壹貳參肆伍陸柒捌玖仟佰拾萬",
 }
 _DIGITS = dict.fromkeys(("ideographDigital", "japaneseDigitalTenThousand", "taiwaneseDigital"), "〇一二三四五六七八九")
-_TICKED = {"☐": "☐ ", "☑": "☑ ", "☒": "☒ ", "\uf0a8": "☐ ", "\uf0fd": "☒ ", "\uf0fe": "☑ "}
+TICKED = {"☐": "☐ ", "☑": "☑ ", "☒": "☒ ", "\uf0a8": "☐ ", "\uf0fd": "☒ ", "\uf0fe": "☑ "}
 """Bullets that say whether something is done; the last three are those of Wingdings."""
 _ROWS = {"ideographTraditional": "甲乙丙丁戊己庚辛壬癸", "ideographZodiac": "子丑寅卯辰巳午未申酉戌亥"}
 
@@ -82,7 +82,7 @@ class Numbering:
         level = min(level, _DEEPEST)
         here = self._level(number, level)
         if here is None or _form(here) == "bullet":
-            return BULLET + _TICKED.get(value_of(here, "lvlText"), "")
+            return BULLET + TICKED.get(value_of(here, "lvlText"), "")
         counts = self._counts.setdefault(self._definition(number), {})
         if number not in self._used:
             self._used.add(number)

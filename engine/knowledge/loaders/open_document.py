@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import groupby
@@ -22,9 +23,12 @@ from engine.knowledge.loaders.contents import (
     raised,
     struck,
 )
-from engine.knowledge.loaders.numbering import number_text
+from engine.knowledge.loaders.drawings import picture_text
+from engine.knowledge.loaders.equations import equation
+from engine.knowledge.loaders.numbering import BULLET, TICKED, number_text
 from engine.knowledge.loaders.office import Container
 from engine.knowledge.loaders.tables import Span, spread, table_lines, table_text
+from engine.knowledge.loaders.word import PAGE_WORDS
 from engine.messages import N_
 from engine.model.values import SourceNote
 
@@ -39,6 +43,10 @@ _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _SHOW = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
+_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_LINK = "{http://www.w3.org/1999/xlink}href"
+_ABOUT = (f"{_SVG}desc", f"{_SVG}title")
+_HEADS = tuple(f"{_STYLE}{kind}{which}" for kind in ("header", "footer") for which in ("", "-left", "-first"))
 _CONTENTS = frozenset(f"{_TEXT}{kind}" for kind in ("table-of-content", "alphabetical-index", "illustration-index"))
 _HEADINGS = "headings"
 """Stands for the list style by which headings count themselves."""
@@ -74,7 +82,7 @@ def load_open_document(name: str, data: bytes, hidden: bool = False) -> Contents
     if body is None:
         raise SourceDamaged.named(name=name, found=N_("its main part is missing or broken"))
     reading = _Reading(parts, Allowance(name, len(data)), [content, *([] if styles is None else [styles])], hidden)
-    sections = reading.sections(body)
+    sections = (*reading.sections(body), *reading.page_heads(body))
     title = "" if meta is None else next((item.text or "" for item in meta.iter("{*}title")), "")
     return Contents(document_title(title) or reading.title, sections, notes=reading.notes(), read=dict(+parts.read))
 
@@ -88,9 +96,11 @@ class _Reading:
         self._left_out_at = defaultdict[str, list[str]](list)
         """Names of sheets and numbers of slides by the code of the note that says why."""
         self._cut = 0
+        self._after_table: list[str] | None = None
+        """Footnotes of the table that is being read."""
         self._numbers: dict[str, dict[int, int]] = {}
         """Of each list style: how far each of its levels has counted."""
-        self._allowance = allowance
+        self._parts, self._allowance = parts, allowance
         self._hidden = hidden
         self._styles = {
             item.get(f"{_STYLE}name"): item for root in reversed(roots) for item in root.iter(f"{_STYLE}style")
@@ -99,9 +109,8 @@ class _Reading:
             item.get(f"{_STYLE}name"): item for root in reversed(roots) for item in root.iter(f"{_TEXT}list-style")
         }
         self._lists[_HEADINGS] = next((item for root in roots for item in root.iter(f"{_TEXT}outline-style")), ())
-        for root in roots:
-            for item in root.iter(f"{_STYLE}header", f"{_STYLE}footer"):
-                self.left_out["page_heads_not_read"] += bool("".join(item.itertext()).strip())
+        self._roots = roots
+        self._in_margin = False
 
     def notes(self) -> tuple[SourceNote, ...]:
         notes = [*counted(self.left_out), *named(self._left_out_at)]
@@ -122,6 +131,18 @@ class _Reading:
                 outline.text(block)
         self.title = outline.title
         return outline.sections()
+
+    def page_heads(self, body: Any) -> tuple[Section, ...]:
+        """The different texts at the head and foot of the pages of a text, without numbers of pages."""
+        heads = [item for root in self._roots for item in root.iter(*_HEADS) if item.get(f"{_STYLE}display") != "false"]
+        if body.tag != f"{_OFFICE}text":
+            self.left_out["page_heads_not_read"] += sum(bool("".join(item.itertext()).strip()) for item in heads)
+            return ()
+        self._in_margin = True
+        said = dict.fromkeys("\n".join(filter(None, map(_words, self._blocks(item)))) for item in heads)
+        said = {text: None for text in said if not PAGE_WORDS.fullmatch(text)}
+        self.read["headers and footers"] += len(said)
+        return (Section(("Headers and footers",), "\n".join(said)),) if said else ()
 
     def _property(self, style: str | None, name: str) -> str:
         """A property of a style or of the one it is derived from, ``text-position`` or ``display``."""
@@ -161,8 +182,8 @@ class _Reading:
                 self.left_out["contents_lines"] += sum(
                     bool("".join(line.itertext())) for line in item.iter(f"{_TEXT}p")
                 )
-            elif item.tag in _LEFT_OUT:
-                self.left_out[_LEFT_OUT[item.tag]] += 1
+            elif item.tag in (*_LEFT_OUT, *_ABOUT):
+                yield self._drawn(item)
             elif item.tag == f"{_TEXT}section" and item.get(f"{_TEXT}display") == "none" and not self._hidden:
                 self.left_out["hidden_text"] += 1
             elif isinstance(item.tag, str) and self._opens(item, depth):
@@ -170,7 +191,8 @@ class _Reading:
 
     def _line(self, item: Any, after: list[str]) -> str:
         """The words of a paragraph; footnotes and text boxes in it go into ``after``."""
-        return self._allowance.line("".join(self._pieces(item, after, 0)).strip())
+        words = "".join(self._pieces(item, after, 0)).strip()
+        return self._allowance.line(self._styled(item.get(f"{_TEXT}style-name"), words))
 
     def _pieces(self, item: Any, after: list[str], depth: int) -> Iterator[str]:
         yield item.text or ""
@@ -180,8 +202,10 @@ class _Reading:
 
     def _piece(self, item: Any, after: list[str], depth: int) -> Iterator[str]:
         kind = item.tag.removeprefix(_TEXT) if isinstance(item.tag, str) else ""
-        if item.tag in _LEFT_OUT:
-            self.left_out[_LEFT_OUT[item.tag]] += 1
+        if item.tag in (*_LEFT_OUT, *_ABOUT):
+            yield self._drawn(item)
+        elif kind in ("page-number", "page-count") and self._in_margin:
+            return
         elif kind == "s":
             yield " " * min(100, _whole(item, f"{_TEXT}c"))
         elif kind == "tab":
@@ -192,21 +216,42 @@ class _Reading:
             mark = "".join(item.findtext(f"{_TEXT}note-citation") or "")
             words = " ".join(block for block in self._blocks(item.find(f"{_TEXT}note-body")) if isinstance(block, str))
             self.read["footnotes"] += 1
-            after.append(f"[{mark}] {words}")
-            yield f"[{mark}]"
-        elif item.tag == f"{_DRAW}text-box":
-            after.extend(block if isinstance(block, str) else block[1] for block in self._blocks(item))
+            mark = f"[{item.get(f'{_TEXT}note-class', 'footnote').capitalize()} {mark}]"
+            (after if self._after_table is None else self._after_table).append(f"{mark} {words}")
+            yield mark
+        elif item.tag == f"{_DRAW}text-box" or kind in ("p", "h", "list"):
+            after.extend(map(_words, self._blocks(item if kind == item.tag else [item])))
         elif kind == "ruby":
             yield from self._pieces(item.find(f"{_TEXT}ruby-base"), after, depth + 1)
         elif isinstance(item.tag, str) and self._opens(item, depth):
             words = "".join(self._pieces(item, after, depth + 1))
+            address = (item.get(_LINK) or "").removeprefix("mailto:").rstrip("/") if kind == "a" else ""
+            self.left_out["addresses_not_read"] += not address.startswith("#") and address not in words
             yield self._styled(item.get(f"{_TEXT}style-name"), words) if kind == "span" else words
+
+    def _drawn(self, item: Any) -> str:
+        """An equation or the description of a picture; what is neither is counted."""
+        before = item.getprevious()
+        if item.tag in _ABOUT:
+            described = item.tag == _ABOUT[1] and item.getparent().find(_ABOUT[0]) is not None
+            return "" if described else f" {picture_text({'descr': item.text or ''})} ".strip()
+        if item.tag == f"{_DRAW}object":
+            path = posixpath.normpath(f"{item.get(_LINK) or ''}/content.xml")
+            root = self._parts.xml(path) if path in self._parts else next(iter(item), None)
+            if root is not None and str(root.tag).endswith("}math"):
+                self.read["equations"] += 1
+                return equation(root)
+        # An object is followed by a picture of itself.
+        if item.tag != f"{_DRAW}image" or before is None or before.tag not in _LEFT_OUT:
+            self.left_out[_LEFT_OUT[item.tag]] += 1
+        return ""
 
     def _styled(self, style: str | None, words: str) -> str:
         if self._property(style, "display") == "none" and words.strip() and not self._hidden:
             self.left_out["hidden_text"] += 1
             return ""
-        if self._property(style, "text-line-through-style") not in ("", "none"):
+        line = self._property(style, "text-line-through-style") or self._property(style, "text-line-through-type")
+        if line not in ("", "none") and "~~" not in words:
             words = struck(words)
         position = self._property(style, "text-position").split(" ")[0]
         if position == "super" or (position.rstrip("%").isdecimal() and position != "0%"):
@@ -246,7 +291,8 @@ class _Reading:
         self._numbers[style] = counts = {at: count for at, count in counts.items() if at < level}
         counts[level] = _whole(item, f"{_TEXT}start-value", usual)
         if form is None or form.tag.endswith(("bullet", "image")):
-            return "" if style == _HEADINGS else "- "
+            sign = "" if form is None else form.get(f"{_TEXT}bullet-char") or ""
+            return "" if style == _HEADINGS else BULLET + TICKED.get(sign, "")
         shown = [
             number_text(counts.get(at, 1), _FORMS.get(forms[at].get(f"{_STYLE}num-format"), "decimal"))
             for at in range(max(0, level + 1 - _whole(form, f"{_TEXT}display-levels")), level + 1)
@@ -302,16 +348,22 @@ class _Reading:
 
     def _cell(self, cell: Any) -> str:
         paragraphs = self.read["paragraphs"]
-        blocks = [block if isinstance(block, str) else block[1] for block in self._blocks(cell)]
+        blocks = filter(None, map(_words, self._blocks(cell)))
+        words = self._styled(cell.get(f"{_TABLE}style-name"), "\n".join(blocks))
         self.read["paragraphs"] = paragraphs
-        words = "\n".join(filter(None, blocks))
         return words or str(cell.get(f"{_OFFICE}value") or cell.get(f"{_OFFICE}string-value") or "")
 
     def _table(self, table: Any) -> str:
         self.read["tables"] += 1
+        outer, self._after_table = self._after_table, []
         rows = list(self._rows(table))
+        notes, self._after_table = self._after_table, outer
         heads = {number for number, (head, _) in enumerate(rows) if head}
-        return table_text([cells for _, cells in rows], bool(heads), heads or (0,))
+        text = table_text([cells for _, cells in rows], bool(heads), heads or (0,))
+        if outer is None:
+            return "\n\n".join((text, *notes))
+        outer += notes
+        return text
 
     def _sheet(self, table: Any) -> Section | None:
         title = heading(table.get(f"{_TABLE}name") or "")
@@ -331,8 +383,7 @@ class _Reading:
             return None
         title, parts = "", list[str]()
         for shape in page:
-            blocks = [block if isinstance(block, str) else block[1] for block in self._blocks([shape])]
-            text = "\n\n".join(filter(None, blocks))
+            text = "\n\n".join(filter(None, map(_words, self._blocks([shape]))))
             if shape.get(f"{_SHOW}class") == "title" and not title:
                 title = heading(text)
             elif text:
@@ -343,6 +394,10 @@ class _Reading:
         if not text:
             self._left_out_at["slides_without_text"].append(str(number))
         return Section((f"Slide {number} · {title}" if title else f"Slide {number}",), text) if text else None
+
+
+def _words(block: str | tuple[int, str]) -> str:
+    return block if isinstance(block, str) else block[1]
 
 
 def _whole(item: Any, name: str, usual: int = 1) -> int:

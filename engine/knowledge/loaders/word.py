@@ -22,7 +22,7 @@ from engine.messages import N_
 _FALLBACK = f"{ALTERNATIVES}Fallback"
 _INSIDE = frozenset(f"{W}{name}" for name in ("ins", "moveTo", "smartTag", "customXml"))
 _NOTES = ("footnote", "endnote")
-_PAGE_WORDS = re.compile(r"(page|seite|pagina|página|of|von|de|sur|di|[\W\d_]|[第页頁共総])*", re.IGNORECASE)
+PAGE_WORDS = re.compile(r"(page|seite|pagina|página|of|von|de|sur|di|[\W\d_]|[第页頁共総])*", re.IGNORECASE)
 _DEEPEST_INDENT = 8
 
 
@@ -150,7 +150,7 @@ class _Walk:
             self._lost["contents_lines"] += holds_words(element)
             return
         text = self._runs.text(element).strip()
-        if self._runs.paged and _PAGE_WORDS.fullmatch(text):
+        if self._runs.paged and PAGE_WORDS.fullmatch(text):
             text = ""
         # Word counts a paragraph without words too, if it is there to be seen.
         place = None if not text and self._runs.is_hidden(element) else self._styles.place(element)

@@ -37,17 +37,21 @@ OPF = (
     "<dc:title>The Book</dc:title></metadata><manifest>{items}</manifest><spine>{spine}</spine></package>"
 )
 CONTAINER = '<container><rootfiles><rootfile full-path="OEBPS/a.opf"/></rootfiles></container>'
-NAMESPACES = " ".join(
-    f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for short, name in {
-        "office": "office",
-        "text": "text",
-        "table": "table",
-        "style": "style",
-        "draw": "drawing",
-        "fo": "xsl-fo-compatible",
-        "presentation": "presentation",
-    }.items()
+NAMESPACES = (
+    " ".join(
+        f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for short, name in {
+            "office": "office",
+            "text": "text",
+            "table": "table",
+            "style": "style",
+            "draw": "drawing",
+            "fo": "xsl-fo-compatible",
+            "presentation": "presentation",
+            "svg": "svg-compatible",
+        }.items()
+    )
+    + ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 )
 STYLES = (
     '<style:style style:name="up"><style:text-properties style:text-position="super 58%"/></style:style>'
@@ -60,6 +64,8 @@ STYLES = (
     '<style:drawing-page-properties presentation:visibility="hidden"/></style:style>'
     '<text:list-style style:name="n"><text:list-level-style-number text:level="1" style:num-prefix="(" '
     'style:num-suffix=")" style:num-format="a"/></text:list-style>'
+    '<style:style style:name="later"><style:text-properties style:text-line-through-type="single"/></style:style>'
+    '<text:list-style style:name="tick"><text:list-level-style-bullet text:level="1" text:bullet-char="☑"/></text:list-style>'
 )
 
 
@@ -396,7 +402,10 @@ CORPUS: dict[str, tuple[str, bytes, Sections, list[tuple[str, dict[str, str]]], 
             + "</table:table><text:p><draw:frame><draw:image/></draw:frame></text:p>",
         ),
         [
-            ((), "10^9 H_2O  ~~5~~ 7\nx^(n+1)[1]\n\n[1] at night\n\n(a) one\n\nbetween\n\n(b) two\n  - inner"),
+            (
+                (),
+                "10^9 H_2O  ~~5~~ 7\nx^(n+1)[Footnote 1]\n\n[Footnote 1] at night\n\n(a) one\n\nbetween\n\n(b) two\n  - inner",
+            ),
             (("Plans",), "- Plan: Basic; Region: North\n- Plan: Basic; Region: South"),
         ],
         [
@@ -406,6 +415,48 @@ CORPUS: dict[str, tuple[str, bytes, Sections, list[tuple[str, dict[str, str]]], 
             ("pictures_not_read", {"count": "1"}),
         ],
         {"paragraphs": 8, "footnotes": 1, "tables": 1},
+    ),
+    "OpenDocument equations, styles of whole paragraphs, boxes to tick, notes in cells and heads of pages": (
+        "a.odt",
+        opened(
+            "text",
+            '<text:p text:style-name="later">old</text:p><text:p text:style-name="secret">no</text:p><text:p>E: <draw:frame>'
+            '<draw:object xlink:href="./Object 1"/><draw:image xlink:href="./ObjectReplacements/Object 1"/></draw:frame></text:p>'
+            '<text:p><draw:frame><draw:object xlink:href="./Object 2"/><draw:image/></draw:frame></text:p><text:p>'
+            "<draw:custom-shape><svg:title>T</svg:title><svg:desc>A pump</svg:desc><text:p>In</text:p></draw:custom-shape>"
+            '<text:a xlink:href="https://x.org/a">here</text:a> <text:a xlink:href="https://x.org/">x.org, https://x.org</text:a></text:p>'
+            '<text:list text:style-name="tick"><text:list-item><text:p>done</text:p></text:list-item></text:list><table:table>'
+            + row(cell("a"), cell("b"), cell("c"))
+            + row(
+                cell("1"),
+                cell("2"),
+                "<table:table-cell><text:p>3<text:note><text:note-citation>1</text:note-citation><text:note-body>"
+                "<text:p>net</text:p></text:note-body></text:note></text:p></table:table-cell>",
+            )
+            + "</table:table>",
+            **{
+                "Object 1/content.xml": '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>sin</mi><mi>rate</mi><mo>=</mo>'
+                "<msup><mi>c</mi><mn>2</mn></msup></math>",
+                "styles.xml": f"<office:document-styles {NAMESPACES}><office:master-styles><style:master-page><style:header>"
+                "<text:p>Version 2.1</text:p></style:header><style:footer><text:p>Page <text:page-number>3</text:page-number>"
+                '</text:p></style:footer><style:header-left style:display="false"><text:p>off</text:p></style:header-left>'
+                "</style:master-page></office:master-styles></office:document-styles>",
+            },
+        ),
+        [
+            (
+                (),
+                "~~old~~\n\nE: sin rate=c^2\n\n[Picture: A pump]here x.org, https://x.org\n\nIn\n\n- ☑ done\n\n"
+                "- a: 1; b: 2; c: 3[Footnote 1]\n\n[Footnote 1] net",
+            ),
+            (("Headers and footers",), "Version 2.1"),
+        ],
+        [
+            ("addresses_not_read", {"count": "1"}),
+            ("hidden_text", {"count": "1"}),
+            ("objects_not_read", {"count": "1"}),
+        ],
+        {"paragraphs": 7, "equations": 1, "tables": 1, "footnotes": 1, "headers and footers": 1},
     ),
     "OpenDocument numbers": (
         "a.odt",
