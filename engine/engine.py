@@ -245,10 +245,6 @@ class Engine:
         if limited and self.team.groups_of(self.describe(config.collection).name) != limited:
             raise ForkRefused.other_setting(field="collection")
 
-    def _readers_of(self, record: RunRecord) -> frozenset[str]:
-        """The groups that the collection of a run is limited to, by its name then or by the one it was asked by."""
-        return self.team.groups_of(record.collection) | self.team.groups_of(record.config.collection)
-
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
         """What a run should be warned of before it begins, such as a bar that no round can reach (QL-08).
 

@@ -94,11 +94,6 @@ class LearningLane:
                 free -= 1
 
 
-def first_limit_s(usual_s: float, *, by_hand: bool) -> float:
-    """How long the first call to a model may take, which may have to load it."""
-    return Patience().limit_s(usual_s, by_hand=by_hand)
-
-
 class Patience:
     """How long a call to one model may take; a limit that was set by hand is kept to the letter."""
 

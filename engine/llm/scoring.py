@@ -21,7 +21,6 @@ from engine.roles import SILENT, Trace
 Scale = Literal["logit", "share"]
 """What scores are: without limits, 0 for even chances; or between 0 and 1."""
 _UNSCORED = "The server gave no score."
-SCALES: tuple[Scale, ...] = ("share", "logit")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from engine.traces.understanding import MOST_OF_TRACE, MOST_SEARCHES, understood
 
 MOST_MB = 64
 MOST_SPANS = 50_000
-MOST_LEFT_OUT = 50
 _PAGES = ("data", "spans", "traces", "runs", "observations", "annotations", "batch")
 """Names under which answers of an API, and files made of several of them, keep their lists."""
 

@@ -39,7 +39,6 @@ from engine.workflows.dual_loop.policy import (
     outcome_of,
     passed_over,
     recalled,
-    recorded_strategies,
     settled,
     skips,
     stale,
@@ -239,8 +238,6 @@ def test_what_cannot_be_used_is_skipped_with_its_reason() -> None:
     }
     assert skips(summaries=True, web_on=True, web_set=False) == {"web_search": "web_not_set"}
     assert usable_strategies({"web_search": "web_off"}) == LOCAL
-    assert recorded_strategies({"strategies": "hierarchical_search,direct_chunk_search"}) == LOCAL
-    assert recorded_strategies({}) == STRATEGIES
 
 
 def test_skipped_strategies_are_noted_once_when_their_turn_went_by() -> None:

@@ -82,12 +82,6 @@ def usable_strategies(skipped: Mapping[Strategy, str]) -> tuple[Strategy, ...]:
     return tuple(strategy for strategy in STRATEGIES if strategy not in skipped)
 
 
-def recorded_strategies(manifest: Mapping[str, str]) -> tuple[Strategy, ...]:
-    """The strategies that a run could use, as its manifest names them; all of them where it names none."""
-    named = manifest.get("strategies", "").split(",")
-    return tuple(strategy for strategy in STRATEGIES if strategy in named) or STRATEGIES
-
-
 def first_strategy(choice: RouteChoice | None, usable: Sequence[Strategy]) -> Strategy:
     """Choose where a pass begins: the router's choice where it can be used, else the first usable strategy.
 

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
 from engine.model.values import Fault
 
-
-class Work(Protocol):
-    """Work in the background that ends some time."""
-
-    @property
-    def over(self) -> bool: ...
-
-
 _Value = TypeVar("_Value")
-_Work = TypeVar("_Work", bound=Work)
 
 
 def settled(call: Future[_Value] | None) -> tuple[_Value | None, Fault | None]:
@@ -36,25 +27,6 @@ def redraw_when(ended: Callable[[], bool], every_s: float) -> None:
     @st.fragment(run_every=every_s)
     def watch() -> None:
         if ended():
-            st.rerun()
-
-    watch()
-
-
-def follow_work(
-    now: Callable[[], _Work | None], stop_pressed: Callable[[_Work], bool], stop: Callable[[], object], every_s: float
-) -> None:
-    """Draw how far work is until it is over, or what the last one came to; ``stop_pressed`` draws it."""
-    first = now()
-    running = first is not None and not first.over
-
-    @st.fragment(run_every=every_s if running else None)
-    def watch() -> None:
-        work = now()
-        if work is None or (running and work.over):
-            st.rerun()
-        elif stop_pressed(work):
-            stop()
             st.rerun()
 
     watch()
