@@ -1,8 +1,8 @@
 """``python -m tests.mutations``: what share of 200 small mistakes in the product the tests notice.
 
 ``cover`` runs the tests and notes which of them execute each place; ``run`` tries each place against these, the
-cheapest first, for at most a minute of processor time, and prints the share noticed. ``draw`` makes a new list;
-``follow`` updates it: it finds places in moved code, names those whose text is gone, and draws as many others.
+cheapest first, up to a minute of recorded processor time, and prints the share noticed. ``draw`` makes a new list;
+``follow`` updates it: it finds places in moved code, and names those whose text is gone and what it drew instead.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
-from itertools import islice
 from pathlib import Path
 
 from tests.mutations import places
 from tests.mutations.places import LIST, ROOT, Place
-from tests.mutations.switch.trying import LIMIT_S
 
 _SERVICES = ("browser", "sign_in", "installed", "benchmarks")
 """Folders whose tests take minutes for a service to start."""
 _ON_SERVICES = "not neo4j and not test_on_ray and not phoenix and not postgres and not test_on_a_server and not milvus"
+_PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "trying", "-p", "no:cacheprovider")
 
 
 def main() -> int:
@@ -32,7 +30,7 @@ def main() -> int:
     parser.add_argument("what", choices=["draw", "follow", "cover", "run"])
     parser.add_argument("--work", type=Path, default=Path(".mutations"), help="folder of what was found")
     parser.add_argument("--root", type=Path, default=ROOT, help="checkout whose product and tests these are")
-    parser.add_argument("--seconds", type=float, default=LIMIT_S, help="of tests for a place, by their recorded time")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of tests for a place, by their recorded time")
     parser.add_argument("tests", nargs="*", help="tests that cover runs; without them all that need no service")
     options = parser.parse_intermixed_args()
     if options.what == "draw":
@@ -40,25 +38,26 @@ def main() -> int:
         return 0
     if options.what == "follow":
         return follow()
-    work = options.work.absolute()
+    work, root = options.work.absolute(), options.root.resolve()
     work.mkdir(exist_ok=True)
-    table = work / "table.json"
+    found = places.located(places.listed(), root)
+    (work / "table.json").write_text(json.dumps(rows_of(found, root)), encoding="utf-8")
     if options.what == "cover":
-        root = options.root.resolve()
-        table.write_text(json.dumps(rows_of(places.located(places.listed(), root), root)), encoding="utf-8")
         return cover(work, root, options.tests)
-    return run(work, options.root.resolve(), options.seconds)
+    run(work, root, options.seconds)
+    return report(work, found)
 
 
 def follow() -> int:
-    """Bring the list up to date with moved code; name what is gone, and draw as many others."""
+    """Bring the list up to date with moved code; name what is gone, and what is drawn instead."""
     found = places.located(places.listed())
-    for place, now in zip(places.listed(), found, strict=True):
-        if now is None:
-            print(f"gone: {place.file}: {place.function}: {place.text}")
-    kept = [place for place in found if place]
-    others = (place for place in places.drawn(wanted=2 * places.WANTED) if place not in kept)
-    places.write([*kept, *islice(others, places.WANTED - len(kept))])
+    taken = {(place.file, place.function) for place in found if place}
+    others = (place for place in places.drawn(wanted=2 * places.WANTED) if (place.file, place.function) not in taken)
+    now = [place or next(others) for place in found]
+    for was, old, new in zip(places.listed(), found, now, strict=True):
+        if old is None:
+            print(f"gone: {was.file}: {was.function}: {was.text}; now {new.file}: {new.function}: {new.text}")
+    places.write(now)
     return 0
 
 
@@ -81,34 +80,33 @@ def cover(work: Path, root: Path, tests: list[str]) -> int:
     seen = work / "seen"
     seen.mkdir(exist_ok=True)
     chosen = tests or [*(f"--ignore=tests/{folder}" for folder in _SERVICES), "-k", _ON_SERVICES]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "trying", "-p", "no:cacheprovider", *chosen]
+    command = [*_PYTEST, *chosen]
     environment = _environment(work, WORKBENCH_TEST_MUTANTS_SEEN=str(seen))
     return subprocess.run(command, check=False, env=environment, cwd=root).returncode
 
 
-def run(work: Path, root: Path, seconds: float) -> int:
-    """Try each place, and print what became of all."""
+def run(work: Path, root: Path, seconds: float) -> None:
+    """Try each place that has no result yet."""
     covering, cost = _covering(work / "seen")
     plan = {str(number): _within(tests, cost, seconds) for number, tests in sorted(covering.items())}
     (work / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     files = sorted({test.partition("::")[0] for tests in plan.values() for test in tests})
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "trying", "-p", "no:cacheprovider", *files]
+    command = [*_PYTEST, "-o", "timeout=240", *files]
     environment = _environment(work, WORKBENCH_TEST_MUTANTS_PLAN=str(work / "plan.json"))
     subprocess.run(command, env=environment, cwd=root, check=False)
-    return report(work)
 
 
-def report(work: Path) -> int:
+def report(work: Path, found: list[Place | None]) -> int:
     """Print the share noticed, and every place that was not."""
-    listed = places.listed()
     lines = (work / "plan.results").read_text(encoding="utf-8").splitlines()
-    said = {int(number): what for number, what, _ in map(json.loads, lines)}
-    counts = Counter(said.get(number, "no test comes by") for number in range(len(listed)))
-    for number, place in enumerate(listed):
-        if said.get(number) not in ("noticed", "endless"):
-            print(f"{number} {said.get(number, 'no test comes by')}: {place.file}: {place.function}: {place.text}")
-    noticed = counts["noticed"] + counts["endless"]
-    print(f"{noticed} of {len(listed)} noticed ({noticed / len(listed):.0%}); {dict(counts)}")
+    noticed = {int(number): test for number, test in map(json.loads, lines)}
+    here = {number: place for number, place in enumerate(found) if place}
+    for number, place in here.items():
+        if not noticed.get(number):
+            said = "survived" if number in noticed else "no test comes by"
+            print(f"{number} {said}: {place.file}: {place.function}: {place.text}")
+    share = sum(bool(noticed.get(number)) for number in here)
+    print(f"{share} of {len(here)} noticed ({share / len(here):.0%})")
     return 0
 
 

@@ -21,8 +21,8 @@ SEED = 27
 WANTED = 200
 _TELLING = 30
 """Characters of a text that is found by itself, in a function of another name."""
-_PRODUCT = ("engine", "components", "pages/parts", "plugins")
-"""Scripts of pages are read by Streamlit, which no import sees."""
+_PRODUCT = ("engine", "components", "pages/*", "plugins")
+"""Scripts right in ``pages`` are read by Streamlit, which no import sees."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -125,6 +125,7 @@ class _Today:
             return place
         ways: tuple[Callable[[Place], Hashable], ...] = (
             lambda one: (one.function, one.mutation, one.text, one.nth),
+            lambda one: (Path(one.file).name, one.function, one.mutation, one.text, one.nth),
             lambda one: (one.function.rpartition(".")[2], one.mutation, one.text, one.nth),
             lambda one: (one.mutation, one.text) if len(one.text) > _TELLING else one,
         )
@@ -146,5 +147,5 @@ class _Today:
 
 def _files(root: Path) -> Iterator[str]:
     for folder in _PRODUCT:
-        for path in sorted((root / folder).rglob("*.py")):
+        for path in sorted(root.glob(f"{folder}/**/*.py")):
             yield path.relative_to(root).as_posix()

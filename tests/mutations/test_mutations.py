@@ -50,6 +50,11 @@ def test_a_place_is_found_again_in_another_file_and_under_another_class(tree: Pa
     (tree / "engine" / "moved.py").write_text(moved)
     [found] = places.located(drawn, tree)
     assert found and (found.file, found.function) == ("engine/moved.py", "Limits.over")
+    (tree / "plugins").mkdir()
+    (tree / "plugins" / "limits.py").write_text(_MODULE)
+    (tree / "plugins" / "others.py").write_text(_MODULE)
+    [found] = places.located(drawn, tree)
+    assert found and (found.file, found.function) == ("plugins/limits.py", "over")
 
 
 def test_a_place_whose_text_is_gone_is_not_found(tree: Path) -> None:
@@ -83,6 +88,7 @@ def test_a_mutation_acts_where_its_number_is_set_and_only_there(tree: Path, numb
 def test_the_tests_that_execute_a_place_say_whether_it_is_noticed(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tree / "engine" / "untested.py").write_text("def following(value: int) -> int:\n    return value + 1\n")
     listed = [*places.drawn(tree), places.Place("engine/limits.py", "gone", "constant", "7", 0)]
     monkeypatch.setattr(places, "listed", lambda: listed)
     for what in ("cover", "run"):
@@ -90,7 +96,7 @@ def test_the_tests_that_execute_a_place_say_whether_it_is_noticed(
         assert command.main() == 0
     said = capsys.readouterr().out
     assert "1 of 2 noticed (50%)" in said
-    assert "1 no test comes by: engine/limits.py: gone: 7" in said
+    assert "no test comes by: engine/untested.py: following: " in said
 
 
 def test_the_list_holds_two_hundred_places_each_once() -> None:
