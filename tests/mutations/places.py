@@ -120,13 +120,17 @@ class _Today:
         self.read: dict[str, list[Place]] = {}
 
     def of(self, place: Place) -> Place | None:
-        """Find a place in its file, or in another one."""
+        """Find a place in its file, or in another one; a number alone stands in many functions of one name."""
         if place in self._in(place.file):
             return place
         ways: tuple[Callable[[Place], Hashable], ...] = (
             lambda one: (one.function, one.mutation, one.text, one.nth),
             lambda one: (Path(one.file).name, one.function, one.mutation, one.text, one.nth),
-            lambda one: (one.function.rpartition(".")[2], one.mutation, one.text, one.nth),
+            lambda one: (
+                (one.function.rpartition(".")[2], one.mutation, one.text, one.nth)
+                if one.mutation != "constant"
+                else one
+            ),
             lambda one: (one.mutation, one.text) if len(one.text) > _TELLING else one,
         )
         for files in ([place.file], _files(self.root)):
