@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.answer import answer_badge, copied_text
+from components.ask.answer import _foot, answer_badge, copied_text
 from components.ask.answer_text import Block, answer_blocks
 from components.common.i18n import words_for
 from engine.model.values import Outcome
@@ -50,6 +50,13 @@ def test_raw_html_stays_the_text_it_is() -> None:
 def test_the_badge_says_on_what_the_answer_rests(outcome: Outcome | None, look: str, text: str) -> None:
     """SC-07: an answer from unverified passages is visibly marked."""
     assert answer_badge(replace(sample_record(), outcome=outcome), EN) == (look, text)
+
+
+def test_under_the_answer_stand_its_sources_and_how_many_more_were_read() -> None:
+    record = sample_record()
+    foot = _foot(replace(record, citations=record.citations[:2]), EN).text
+    assert all(item.section in foot for item in record.citations[:2])
+    assert "1 more read, not cited" in foot and "more read" not in _foot(record, EN).text
 
 
 def test_the_clipboard_gets_the_answer_with_its_sources() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import dist
 
 import pytest
@@ -33,6 +33,16 @@ def test_joined_entities_stand_nearer_than_those_of_another_part() -> None:
     places = layout_of(IDS, LINES)
     assert dist(places["a"], places["b"]) < dist(places["a"], places["f"])
     assert dist(places["e"], places["f"]) < dist(places["e"], places["a"])
+
+
+def test_a_chain_is_unrolled() -> None:
+    """GH-03: what is joined stands nearer than what is not."""
+    ids = [f"n{place}" for place in range(12)]
+    places = layout_of(ids, [(*pair, 1.0) for pair in pairwise(ids)])
+    apart = [
+        dist(places[one], places[other]) for one, other in combinations(ids, 2) if (one, other) not in pairwise(ids)
+    ]
+    assert max(dist(places[one], places[other]) for one, other in pairwise(ids)) < min(apart)
 
 
 @pytest.mark.parametrize("number", [2, 40, 300])

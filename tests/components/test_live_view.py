@@ -160,6 +160,13 @@ def test_a_grader_at_work_is_measured_and_the_way_to_it_is_alive() -> None:
     assert seen[0].endswith("scaleX(0.000)")
 
 
+def test_a_grader_at_work_again_says_what_passed_before() -> None:
+    for record in records("1 answered"):
+        node = picture_of(LOOP, record, EN).nodes["grade"]
+        if node.tone == "active":
+            assert ("1/5 before" in str(node.lines)) is (len(record.rounds) == 2)
+
+
 # -- the line of a finished run --------------------------------------------------------------------------------------
 
 

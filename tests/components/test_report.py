@@ -21,7 +21,7 @@ from components.runs.report_charts import ReportMap
 from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.model.config import declared
 from engine.model.events import fold_all
-from engine.model.values import Candidate, Claim, RunId, RunRecord
+from engine.model.values import Candidate, Claim, Origin, RunId, RunRecord
 from engine.workflows import compiled
 from engine.workflows.graph import graph_of
 from tests.components.laced_run import HOSTILE, laced
@@ -242,6 +242,15 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
 
 def test_a_report_of_the_four_node_loop_has_no_such_part() -> None:
     assert 'class="wb loop"' not in report_html(replace(sample_record(), removed_markers=()), LOOP, EN)
+
+
+def test_a_report_says_why_there_is_no_rewrite() -> None:
+    imported = Origin("phoenix", "t1")
+    once, twice = (fold_all(recorded_run(rewrites)) for rewrites in (0, 1))
+    own, one = EN("No rewrite was made: the first round decided the run."), EN("The trace tells of one query.")
+    for origin, record, said in ((None, once, own), (imported, once, one), (None, twice, ""), (imported, twice, "")):
+        texts = Read(report_html(replace(record, origin=origin), LOOP, EN)).texts
+        assert {own, one} & set(texts) == {said} - {""}
 
 
 def test_a_report_shows_both_ranks_of_a_fused_search_and_no_such_column_else() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.picture.geometry import Box, Route
+from components.picture.geometry import Box, Route, rounded
 from components.picture.layout import Layout, layout_of
 from engine.model.config import WorkflowName
 from engine.workflows.graph import END, START, Edge, WorkflowGraph, graph_of
@@ -135,6 +135,11 @@ def test_any_small_graph_is_drawn_without_collisions(drawn: WorkflowGraph, verti
 def test_the_order_of_edges_does_not_change_the_drawing(drawn: WorkflowGraph) -> None:
     turned = WorkflowGraph(drawn.nodes, drawn.edges[::-1])
     assert layout_of.__wrapped__(turned).to_dict() == layout_of.__wrapped__(drawn).to_dict()
+
+
+def test_a_corner_is_round_between_its_sides_and_never_longer_than_half_of_one() -> None:
+    assert rounded([(0, 10), (40, 10), (40, 60)]) == "M0 10L31 10Q40 10 40 19L40 60"
+    assert rounded([(0, 10), (40, 10), (40, 18)]) == "M0 10L36 10Q40 10 40 14L40 18"
 
 
 def test_the_four_node_loop_runs_left_to_right_with_rewrite_below_and_between() -> None:

@@ -184,7 +184,7 @@ def test_the_sample_questions_teach_both_kinds_of_grader(engine: Engine) -> None
             assert Refit().shipped(weighed) == pytest.approx([item.p_relevant for item in labelled], abs=2e-3)
             found = trial(Refit(), weighed, subject)
         else:
-            scored = scored_pairs(graded, records)
+            scored = scored_pairs([replace(graded[0], label=None), *graded], records)
             assert Calibration().shipped(scored) == pytest.approx([item.p_relevant for item in labelled])
             found = trial(Calibration(), scored, subject)
         assert found.before.n == len(labelled) > 40

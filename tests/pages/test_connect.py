@@ -105,6 +105,8 @@ def test_a_collection_is_connected_step_by_step_and_then_answers(engine: Engine,
     app.text_area[0].set_value(f"{QUESTION}\nzzz qqq")
     pressed(app, EN("Ask"))
     assert EN("finds something near") in inline(app) and EN("finds nothing near") in inline(app)
+    # Three passages for each question.
+    assert inline(app).count("card found") == 6
     text(app, "connect_name_wiki").set_value("tea_wiki").run()
     pressed(app, EN("Connect"))
     assert EN("{name} is connected: {passages} passages, read only.", name="tea_wiki", passages=8) in inline(app)

@@ -125,6 +125,7 @@ def test_graders_are_named_and_a_file_that_says_yes_or_no_asks_for_no_rating(gat
     app = judging("en", "Ada")
     button(app, lambda label: label == "Yes").click().run()
     assert "built-in" in inline(app) and "builtin" not in inline(app)
+    assert words_for("en")("said in passing") not in inline(app)
     for name, asked in (("said.jsonl", False), ("said.csv", True)):
         app.file_uploader(key="tune_desk_file_0").upload(name, b"{}", "text/plain")
         app.run()

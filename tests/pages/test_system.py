@@ -72,6 +72,7 @@ def test_a_newcomer_without_ollama_sees_that_all_is_well_and_how_to_get_it(give:
     ):
         assert said in shown
     assert given(app, "part") == "models"
+    assert words("Other providers") in visible(app)
 
 
 def test_what_does_not_work_comes_first_with_its_remedy(give: Give) -> None:

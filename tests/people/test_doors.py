@@ -193,6 +193,7 @@ def test_changes_are_noted_once_with_who_made_them(engine: Engine) -> None:
             engine.wait(run_id)
             engine.flush()
             engine.tag_run(run_id, "seen")
+            engine.evaluation.save_settings("mine", RunConfig())
             engine.record(run_id)
             with pytest.raises(NotAllowed):
                 engine.delete_run(run_id)
@@ -201,6 +202,7 @@ def test_changes_are_noted_once_with_who_made_them(engine: Engine) -> None:
             noted = [(item.who, item.operation, item.on) for item in engine.team.entries()]
     assert noted == [
         (ADMIN.id, "Engine.delete_run", run_id),
+        (EDITOR.id, "EvaluationStore.save_settings", "mine"),
         (EDITOR.id, "Engine.tag_run", f"{run_id} · seen"),
         (EDITOR.id, "Engine.start", run_id),
     ]

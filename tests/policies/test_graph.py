@@ -120,6 +120,7 @@ def test_a_graph_score_is_never_outside_0_and_1_and_grows_with_both(weight: floa
     assert 0 <= score <= 1
     assert graph_score(weight, similarity + 0.1) >= score
     assert graph_score(weight + 0.1, similarity) >= score
+    assert graph_score(0.5, 0.9) > graph_score(0.5, 0.1) and graph_score(0.9, 0.5) > graph_score(0.1, 0.5)
 
 
 def test_the_most_telling_passages_of_the_nearest_communities_come_first() -> None:

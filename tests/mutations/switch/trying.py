@@ -57,7 +57,7 @@ class Trials:
     def _noticed(self, number: str) -> str:
         """The test that fails with the mutation, by itself too, and not without it; empty where none does."""
         tests = [test for test in self.tests[number] if test in self.items]
-        while failed := self._failed(number, tests):
+        while tests and (failed := self._failed(number, tests)):
             if self._failed(number, [failed]) and not self._failed("", [failed]):
                 return failed
             tests.remove(failed)

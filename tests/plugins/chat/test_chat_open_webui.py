@@ -123,6 +123,7 @@ def test_its_tasks_are_answered_in_their_json_without_a_run(webui: tuple[httpx.C
     client, engine = webui
     before = len(engine.runs(500))
     answer = client.post("/chat/completions", json=task(kind, "What is a power set, and why?")).json()
+    assert answer["workbench"] == {"run": None, "task": True}
     (choice,) = answer["choices"]
     # It takes what stands between the first and the last brace.
     reply = json.loads(choice["message"]["content"])

@@ -38,6 +38,8 @@ def require_tree(record: RunRecord, trace: Trace) -> None:
     assert len(by_id) == len(trace.spans) == len({span.id for span in trace.spans if len(span.id) == 16})
     root, *others = trace.spans
     assert (root.parent, root.attributes["workbench.run_id"]) == ("", record.id)
+    counted = [root.attributes[f"workbench.{name}"] for name in ("rounds", "rewrites", "model_calls")]
+    assert counted == [len(record.rounds), len(record.rewrites), record.calls]
     for span in others:
         parent = by_id[span.parent]
         assert parent.start_ns <= span.start_ns <= span.end_ns <= parent.end_ns
