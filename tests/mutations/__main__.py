@@ -90,8 +90,8 @@ def run(work: Path, root: Path, seconds: float) -> None:
     covering, cost = _covering(work / "seen")
     plan = {str(number): _within(tests, cost, seconds) for number, tests in sorted(covering.items())}
     (work / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    files = {test.partition("::")[0] for tests in plan.values() for test in tests}
-    files = sorted(file for file in files if (root / file).exists())
+    named = {test.partition("::")[0] for tests in plan.values() for test in tests}
+    files = sorted(file for file in named if (root / file).exists())
     command = [*_PYTEST, "-o", "timeout=240", *files]
     environment = _environment(work, WORKBENCH_TEST_MUTANTS_PLAN=str(work / "plan.json"))
     subprocess.run(command, env=environment, cwd=root, check=False)
