@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,3 +98,4 @@ def test_marks_that_hide_or_turn_text_are_taken_out() -> None:
 def test_a_terminal_gets_one_line() -> None:
     assert attachment_line(NOTE) == "note.png (ocr): Check kidney function."
     assert attachment_line(DOSES) == "doses.csv (csv): 2 × 2 cells"
+    assert attachment_line(replace(DOSES, rows=DOSES.rows[:1])) == "doses.csv (csv): 1 × 2 cells"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from components.ask.figures import figures_of
-from components.ask.model_calls import calls_name
+from components.ask.model_calls import _note, calls_name
 from components.common.i18n import UiLanguage, words_for
 from components.picture.facts import cost_of
 from components.runs.lanes import calls_text
@@ -57,3 +57,8 @@ def test_tile_tab_picture_lanes_report_and_comparison_agree(chat: int, steps: in
 def test_a_live_run_says_what_is_done_apart_from_what_is_running(language: UiLanguage, said: tuple[str, str]) -> None:
     tile = figures_of(replace(asked(chat=3), outcome=None), words_for(language), waiting=2)[3]
     assert (tile.value, tile.note) == said
+
+
+def test_the_note_of_a_call_says_which_attempt_it_was_and_what_went_wrong() -> None:
+    call = ModelCall("grader", "grade", 0, "ollama:m", (), "", attempt=2, error="timed out")
+    assert _note(call, EN) == "attempt 2 · ✗ timed out"

@@ -72,6 +72,13 @@ def test_a_known_path_is_not_a_known_answer() -> None:
     assert actions == ["fork", "run", "back"]
 
 
+def test_where_the_missing_verdicts_cannot_be_counted_no_number_is_said() -> None:
+    record = sample_record()
+    found = replace(card(record, grade_pass_threshold=0.2)[0], gap="verdicts", steps=())
+    said = text_of(card_nodes(found, record, EN))
+    assert "it says how many passages were read" in said and "one passage" not in said
+
+
 def test_missing_verdicts_are_named_with_their_price_and_the_switch_that_records_them() -> None:
     record = sample_record()
     found = what_if(record, replace(record.config, top_k=7, similarity_threshold=0.1, grade_pass_threshold=0.3))

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from engine.cli.main import main
 from engine.database.base import Database
 from engine.database.tables import DRAFTS, Part
-from engine.drafting.making import Step
+from engine.drafting.making import Step, spread_over
 from engine.drafting.store import DraftStore
 from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine
@@ -30,6 +30,7 @@ from engine.errors import (
 from engine.evaluation.cases import QuerySet
 from engine.model.values import PassageId
 from engine.people import Person, acting_as
+from engine.roles import StoredPassage
 from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of
 from tests.drafting.documents import ITEMS, OPENED, asked_of
@@ -223,3 +224,9 @@ def test_a_damaged_draft_is_named_as_damage(database: Database) -> None:
             connection.execute(update(DRAFTS).values(data="{"))
         with pytest.raises(EvaluationError, match="damaged"):
             store.drafts()
+
+
+def test_passages_for_a_model_come_from_the_whole_collection() -> None:
+    prose = [StoredPassage(PassageId(f"p{place}"), "a.md", "word " * 200) for place in range(10)]
+    assert spread_over(prose, 10) == prose
+    assert [item.id for item in spread_over(prose, 4)] == ["p0", "p2", "p5", "p7"]

@@ -66,6 +66,8 @@ def test_a_pair_is_judged_with_a_reason_skipped_and_undone(gathered: Engine) -> 
     button(app, lambda label: label == words("Skip")).click().run()
     third = next(str(item.key) for item in app.text_input if str(item.key).startswith("tune_desk_why_"))
     assert third != second
+    button(app, lambda label: label == words("Skip")).click().run()
+    assert not any(str(item.key) in (second, third) for item in app.text_input)
     button(app, lambda label: label == words(NC_("judging", "No"))).click().run()
     assert sorted(item[1] for item in said(gathered)) == [False, True]
     (batch,) = gathered.evaluation.batches(SET)

@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.runs.run_list import RunLine, run_row
+from components.runs.run_list import RunLine, RunListEvent, run_row
 from engine.engine import Engine
 from engine.errors import RecordError
 from engine.model.config import RunConfig
@@ -23,6 +23,7 @@ from engine.records import BATCH, PINNED
 from engine.records.store import RunStore
 from engine.running.process import use_engine
 from engine.settings import Settings
+from pages.parts.runs.run_list import pressed
 from tests.pages.driving import button, given, inline, opened, visible
 from tests.support.recorded import recorded_run
 
@@ -358,3 +359,10 @@ def test_runs_of_one_question_say_in_what_they_differ_and_which_collection_they_
 def opened_ids(app: AppTest) -> set[str]:
     """The runs that the list shows."""
     return {row["id"] for item in app.get("bidi_component") for row in json.loads(item.proto.json).get("rows", [])}
+
+
+def test_a_press_in_the_list_puts_a_run_on_the_watch_list_and_takes_it_off(own: Engine) -> None:
+    run_id = RunId("aaaa1111")
+    for press, tag, left in (("unpin", "", ("to review",)), ("untag", "to review", ()), ("pin", "", (PINNED,))):
+        pressed(own, RunListEvent(press, run_id, tag, ()))
+        assert [item.tags for item in own.runs() if item.id == run_id] == [left]
