@@ -16,7 +16,7 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import gather
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
-from engine.evaluation.judging import judge_answers, judgeable
+from engine.evaluation.judging import judge_answers, judge_now, judgeable
 from engine.evaluation.values import AnswerJudgement
 from engine.llm.answer_judge import ChatAnswerJudge
 from engine.model.config import RoleModel, RunConfig
@@ -220,3 +220,10 @@ def test_its_verdicts_are_two_measures_and_never_make_an_answer_right(engine: En
     results = engine.batches.results(batch)
     evaluation = evaluate(engine.batches.evidence(batch), [results[0][1].config])
     assert evaluation.figure("answered_right").n == 2
+
+
+def test_who_waits_for_the_judging_hears_of_each_answer(engine: Engine, batch: str) -> None:
+    heard: list[tuple[int, int]] = []
+    results = engine.batches.results(batch)
+    judge_now(MODEL, engine.settings, engine.evaluation, results, lambda done, of: heard.append((done, of)))
+    assert heard == [(done, 4) for done in range(5)]

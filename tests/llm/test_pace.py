@@ -54,13 +54,16 @@ def test_as_many_at_once_as_make_it_quicker(parallel: int, expected: int) -> Non
     assert server.most <= 2 * expected
 
 
-def test_a_place_that_is_given_up_goes_to_the_next() -> None:
+@pytest.mark.parametrize("given", [False, True], ids=["before it is given", "as it is given"])
+def test_a_place_that_is_given_up_goes_to_the_next(given: bool) -> None:
     async def leave() -> list[bool]:
         lane = LearningLane(4)
         async with lane.turn():
             waiting = [asyncio.create_task(_enter(lane)) for _ in range(3)]
             await asyncio.sleep(0)
-            waiting[0].cancel()
+            if not given:
+                waiting[0].cancel()
+        waiting[0].cancel()
         await asyncio.wait(waiting, timeout=60)
         return [task.done() and not task.cancelled() for task in waiting]
 

@@ -92,7 +92,7 @@ def run(work: Path, root: Path, seconds: float) -> None:
     (work / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     named = {test.partition("::")[0] for tests in plan.values() for test in tests}
     files = sorted(file for file in named if (root / file).exists())
-    command = [*_PYTEST, "-o", "timeout=240", *files]
+    command = [*_PYTEST, "-o", "timeout=120", *files]
     environment = _environment(work, WORKBENCH_TEST_MUTANTS_PLAN=str(work / "plan.json"))
     subprocess.run(command, env=environment, cwd=root, check=False)
 

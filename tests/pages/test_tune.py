@@ -244,6 +244,7 @@ def test_an_open_run_becomes_a_case_with_its_cited_passages(engine: Engine) -> N
     assert not app.exception, app.exception
     (case,) = engine.evaluation.query_set("from runs").cases
     assert {item.value for item in case.expected} == cited
+    assert setting(app, "query_set").value == "from runs"
 
 
 def test_a_file_of_questions_is_imported_and_its_bad_lines_are_named(engine: Engine) -> None:

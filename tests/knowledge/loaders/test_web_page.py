@@ -40,6 +40,10 @@ def test_what_stands_around_the_main_text_is_left_out() -> None:
     assert sections(body.replace("main", "div")) == [((), "正文很长很长很长。")]
 
 
+def test_a_list_ends_where_a_heading_stands_in_it() -> None:
+    assert sections("<ul><li>one<h2>Head</h2><p>two</p></li></ul>") == [((), "- one"), (("Head",), "two")]
+
+
 def test_a_page_that_is_all_frame_is_read_rather_than_empty() -> None:
     assert sections("<nav><p>只有这些</p></nav>") == [((), "只有这些")]
 
