@@ -363,6 +363,11 @@ def opened_ids(app: AppTest) -> set[str]:
 
 def test_a_press_in_the_list_puts_a_run_on_the_watch_list_and_takes_it_off(own: Engine) -> None:
     run_id = RunId("aaaa1111")
-    for press, tag, left in (("unpin", "", ("to review",)), ("untag", "to review", ()), ("pin", "", (PINNED,))):
+    presses: tuple[tuple[Press, str, tuple[str, ...]], ...] = (
+        ("unpin", "", ("to review",)),
+        ("untag", "to review", ()),
+        ("pin", "", (PINNED,)),
+    )
+    for press, tag, left in presses:
         pressed(own, RunListEvent(press, run_id, tag, ()))
         assert [item.tags for item in own.runs() if item.id == run_id] == [left]
