@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.runs.run_list import RunLine, RunListEvent, run_row
+from components.runs.run_list import Press, RunLine, RunListEvent, run_row
 from engine.engine import Engine
 from engine.errors import RecordError
 from engine.model.config import RunConfig
