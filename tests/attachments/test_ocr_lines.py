@@ -55,3 +55,8 @@ def test_text_that_stands_on_end_does_not_count_as_read() -> None:
     lying = box(0, 0, "word", width=80)
     standing = box(0, 0, "word", width=20, height=80)
     assert sureness([lying]) > sureness([standing]) == 0
+
+
+def test_a_page_of_upright_columns_alone_is_read_as_it_stands() -> None:
+    columns = [box(x, 0, text, width=20, height=80) for x, text in ((90, "三"), (50, "二"), (10, "一"))]
+    assert page_text(columns) == "一二三"

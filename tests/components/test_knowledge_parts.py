@@ -16,7 +16,7 @@ from components.knowledge.chunk_preview import overlap
 from components.knowledge.chunk_sliders import usable
 from components.knowledge.collection_cards import matching
 from components.knowledge.found_passages import found_csv
-from components.knowledge.job_list import failed_csv
+from components.knowledge.job_list import _SHOWN, _more, failed_csv
 from components.knowledge.preview_files import files_of
 from components.knowledge.source_list import lines_text
 from engine.library.values import (
@@ -125,6 +125,11 @@ def test_files_that_cannot_be_used_come_first_and_every_file_has_one_state() -> 
         ("b.md", "same"),
         ("c.md", "replaces"),
     ]
+
+
+def test_what_is_left_out_of_a_long_list_is_counted() -> None:
+    assert [item.text for item in _more(_SHOWN + 3, EN)] == ["… and 3 more"]
+    assert _more(_SHOWN, EN) == []
 
 
 def test_cells_of_exports_cannot_start_a_formula() -> None:

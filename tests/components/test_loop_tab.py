@@ -284,6 +284,13 @@ def test_a_built_in_suggestion_is_worded_in_both_languages_and_a_models_own_is_l
     assert suggestion_said(own, ZH) == "Say {it} shorter."
 
 
+def test_a_suggestion_quotes_what_it_is_about() -> None:
+    record = answers_record()
+    wanted = [item for draft in record.drafts if draft.evaluation for item in draft.evaluation.suggestions]
+    quotes = [f"{EN('About')} {item.quote}" for item in wanted if item.quote]
+    assert quotes and all(quote in text_of(record) for quote in quotes)
+
+
 def test_what_the_evaluator_saw_stands_beside_what_the_generator_saw() -> None:
     """AE-04: a cut can make a right citation look unsupported."""
     record = answers_record()

@@ -108,6 +108,7 @@ def test_bypass_is_a_column_that_skipped_grading_and_citations(outcome: Outcome)
     """GH-02: bypass shows grading and citations as skipped, and takes nothing from what the others share."""
     race = mode_race([NAIVE, LOCAL, run("bypass", outcome=outcome)])
     assert [lane.skipped for lane in race.lanes] == [False, False, True]
+    assert [lane.answered for lane in race.lanes] == [True, True, outcome == "answered"]
     assert race.shared == ("a",)
 
 
