@@ -58,5 +58,5 @@ def test_text_that_stands_on_end_does_not_count_as_read() -> None:
 
 
 def test_a_page_of_upright_columns_alone_is_read_as_it_stands() -> None:
-    columns = [box(x, 0, text, width=20, height=80) for x, text in ((90, "三"), (50, "二"), (10, "一"))]
-    assert page_text(columns) == "一二三"
+    columns = [box(x, 0, text, width=20, height=80) for x, text in ((90, "五六"), (50, "三四"), (10, "一二"))]
+    assert page_text(columns) == "一二三四五六"

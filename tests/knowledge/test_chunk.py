@@ -91,7 +91,7 @@ def test_neighbours_share_at_most_one_sentence_and_none_longer_than_the_overlap(
 
 def test_a_short_sentence_behind_a_long_one_is_repeated() -> None:
     """The last of two sentences that fill a passage leads into the next one too."""
-    pairs = [(f"{'the river rises and ' * 15}floods the plain {n}.", f"So it is in year {n}.") for n in range(4)]
+    pairs = [(f"{'The river rises and ' * 15}floods the plain {n}.", f"So it is in year {n}.") for n in range(4)]
     pieces = split(" ".join(f"{long} {short}" for long, short in pairs), ChunkOptions(100, 150, 30))
     assert len(pieces) == 4
     for (_, short), piece in zip(pairs, pieces[1:], strict=False):
