@@ -7,7 +7,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from engine.desk.agreement import agreements, kappa
 from engine.desk.pairs import Judgement
@@ -17,6 +16,8 @@ SAID = st.sampled_from(["yes", "in_part", "no"])
 
 @given(st.lists(st.tuples(SAID, SAID), min_size=1, max_size=40))
 def test_kappa_is_that_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     found = kappa(pairs)
     one_class = len({name for pair in pairs for name in pair}) == 1
     if one_class:

@@ -28,6 +28,7 @@ ROOT = Path(engine.errors.__file__).parents[2]
 for errors in sorted(ROOT.glob("plugins/*/errors.py")):
     import_module(f"plugins.{errors.parent.name}.errors")
 KINDS = {kind.__name__: kind for kind in classes(WorkbenchError)}
+MADE = re.compile(rf"\b({'|'.join(KINDS)})(\.\w+)?\(")
 MESSAGES = [(kind, message) for kind in KINDS.values() for message in kind.messages()]
 
 
@@ -42,7 +43,9 @@ def calls() -> Iterator[tuple[str, type[WorkbenchError], str, ast.Call]]:
     """Every place that makes an error by its class, with the name of the message, empty for the class's own."""
     for folder in ("engine", "components", "pages", "plugins", "tests"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            text = path.read_text(encoding="utf-8")
+            # Reading all of the program and its tests as code would take most of the time of this file.
+            for node in ast.walk(ast.parse(text)) if MADE.search(text) else ():
                 match node:
                     case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=which)) if name in KINDS:
                         if which != "restored":

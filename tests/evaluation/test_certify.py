@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case
@@ -24,6 +23,8 @@ LATTICE = [RunConfig(similarity_threshold=round(0.1 * step, 1)) for step in rang
 
 
 def test_p_values_are_those_of_the_binomial_distribution() -> None:
+    from scipy.stats import binom
+
     for trials in (1, 7, 29, 46, 400, 5000):
         for failures in {0, 1, trials // 10, trials // 3, trials}:
             for bound in (0.01, 0.1, 0.2, 0.5):

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
-from sklearn.isotonic import IsotonicRegression
 
 from engine.evaluation.fit_scores import Calibration, Scored
 from engine.evaluation.fitting import FOLDS, LEAST, LEAST_EACH, Subject, folds, judgements, trial
@@ -29,6 +27,8 @@ JUDGED = st.lists(st.tuples(st.sampled_from([-2.0, -1.0, 0.0, 0.5, 1.0, 3.0]), s
 
 def by_definition(scores: Sequence[float], labels: Sequence[bool], new: float) -> float:
     """Isotonic regression with the new score among the judged ones, once with each label (Vovk and Petej 2014)."""
+    from sklearn.isotonic import IsotonicRegression
+
     p = []
     for label in (0.0, 1.0):
         model = IsotonicRegression().fit([*scores, new], [*map(float, labels), label])
@@ -60,6 +60,8 @@ def test_of_very_many_judgements_a_part_makes_the_table() -> None:
 
 @pytest.mark.parametrize("strength", [0.3, 3.0, 100.0])
 def test_refitted_coefficients_are_the_most_likely_under_the_prior(strength: float) -> None:
+    from scipy.optimize import minimize
+
     chance = np.random.default_rng(5)
     features = chance.normal(size=(80, 3)) * (1.0, 3.0, 0.2)
     truth = features[:, 0] + chance.normal(size=80) > 0

@@ -8,18 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.calibration import calibration_curve
-from sklearn.metrics import (
-    accuracy_score,
-    average_precision_score,
-    brier_score_loss,
-    cohen_kappa_score,
-    f1_score,
-    precision_recall_curve,
-    precision_score,
-    recall_score,
-    roc_auc_score,
-)
 
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.grader_bench import FigureName, Pair, compare, cut_for_precision, figures, pairs
@@ -71,26 +59,29 @@ graded = st.lists(st.tuples(p_values, st.booleans()), min_size=1)
 
 @given(graded, st.sampled_from([0.0, 0.3, 0.5, 1.0]))
 def test_figures_are_those_of_scikit_learn(rows: list[tuple[float, bool]], cut: float) -> None:
+    from sklearn import metrics
+    from sklearn.calibration import calibration_curve
+
     made = figures(some(*rows), cut)
     p, truth = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
     passed = p >= cut
-    assert made.accuracy == pytest.approx(accuracy_score(truth, passed))
-    assert made.brier == pytest.approx(brier_score_loss(truth, p, labels=[False, True]))
+    assert made.accuracy == pytest.approx(metrics.accuracy_score(truth, passed))
+    assert made.brier == pytest.approx(metrics.brier_score_loss(truth, p, labels=[False, True]))
     if passed.any():
-        assert made.precision == pytest.approx(precision_score(truth, passed))
+        assert made.precision == pytest.approx(metrics.precision_score(truth, passed))
     if truth.any():
-        assert made.recall == pytest.approx(recall_score(truth, passed))
-        assert made.f1 == pytest.approx(f1_score(truth, passed))
+        assert made.recall == pytest.approx(metrics.recall_score(truth, passed))
+        assert made.f1 == pytest.approx(metrics.f1_score(truth, passed))
     if truth.any() and not truth.all():
-        assert made.auc == pytest.approx(roc_auc_score(truth, p))
-        assert made.average_precision == pytest.approx(average_precision_score(truth, p))
-        precision, recall, cuts = precision_recall_curve(truth, p)
+        assert made.auc == pytest.approx(metrics.roc_auc_score(truth, p))
+        assert made.average_precision == pytest.approx(metrics.average_precision_score(truth, p))
+        precision, recall, cuts = metrics.precision_recall_curve(truth, p)
         assert [point.cut for point in made.curve] == pytest.approx(cuts.tolist())
         # scikit-learn's last point is a convention: nothing passes, and its precision is 1.
         assert [point.precision for point in made.curve] == pytest.approx(precision[:-1].tolist())
         assert [point.recall for point in made.curve] == pytest.approx(recall[:-1].tolist())
     if made.kappa is not None:
-        assert made.kappa == pytest.approx(cohen_kappa_score(truth, passed))
+        assert made.kappa == pytest.approx(metrics.cohen_kappa_score(truth, passed))
     shares, means = calibration_curve(truth, p, n_bins=10)
     full = [item for item in made.bins if item.n]
     assert [item.relevant_share for item in full] == pytest.approx(shares.tolist())

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t as student
 
 from engine.evaluation.evidence import Evidence, gather
 from engine.evaluation.judgements import Judged, key_of, pair_id, request_of
@@ -78,6 +77,8 @@ def test_an_estimate_needs_two_judgements() -> None:
 @pytest.mark.parametrize("freedom", [10, 14, 29, 99, 1000])
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.95, 0.975, 0.995])
 def test_quantiles_are_those_of_student(freedom: int, share: float) -> None:
+    from scipy.stats import t as student
+
     assert t_quantile(share, freedom) == pytest.approx(student.ppf(share, freedom), abs=2e-3)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from engine.evaluation.statistics import (
     PairedTest,
@@ -23,12 +22,16 @@ from engine.evaluation.statistics import (
 
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_the_sign_test_is_scipys_exact_binomial_test(gained: int, lost: int) -> None:
+    from scipy.stats import binomtest
+
     expected = binomtest(gained, gained + lost, 0.5).pvalue if gained + lost else 1.0
     assert sign_test(gained, lost) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("value", "n"), [(1.0, 10), (0.0, 3), (1.0, 400)])
 def test_a_share_that_never_varies_gets_wilsons_interval(value: float, n: int) -> None:
+    from scipy.stats import binomtest
+
     found = interval(np.full(n, value))
     bounds = binomtest(int(value * n), n).proportion_ci(0.95, method="wilson")
     assert found is not None

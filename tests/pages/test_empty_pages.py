@@ -87,13 +87,6 @@ def test_a_collection_that_notes_nothing_says_how_to_begin(engine: Engine, empti
     assert EN("No weak points are noted for this collection.") in visible(app)
 
 
-def test_without_a_chat_model_the_speed_leads_to_the_models(engine: Engine) -> None:
-    """FV-04"""
-    app = opened("system", part="speed")
-    press(app, "speed_models")
-    assert app.session_state["system_view"] == "models"
-
-
 def test_filters_that_nothing_passes_are_cleared(engine: Engine) -> None:
     """FV-04"""
     app = opened("system", part="settings")
