@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
-from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -36,7 +35,7 @@ from pydantic_settings import (
 from engine.errors import AddressNotListed, InvalidConfig, InvalidSettings
 from engine.messages import N_
 from engine.model.config import BUILTIN, CROSS_ENCODER, Defaults, RoleModel, RoleModels, RoleName, read_defaults
-from engine.model.logins import split_milvus_login, split_neo4j_login, without_login
+from engine.model.logins import split_milvus_login, without_login
 from engine.model.milvus_address import same_server, with_scheme
 from engine.model.origins import plain_origin
 from engine.model.version import DATA_FOLDER, HOME_FOLDER
@@ -53,7 +52,6 @@ _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
 """Variables that the test suite reads; they say nothing about the program."""
 _CLUSTER = re.compile(r"auto|local|(ray://)?[\w.\-\[\]:]+:\d{1,5}")
-_NEO4J_SCHEMES = frozenset(f"{scheme}{security}" for scheme in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 
 
 class Settings(BaseSettings):
@@ -102,18 +100,6 @@ class Settings(BaseSettings):
     milvus_addresses: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description=N_("Further Milvus addresses that an API request may name.")
     )
-    neo4j_uri: str = Field(
-        "",
-        description=N_(
-            "Address of a Neo4j server (`bolt://` or `neo4j://`) for knowledge graphs; empty: a file in the "
-            "data folder. Workbenches that share a server need databases of their own."
-        ),
-    )
-    neo4j_user: str = Field("neo4j", description=N_("User name at the Neo4j server."))
-    neo4j_password: SecretStr = Field(
-        SecretStr(""), description=N_("Password at the Neo4j server; empty: none is asked for.")
-    )
-    neo4j_database: str = Field("", description=N_("Database of the Neo4j server; empty: its own default."))
     ollama_url: str = Field("http://127.0.0.1:11434", description=N_("Address of Ollama."))
     ollama_keep_alive: str = Field("10m", description=N_("How long Ollama keeps a model loaded after a call."))
     openai_url: Annotated[str, like("http://127.0.0.1:1234/v1")] = Field(
@@ -310,7 +296,7 @@ class Settings(BaseSettings):
         """User and password in an address become settings apart: addresses are shown, in messages and in records."""
         if not isinstance(values, dict):
             return values
-        return split_milvus_login(split_neo4j_login(values))
+        return split_milvus_login(values)
 
     def model_post_init(self, _context: Any, /) -> None:
         """Read the file of defaults; raises ``InvalidSettings`` for what a run could not use."""
@@ -400,22 +386,6 @@ class Settings(BaseSettings):
                 "role_model", "{why}", {"why": f"{error.fact} {error.remedy}".rstrip(".")}
             ) from None
         return name
-
-    @field_validator("neo4j_uri")
-    @classmethod
-    def _graph_address(cls, value: str) -> str:
-        address = value.strip().rstrip("/")
-        try:
-            parts = urlsplit(address)
-            usable = parts.scheme in _NEO4J_SCHEMES and bool(parts.hostname) and parts.port != 0
-            usable = usable and not (parts.path or parts.query or parts.fragment)
-        except ValueError:
-            usable = False
-        if address and (not usable or not address.isprintable() or " " in address):
-            raise PydanticCustomError(
-                "graph_address", "it must be an address such as `bolt://127.0.0.1:7687`, or empty"
-            )
-        return address
 
     @field_validator("ray_address")
     @classmethod

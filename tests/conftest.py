@@ -34,7 +34,7 @@ from tests.support import (
 if TYPE_CHECKING:
     from engine.database.base import Database
     from engine.database.tables import Part
-    from engine.knowledge.graph.neo4j_store import Neo4jGraphs
+    from plugins.neo4j.store import Neo4jGraphs
 
 # Without bytecode, each process of the tests and each that they start would compile the whole program.
 sys.dont_write_bytecode = False
@@ -153,7 +153,7 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(scope="session")
 def neo4j_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Neo4jGraphs]]:
     """The stores of a real server; the test is left out where none can run, unless everything must."""
-    from engine.knowledge.graph.neo4j_store import Neo4jGraphs
+    from plugins.neo4j.store import Neo4jGraphs
 
     reason = neo4j_server.missing()
     if reason:

@@ -59,13 +59,9 @@ another language (:func:`message_of`).
   · GraphReplaced
   · GraphStoreError
     · GraphDamaged
-    · GraphDatabaseMissing
-    · GraphDriverMissing
     · GraphFileNewer
     · GraphFileUnusable
     · GraphMissing
-    · GraphRefused
-    · GraphUnreachable
   · HostError
     · DiskFull
     · DiskLow

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.errors import GraphStoreError
-from engine.host.masking import masked_addresses
 from engine.host.values import PartHealth
-from engine.knowledge.graph.opening import graph_file
 from engine.model.values import Fault
 from engine.running.resources import Resources
 
 
 async def graph_health(resources: Resources) -> Sequence[PartHealth]:
     """One part; a file that is not there yet is well, and is not made for a look."""
-    settings = resources.settings
-    path = graph_file(settings)
-    if path is None:
-        facts = {"kind": "neo4j", "address": masked_addresses(settings.neo4j_uri)}
-    else:
-        facts = {"kind": "graph_file", "path": str(path)}
+    facts: dict[str, str] = {}
     try:
-        found = await resources.knowledge.graphs.look()
+        graphs = resources.knowledge.graphs
+        facts |= graphs.where
+        found = await graphs.look()
     except GraphStoreError as error:
         return [PartHealth("graphs", "down", facts, Fault.of(error))]
     facts |= {"version": found.version, "graphs": str(found.graphs)}

@@ -200,7 +200,7 @@ class KnowledgeBase:
     def graphs(self) -> KeptGraphs:
         """Knowledge graphs, by the names of collections and never by aliases; opened by the first call of a method.
 
-        Raises ``GraphDriverMissing`` where a server is set and the package for it is not installed.
+        Raises ``GraphStoreError`` where a package is missing that it needs.
         """
         if self._graphs is None:
             self._graphs = graph_store(self._settings)

@@ -18,20 +18,6 @@ def split_milvus_login(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "milvus_uri": address, **token}
 
 
-def split_neo4j_login(values: dict[str, Any]) -> dict[str, Any]:
-    """Settings whose Neo4j address has no login: that is user and password, unless they are set."""
-    given = values.get("neo4j_uri")
-    address, login = without_login(given) if isinstance(given, str) else ("", "")
-    if not login:
-        return values
-    user, _, password = login.partition(":")
-    separate = {
-        "neo4j_user": values.get("neo4j_user") or user,
-        "neo4j_password": values.get("neo4j_password") or password,
-    }
-    return {**values, "neo4j_uri": address, **separate}
-
-
 def without_login(address: str) -> tuple[str, str]:
     """Split an address into one without user and password, and those two as Milvus's token."""
     scheme, separator, rest = address.strip().rpartition("://")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.roles.graph import GraphStore, PassageGraph
+from plugins.neo4j.store import Neo4jGraphs
 
 Neo4jSpaces = Callable[[str], Neo4jGraphs]
 """Makes the store of a space on the server of the tests; each space is empty to begin with."""

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.errors import GraphUnreachable
 from engine.host.values import PartHealth
-from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 from engine.knowledge.ingest import IngestItem
 from engine.model.values import Entity
 from engine.roles.graph import GraphInfo, PassageGraph, ReadEntity, text_hash
 from engine.settings import Settings
+from plugins.neo4j.errors import GraphUnreachable
+from plugins.neo4j.store import Neo4jGraphs
 from tests.host.hosting import NOWHERE, hosting
 
 NOTES = [

@@ -10,19 +10,14 @@ from pathlib import Path
 import pytest
 from neo4j import exceptions as said
 
-from engine.errors import (
-    GraphDatabaseMissing,
-    GraphDriverMissing,
-    GraphRefused,
-    GraphStoreError,
-    GraphUnreachable,
-    InvalidSettings,
-)
+from engine.errors import GraphStoreError, InvalidSettings
 from engine.knowledge.graph import opening
-from engine.knowledge.graph.neo4j_session import ANSWERED, REFUSED, UNREACHABLE, Neo4jSession
-from engine.knowledge.graph.neo4j_store import Neo4jGraphs
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.settings import Settings
+from plugins.neo4j.errors import GraphDatabaseMissing, GraphDriverMissing, GraphRefused, GraphUnreachable
+from plugins.neo4j.session import ANSWERED, REFUSED, UNREACHABLE, Neo4jSession
+from plugins.neo4j.settings import Neo4jSettings
+from plugins.neo4j.store import Neo4jGraphs
 from tests.contracts.graph_stores import Neo4jSpaces
 from tests.support.graphs import told
 
@@ -87,16 +82,19 @@ def test_the_settings_choose_the_store(tmp_path: Path, monkeypatch: pytest.Monke
     assert isinstance(opening.graph_store(Settings.load(data_dir=tmp_path)), SqliteGraphs)
     served = Settings.load(data_dir=tmp_path, neo4j_uri=ADDRESS)
     assert isinstance(opening.graph_store(served), Neo4jGraphs)
-    monkeypatch.setattr(opening, "find_spec", lambda _: None)
+    monkeypatch.setattr("plugins.neo4j.plugin.find_spec", lambda _: None)
     with pytest.raises(GraphDriverMissing):
         opening.graph_store(served)
 
 
 def test_user_and_password_in_the_address_are_kept_apart(tmp_path: Path) -> None:
     settings = Settings.load(data_dir=tmp_path, neo4j_uri="neo4j+s://reader:pass%2Fword@graphs.example:7687/")
-    assert settings.neo4j_uri == "neo4j+s://graphs.example:7687"
-    assert (settings.neo4j_user, settings.neo4j_password.get_secret_value()) == ("reader", "pass/word")
-    set_apart = Settings.load(data_dir=tmp_path, neo4j_uri="bolt://a:b@h", neo4j_user="c", neo4j_password="d")
+    chosen = settings.of(Neo4jSettings)
+    assert chosen.neo4j_uri == "neo4j+s://graphs.example:7687"
+    assert (chosen.neo4j_user, chosen.neo4j_password.get_secret_value()) == ("reader", "pass/word")
+    set_apart = Settings.load(data_dir=tmp_path, neo4j_uri="bolt://a:b@h", neo4j_user="c", neo4j_password="d").of(
+        Neo4jSettings
+    )
     assert (set_apart.neo4j_uri, set_apart.neo4j_user) == ("bolt://h", "c")
     assert set_apart.neo4j_password.get_secret_value() == "d"
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from engine.knowledge.graph.merging import Mention, Telling, merged_entity, merged_weight, read_in
 from engine.knowledge.graph.names import normalised, shown
-from engine.knowledge.graph.neo4j_reading import plain
-from engine.knowledge.graph.neo4j_session import Transaction, rows
 from engine.model.values import Community, PassageId
 from engine.roles.graph import PassageGraph
+from plugins.neo4j.reading import plain
+from plugins.neo4j.session import Transaction, rows
 
 _Key = tuple[str, str, str]
 _MOST_AT_ONCE = 2000

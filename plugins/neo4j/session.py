@@ -11,13 +11,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import neo4j
 from neo4j import exceptions as said
 
-from engine.errors import (
-    EngineClosed,
-    GraphDatabaseMissing,
-    GraphRefused,
-    GraphStoreError,
-    GraphUnreachable,
-)
+from engine.errors import EngineClosed, GraphStoreError
+from plugins.neo4j.errors import GraphDatabaseMissing, GraphRefused, GraphUnreachable
 
 Transaction = neo4j.AsyncTransaction
 _Given = ParamSpec("_Given")

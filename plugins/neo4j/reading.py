@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engine.knowledge.graph.names import normalised
-from engine.knowledge.graph.neo4j_session import Transaction, rows
 from engine.model.values import Community, Entity, PassageId, Relationship
 from engine.roles.graph import GraphInfo, Neighbourhood
+from plugins.neo4j.session import Transaction, rows
 
 _PASSAGES = "[(p:WorkbenchPassage)-[:WORKBENCH_SPEAKS_OF]->(e) | p.id] AS passages"
 _RETURN = (

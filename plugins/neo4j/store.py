@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 from engine.errors import GraphMissing
-from engine.knowledge.graph import neo4j_reading as reading
-from engine.knowledge.graph import neo4j_writing as writing
-from engine.knowledge.graph.neo4j_session import Neo4jSession, Transaction, rows
+from engine.host.masking import masked_addresses
 from engine.knowledge.graph.place import GraphPlace
 from engine.model.values import Community, Entity, PassageId
 from engine.roles.graph import GraphInfo, Neighbourhood, PassageGraph
+from plugins.neo4j import reading, writing
+from plugins.neo4j.session import Neo4jSession, Transaction, rows
 
 _Given = ParamSpec("_Given")
 _Read = TypeVar("_Read")
@@ -35,6 +35,10 @@ class Neo4jGraphs:
     def __init__(self, uri: str, user: str, password: str, *, database: str = "", space: str = "") -> None:
         self._server = Neo4jSession(uri, user, password, database)
         self._space = space
+
+    @property
+    def where(self) -> Mapping[str, str]:
+        return {"kind": "neo4j", "address": masked_addresses(self._server.address)}
 
     async def look(self) -> GraphPlace:
         """What the server is and how many graphs it keeps for us; raises ``GraphStoreError``."""
