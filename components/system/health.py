@@ -90,7 +90,7 @@ _LOOKS: Mapping[Health, tuple[str, str]] = {
     "off": ("grey", "–"),
 }
 _PARTS: tuple[PartName, ...] = get_args(PartName)
-_PLAIN = ("path", "address", "package", "variable", "model", "installed")
+_PLAIN = ("path", "address", "package", "variable", "model")
 """Facts that are shown as they are."""
 _SIZES = {"dim": N_("{n} dimensions"), "concurrency": N_("chat models grade {n} passages at once, as set")}
 _COUNTED = {
@@ -169,6 +169,8 @@ def part_facts(item: PartHealth, words: Words) -> list[str]:
             else f"{name} {value}".strip()
             for name, value in detail.items()
         ]
+    if item.part == "plugin":
+        return [words(", ").join(words(title) for title in detail.get("installed", "").split(", ") if title)]
     if item.part == "faults":
         count = int(detail.get("count", "0"))
         if count and item.fault is None:
