@@ -80,7 +80,8 @@ async def exported(resources: Resources, config: RunConfig) -> Project:
     given = Given(config, settings, retriever, knowledge, resources.graph_looks)
     embedding_model = retriever.manifest["embedding_model"]
     modules = await asyncio.to_thread(modules_of, config, settings, embedding_model)
-    if _GRAPHS in modules and settings.neo4j_uri and given.own_store:
+    graphs = graph_file(settings)
+    if _GRAPHS in modules and graphs is None and given.own_store:
         raise NotExportable.graph_server(workflow=config.workflow)
     grader, name = config.models.grader, retriever.parts[2].name
     fit = await asyncio.to_thread(resources.fits.used_by, grader, name) if grader.fit else None
@@ -88,7 +89,7 @@ async def exported(resources: Resources, config: RunConfig) -> Project:
     if _KINDS in modules and given.own_store:
         points = await asyncio.to_thread(knowledge.weak_points.list, name, SEARCHED)
         history = [asdict(item.passage()) for item in points]
-    graphs = graph_file(settings) if _GRAPHS in modules and given.own_store else None
+    graphs = graphs if _GRAPHS in modules and given.own_store else None
     saved = {
         "config": asdict(replace(config, milvus_address="" if given.own_store else config.milvus_address)),
         "collection": await _collection(retriever, config.collection),

@@ -14,15 +14,17 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
-from starlette.middleware import Middleware
 
 from engine.model.events import Event
 from engine.model.values import RunId
 from engine.model.version import ROOT, install_command
 from engine.people.values import Role
+
+if TYPE_CHECKING:
+    from starlette.middleware import Middleware
 
 GROUP = "rag_workbench.plugins"
 """Entry points of other wheels: the name is the plug-in's, the value leads to its :class:`Plugin`."""
