@@ -14,7 +14,7 @@ from engine.model.config import PARAMETERS, PRESETS, RoleModel, RoleModels, RunC
 from engine.model.decide import Evidence, decide
 from engine.model.events import Event, fold
 from engine.model.values import Decision, Passage, Round, RunRecord, Verdict
-from engine.model.version import __version__
+from engine.version import __version__
 
 if TYPE_CHECKING:
     from engine.engine import Engine

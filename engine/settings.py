@@ -38,10 +38,10 @@ from engine.model.config import BUILTIN, CROSS_ENCODER, Defaults, RoleModel, Rol
 from engine.model.logins import split_milvus_login, without_login
 from engine.model.milvus_address import same_server, with_scheme
 from engine.model.origins import plain_origin
-from engine.model.version import DATA_FOLDER, HOME_FOLDER
 from engine.model.web_address import WebAddress, like
 from engine.people.claims import RoleRules
 from engine.plugins import plugins
+from engine.version import DATA_FOLDER, HOME_FOLDER
 
 _P = TypeVar("_P", bound=BaseModel)
 _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}")

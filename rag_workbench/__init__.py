@@ -44,7 +44,7 @@ def __getattr__(name: str) -> object:
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         _engine()
-        return import_module("engine.model.version").__version__
+        return import_module("engine.version").__version__
     return getattr(_engine(), name)
 
 

@@ -12,7 +12,7 @@ from components.common.phrases import duration_text
 from components.system.draw import draw_system, fault_nodes
 from engine.host.values import ModelDetails, ModelTrial, Provider, PullStatus
 from engine.messages import N_, NC_
-from engine.model.version import install_command
+from engine.version import install_command
 
 _MODEL = {
     "name": N_("Model"),

@@ -48,11 +48,11 @@ from engine.model.config import USUAL, RunConfig, models_from_dict
 from engine.model.noted_faults import NotedFault
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
-from engine.model.version import __version__
 from engine.people.rights import OPEN
 from engine.plugins import Front, plugins
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
+from engine.version import __version__
 
 GetEngine = Callable[[], Engine]
 Views = Callable[[RunRecord, Mapping[str, str]], Mapping[str, Any]]

@@ -51,11 +51,11 @@ from engine.model.config import (
 )
 from engine.model.gate_reach import gate_warnings
 from engine.model.values import Fault, RunRecord
-from engine.model.version import PROGRAM, __version__
 from engine.plugins import plugins
 from engine.running.own_judge import own_judge_warnings
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
+from engine.version import PROGRAM, __version__
 
 if TYPE_CHECKING:
     from engine.evaluation.asking import Runner

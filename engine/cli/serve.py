@@ -14,11 +14,11 @@ from importlib import import_module
 
 from engine.cli.ports import next_free, require_free
 from engine.errors import AlreadyServed
-from engine.model.version import INSTALLED, PROGRAM, ROOT
 from engine.plugins import plugins
 from engine.records.data_folder import require_writable
 from engine.running.running_app import RunningApp
 from engine.settings import Settings
+from engine.version import INSTALLED, PROGRAM, ROOT
 
 
 def serve(arguments: Sequence[str] = ()) -> int:

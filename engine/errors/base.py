@@ -8,7 +8,7 @@ from string import Formatter
 from typing import ClassVar, Self, TypeVar
 
 from engine.messages import N_
-from engine.model.version import PROGRAM, install_command
+from engine.version import PROGRAM, install_command
 
 Error = TypeVar("Error", bound="WorkbenchError")
 

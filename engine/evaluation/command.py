@@ -29,8 +29,8 @@ from engine.evaluation.values import AnswerJudgement
 from engine.knowledge.milvus_schema import check_new_name
 from engine.model.config import BUILTIN, OLD_GATE, Defaults, RoleModel, RunConfig, read_plain
 from engine.model.values import Fault, RunRecord
-from engine.model.version import __version__
 from engine.settings import Settings
+from engine.version import __version__
 
 _DEFAULTS = Defaults()
 _MOST_AT_ONCE = 32

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.model.version import PACKAGE
+from engine.version import PACKAGE
 
 QUESTION = "What is the power set of the empty set?"
 ADDRESS = "http://127.0.0.1:8501"

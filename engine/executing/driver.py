@@ -29,7 +29,7 @@ from engine.executing.blocks import Block, fault_plain
 from engine.executing.pool import Pool, Tell
 from engine.model.subprocesses import read_frame, write_frame
 from engine.model.values import Fault
-from engine.model.version import ROOT
+from engine.version import ROOT
 
 LOCAL = "local"
 """The address of a cluster on this machine alone, which lives as long as its job."""

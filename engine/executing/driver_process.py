@@ -18,7 +18,7 @@ from typing import Any
 from engine.executing.blocks import Block, Recipe
 from engine.model.ending import killed
 from engine.model.subprocesses import read_frame, write_frame
-from engine.model.version import ROOT
+from engine.version import ROOT
 
 _log = logging.getLogger(__name__)
 _ENDING_S = 15.0

@@ -16,7 +16,7 @@ from engine.errors import WorkerLost, WorkerUnusable
 from engine.executing.blocks import Block, fault_plain
 from engine.executing.worker import Worker
 from engine.model.values import Fault
-from engine.model.version import __version__
+from engine.version import __version__
 
 AHEAD = 1
 """Blocks for each worker that wait in the driver, so that none waits for the next; not at the worker, where one that

@@ -8,7 +8,7 @@ from typing import Any
 from engine.errors import WorkbenchError, WorkerUnusable
 from engine.executing.blocks import Block, Performer, Recipe, fault_plain, performed
 from engine.model.values import Fault
-from engine.model.version import __version__
+from engine.version import __version__
 
 Answer = tuple[str, Any, bytes, dict[str, Any] | None]
 """Key, value, data and fault of one block."""

@@ -9,8 +9,8 @@ from engine.exporting.program import VARIABLES
 from engine.knowledge.milvus_connection import embedded
 from engine.llm.faults import known_provider
 from engine.model.config import RunConfig
-from engine.model.version import __version__
 from engine.settings import Settings
+from engine.version import __version__
 from engine.workflows import workflow
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from engine.host.values import ModelDetails, PartHealth, Provider, SettingValue
 from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault
-from engine.model.version import __version__
 from engine.roles import CollectionInfo
+from engine.version import __version__
 
 _PACKAGES = (
     "streamlit",

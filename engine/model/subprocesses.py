@@ -27,7 +27,7 @@ from typing import IO, Any
 
 from engine.errors import SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable, classes
 from engine.model.ending import killed
-from engine.model.version import ROOT
+from engine.version import ROOT
 
 MOST_CALLS = 200
 """Calls that one process takes, so that what a library leaks does not add up."""

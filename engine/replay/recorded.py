@@ -23,7 +23,6 @@ from engine.model.values import (
     Verdict,
     contents,
 )
-from engine.model.version import __version__
 from engine.replay.clock import RecordedClock
 from engine.replay.cost import CostModel, cost_model
 from engine.replay.course import Course, Driver, Unjudged, Unrecorded
@@ -31,6 +30,7 @@ from engine.replay.values import Gap
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, GenerationRequest, Grader, RewriteProposal, RewriteRequest, Trace
 from engine.running.context import Retrieval, RunClock
+from engine.version import __version__
 
 ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})
 NO_LIMIT = 10**12

@@ -27,7 +27,6 @@ from engine.memory.weak_points import weak_point_of
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import Outcome, RunRecord, SourceKind
-from engine.model.version import __version__
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Grader
@@ -35,6 +34,7 @@ from engine.running.context import Roles
 from engine.running.given import Given, grader_of
 from engine.running.kept_look import KeptLook
 from engine.settings import Settings
+from engine.version import __version__
 from engine.workflows import compiled, workflow
 
 _LOOK_S = 5.0

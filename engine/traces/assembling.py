@@ -30,9 +30,9 @@ from engine.model.values import (
     Scale,
     Verdict,
 )
-from engine.model.version import __version__
 from engine.roles.rewrite_input import rewrite_request
 from engine.traces.foreign import ForeignSearch, ForeignTrace, ForeignVerdict
+from engine.version import __version__
 
 MOST_CANDIDATES = int(PARAMETERS["probe_k"].high)
 MOST_KEPT = int(PARAMETERS["top_k"].high)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.model.version import INSTALLED, ROOT, installed_from
+from engine.version import INSTALLED, ROOT, installed_from
 
 _NAME = "workbench"
 _UVX = frozenset({"archive-v0", "environments-v2"})

@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-from engine.model.version import __version__
+from engine.version import __version__
 from plugins.telemetry.values import Span, Trace
 
 SERVICE = "rag-workbench"

@@ -8,8 +8,8 @@ from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
 from engine.llm.prompts import GENERATOR_PROMPT_VERSION, GRADER_PROMPT_VERSION, REWRITER_PROMPT_VERSION
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.model.version import __version__
 from engine.settings import Settings
+from engine.version import __version__
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn
 

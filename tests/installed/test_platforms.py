@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.model import version
+from engine import version
 from tests.installed.platforms import SYSTEMS
 from tests.support.wheel import ROOT
 

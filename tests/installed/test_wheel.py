@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.model.version import __version__
+from engine.version import __version__
 from tests.browser.server import App, started_process
 from tests.installed.sizes import sizes_in
 from tests.support.office_files import docx

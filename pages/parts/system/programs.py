@@ -8,9 +8,9 @@ from components.common.i18n import Words
 from components.common.url_state import base_path, own_origin
 from components.system.ways import Snippet, Way, way_cards
 from engine.engine import Engine
-from engine.model.version import PROGRAM
 from engine.people import signing_in
 from engine.plugins import panels
+from engine.version import PROGRAM
 
 
 def programs_part(engine: Engine, words: Words) -> None:

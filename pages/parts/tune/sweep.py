@@ -27,8 +27,8 @@ from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import AxisValue, Cost
 from engine.model.config import RunConfig
 from engine.model.values import Fault
-from engine.model.version import PROGRAM
 from engine.plugins import panels
+from engine.version import PROGRAM
 from pages.parts.common.code_project import SAID, code_project
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown

@@ -15,9 +15,9 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.model.version import ROOT
 from engine.running.running_app import KEY, NOTE, RunningApp
 from engine.settings import Settings
+from engine.version import ROOT
 from plugins.mcp import clients
 from plugins.mcp.clients import by_command, over_http
 from plugins.mcp.own_engine import OwnEngine

@@ -9,7 +9,7 @@ from pathlib import Path
 
 __version__ = "0.1.0"
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 """The folder of ``app.py``, ``engine``, ``components`` and ``pages``: the checkout, or ``rag_workbench/_app``."""
 
 INSTALLED = ROOT.parent.name == "rag_workbench"
