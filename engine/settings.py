@@ -39,7 +39,6 @@ from engine.model.logins import split_milvus_login, without_login
 from engine.model.milvus_address import same_server, with_scheme
 from engine.model.origins import plain_origin
 from engine.model.web_address import WebAddress, like
-from engine.people.claims import RoleRules
 from engine.plugins import plugins
 from engine.version import DATA_FOLDER, HOME_FOLDER
 
@@ -430,11 +429,6 @@ class Settings(BaseSettings):
         """The settings of a plug-in, by the class that it declares them in."""
         assert isinstance(self, kind)
         return self
-
-    @property
-    def role_rules(self) -> RoleRules:
-        """Who has which role where people sign in."""
-        return RoleRules(self.roles_claim, self.admins, self.editors, self.sign_in_hours)
 
     @property
     def models(self) -> RoleModels:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.people.values import Person, Role
+from engine.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,11 @@ class RoleRules:
     editors: Collection[str] = ()
     hours: float = 12.0
     """How long a sign-in holds: a role or a group that the provider takes away is lost by then."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> RoleRules:
+        """Return the rules that the settings state."""
+        return cls(settings.roles_claim, settings.admins, settings.editors, settings.sign_in_hours)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from engine.api.signed_in import Doors
 from engine.engine import Engine
 from engine.errors import InvalidSettings
 from engine.people.acting import require_sign_in
-from engine.people.claims import SignedIn, signed_in
+from engine.people.claims import RoleRules, SignedIn, signed_in
 from engine.people.doors import note_changes
 from engine.people.page_cookie import PageCookies
 from engine.people.values import Person
@@ -87,7 +87,7 @@ def person_of_cookies(cookies: Mapping[str, str]) -> SignedIn | None:
 def _signed_in(claims: Mapping[str, Any]) -> SignedIn | None:
     if not claims.get("is_logged_in"):
         return None
-    return signed_in(claims, get_engine().settings.role_rules, time.time())
+    return signed_in(claims, RoleRules.of(get_engine().settings), time.time())
 
 
 def note_sign_in(person: Person) -> None:
