@@ -24,6 +24,8 @@ from engine.errors import (
 )
 from engine.evaluation.grader_fits import GraderFits
 from engine.evaluation.opening import Evaluations
+from engine.flow import compiled, workflow
+from engine.flow.graph import WorkflowGraph, graph_of
 from engine.host.host import Host
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
@@ -62,8 +64,6 @@ from engine.running.resources import Resources
 from engine.running.traces import Traces
 from engine.samples.archive import Archive
 from engine.settings import Settings
-from engine.workflows import compiled, workflow
-from engine.workflows.graph import WorkflowGraph, graph_of
 
 if TYPE_CHECKING:
     from engine.evaluation.batch import BatchRunner

@@ -6,9 +6,9 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip
 from components.common.own import own_of
 from components.common.phrases import probability_text, reason_text
+from engine.flow import workflow
 from engine.messages import N_
 from engine.model.values import Draft, Memory, RunRecord
-from engine.workflows import workflow
 
 _NTH = {
     "writing": N_("… writing answer {n} of at most {most}"),

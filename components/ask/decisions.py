@@ -13,10 +13,10 @@ from components.common.phrases import ended_text, inequality_text, node_text, re
 from components.labels.runs import GRADE_NAMES
 from components.labels.workflows import STRATEGY_NAMES
 from components.picture.picture import tone_of_reason
+from engine.flow import workflow
 from engine.messages import N_
 from engine.model.values import Decision, Draft, QualityCheck, RunRecord
 from engine.model.wording import change_of
-from engine.workflows import workflow
 
 _SCORE_EFFECTS = {
     "helped": N_("new query: {query} · score rose by {change}"),

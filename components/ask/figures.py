@@ -19,12 +19,12 @@ from components.common.phrases import (
     reason_text,
 )
 from components.labels.runs import GRADE_NAMES
+from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import USUAL, WorkflowName, declared
 from engine.model.values import Decision, Outcome, RunRecord, counted
 from engine.model.wording import change_of
 from engine.replay.admitted import refused_given
-from engine.workflows import workflow
 
 _NAMES = {
     "outcome": N_("Outcome"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.common.life_lines import LifeLine
+from engine.flow import workflow
+from engine.flow.flow import Tab
 from engine.model.values import RunRecord
-from engine.workflows import workflow
-from engine.workflows.flow import Tab
 
 
 def tab_of(name: str, record: RunRecord) -> Tab:

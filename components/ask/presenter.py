@@ -22,13 +22,13 @@ from components.picture.drawing import Paint, painted, shapes_of
 from components.picture.live_run import PICTURE_SCRIPT
 from components.picture.live_view import plan_of
 from components.picture.picture import picture_of
+from engine.flow.graph import WorkflowGraph
 from engine.messages import N_
 from engine.model.events import Event, PassageGraded, fold
 from engine.model.values import Candidate, Round, RunId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.playback import ReplayStep
 from engine.samples.demos import all_demos
-from engine.workflows.graph import WorkflowGraph
 
 _MOST_CARDS = 8
 _LONGEST_LINE = {"en": 150, "zh": 70}

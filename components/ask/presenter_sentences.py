@@ -10,12 +10,12 @@ from components.common.phrases import fault_text, node_text
 from components.common.setting_words import setting_label
 from components.labels.runs import UNREADABLE_GRADER
 from components.labels.workflows import STRATEGY_PHRASES
+from engine.flow import workflow
 from engine.messages import N_, NC_, NN_
 from engine.model.config import declared
 from engine.model.values import Comparison, Decision, Quantity, Round, RunRecord
 from engine.replay import WhatIf
 from engine.replay.playback import ReplayStep
-from engine.workflows import workflow
 
 _MANNER = {
     "full_text": N_("words alone"),

@@ -14,12 +14,12 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
 from components.common.phrases import moved_text, place_text, probability_text
 from engine.builtin.dual_rewriter import MISSED
+from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.config import BUILTIN
 from engine.model.values import Draft, PassageId, Rewrite, RunRecord
 from engine.model.wording import change_of, direction_of, named_in
 from engine.replay.scorecard import EFFECTS, Effect, RewriteScore, scorecard
-from engine.workflows import workflow
 
 ISSUE_NAMES = {
     "low_coverage": N_("too little from the study log"),

@@ -12,9 +12,9 @@ from components.common.i18n import Words
 from components.common.phrases import duration_text, node_text
 from components.common.plotly_theme import themed
 from components.labels.runs import SPAN_NAMES
+from engine.flow import workflow
 from engine.model.config import ROLES
 from engine.model.values import ModelCall, NodeExecution, RunRecord
-from engine.workflows import workflow
 
 SpanKind = Literal["visit", "rewrite", "chat", "built_in", "cached", "fault"]
 _COLOURS: dict[SpanKind, str] = {

@@ -14,12 +14,12 @@ from streamlit.delta_generator import DeltaGenerator
 from components.common.i18n import Words
 from components.common.markup import Node, draw, opened_passage
 from components.common.widgets import control, heading
+from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import Options, RunConfig, WorkflowName, declared
 from engine.model.values import PassageId, Quantity, RunRecord, SourceKind
 from engine.replay.playback import ReplayStep
 from engine.roles import StoredPassage
-from engine.workflows import workflow
 
 Fact = Callable[[str, RunRecord, Words, str], tuple[tuple[str, ...], ...]]
 """Lines of facts of a box in the picture, from node, record, words and tone: each in wordings from long to short."""

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from components.common.i18n import Words
 from engine.errors import message_of
+from engine.flow import workflow
+from engine.flow.flow import END
 from engine.messages import N_
 from engine.model.config import BUILTIN, WORKFLOWS, WorkflowName, declared
 from engine.model.values import (
@@ -25,8 +27,6 @@ from engine.model.values import (
     operands,
 )
 from engine.model.wording import Change
-from engine.workflows import workflow
-from engine.workflows.flow import END
 
 OUTCOMES = {
     "running": N_("Running"),

@@ -15,7 +15,7 @@ from components.common.markup import Node, node
 from components.picture.geometry import Box, Label, Route
 from components.picture.layout import Layout
 from components.picture.picture import EdgeView, NodeView, PictureView, Tone
-from engine.workflows.graph import START
+from engine.flow.graph import START
 
 Paint = dict[str, dict[str, str]]
 """By the name of a part (``data-part``) its attributes at a moment; ``text`` is what stands in it."""

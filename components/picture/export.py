@@ -18,10 +18,10 @@ from components.picture.drawing import CHIP_SIZE, LINE_SIZE, TITLE_SIZE, Paint, 
 from components.picture.layout import MARGIN, layout_of
 from components.picture.picture import STOPPED, Tone, ended_word, picture_of, tone_of_reason
 from components.picture.words import inequality_of
+from engine.flow import workflow
+from engine.flow.flow import Flow
+from engine.flow.graph import WorkflowGraph
 from engine.model.values import Decision, NodeExecution, RunRecord
-from engine.workflows import workflow
-from engine.workflows.flow import Flow
-from engine.workflows.graph import WorkflowGraph
 
 _FONT = (
     "'Source Sans 3', 'Helvetica Neue', Arial, 'Liberation Sans', 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', "

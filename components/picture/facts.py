@@ -9,11 +9,11 @@ from types import MappingProxyType
 from components.common.i18n import Words
 from components.common.own import Fact, own_of
 from components.picture.words import Lines, cut, duration_of, lines, searched_line
+from engine.flow import workflow
+from engine.flow.flow import NodeKind
 from engine.messages import NC_
 from engine.model.values import Candidate, Draft, NodeExecution, Rewrite, RunRecord, counted
 from engine.model.wording import change_of
-from engine.workflows import workflow
-from engine.workflows.flow import NodeKind
 
 
 def facts_of(name: str, record: RunRecord, words: Words, tone: str) -> Lines:

@@ -15,7 +15,7 @@ from typing import Any
 from components.picture.geometry import Anchor, Box, Label, Route
 from components.picture.ranks import LONGEST_ROW, Grid, Slot, folded, grid_of
 from components.picture.routes import STUB, Plan, Side, SideCosts, Wanted, side_costs
-from engine.workflows.graph import END, START, Edge, WorkflowGraph
+from engine.flow.graph import END, START, Edge, WorkflowGraph
 
 MARGIN = 26.0
 DOT = 28.0

@@ -17,9 +17,9 @@ from components.picture.export import darkened, workflow_svg
 from components.picture.layout import Layout
 from components.picture.live_view import PLANS, line_of, plan_of
 from components.picture.picture import picture_of
+from engine.flow.graph import WorkflowGraph
 from engine.messages import N_, NC_
 from engine.model.values import RunRecord
-from engine.workflows.graph import WorkflowGraph
 
 PICTURE_SCRIPT = "workflow_picture.js"
 """What builds and paints a drawing of the workflow; ``dom.js`` comes before it, and what uses it behind it."""

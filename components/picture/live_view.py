@@ -15,8 +15,8 @@ from components.common.markup import Node
 from components.picture.drawing import ICONS, counted, hint, painted, width_of
 from components.picture.layout import Layout, layout_of
 from components.picture.picture import NodeView, PictureView, picture_of
+from engine.flow.graph import WorkflowGraph
 from engine.model.values import RunRecord
-from engine.workflows.graph import WorkflowGraph
 
 PLANS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"wide": {}, "middle": {"longest": 5}, "narrow": {"vertical": True}}

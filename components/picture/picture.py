@@ -10,11 +10,11 @@ from components.common.i18n import Words
 from components.common.phrases import node_text
 from components.picture.facts import executions, facts_of, grading
 from components.picture.words import Lines, chips_of, decision_line, duration_of, word
+from engine.flow import workflow
+from engine.flow.flow import Flow, Node
+from engine.flow.graph import END, START, Edge, WorkflowGraph
 from engine.messages import NC_
 from engine.model.values import RunRecord
-from engine.workflows import workflow
-from engine.workflows.flow import Flow, Node
-from engine.workflows.graph import END, START, Edge, WorkflowGraph
 
 STOPPED = "CancelledError"
 """What a visit that was stopped has for an error: somebody's wish, and no fault."""

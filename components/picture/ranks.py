@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.workflows.graph import END, START, WorkflowGraph
+from engine.flow.graph import END, START, WorkflowGraph
 
 LONGEST_ROW = 6
 """Columns up to which a flow is drawn in one row."""

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from components.common.i18n import Words
 from components.common.phrases import node_text, plain_name
 from components.picture.words_live import PICTURE
+from engine.flow import workflow
+from engine.flow.flow import END
 from engine.messages import NC_
 from engine.model.config import WorkflowName
 from engine.model.values import Comparison, Decision, RunRecord, operands
-from engine.workflows import workflow
-from engine.workflows.flow import END
 
 Lines = tuple[tuple[str, ...], ...]
 """Lines of facts; each is a list of wordings, longest first, of which a drawing takes the first that fits."""

@@ -18,11 +18,11 @@ from components.labels.runs import SIDE_NAMES
 from components.picture.picture import PASSED
 from components.runs.compare_costs import costs_card, settings_card
 from components.runs.compare_evidence import BothKnown, answers_card, passages_card, rewrites_card
+from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.values import Fault, RunRecord
 from engine.model.wording import change_of
 from engine.replay.difference import RoundPair, RunDifference
-from engine.workflows import workflow
 
 _WHY = {
     "query": N_("another query was searched"),

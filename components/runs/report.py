@@ -35,11 +35,11 @@ from components.runs.report_judged import known_nodes
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.runs.report_still import still
 from engine.evaluation.values import RunAnswer
+from engine.flow import workflow
+from engine.flow.graph import WorkflowGraph
 from engine.messages import N_
 from engine.model.config import ROLES, RunConfig, declared
 from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
-from engine.workflows import workflow
-from engine.workflows.graph import WorkflowGraph
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _OUTCOMES = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}

@@ -11,10 +11,10 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import nothing, script
 from components.common.phrases import duration_text, outcome_text, workflow_text
+from engine.flow import workflow
 from engine.messages import N_, NC_
 from engine.model.config import USUAL, WORKFLOWS
 from engine.model.values import AnswerNote, Outcome, RunId
-from engine.workflows import workflow
 
 _BADGE = {
     "damaged": N_("✗ damaged"),

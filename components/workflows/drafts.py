@@ -14,10 +14,10 @@ from components.ask.suggestions import suggestion_said
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.phrases import place_text
+from engine.flow import workflow
 from engine.messages import N_
 from engine.model.values import Draft, Excerpt, Passage, RunRecord, Suggestion
 from engine.replay.answer_difference import SentenceDifference, SentenceKind, answer_difference
-from engine.workflows import workflow
 from engine.workflows.answer_evaluation.policy import EXCERPT_CHARS
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
 

@@ -9,12 +9,12 @@ from operator import attrgetter
 import numpy as np
 
 from engine.evaluation.evidence import Evidence
+from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.replay.cost import CostModel, cost_model
 from engine.replay.masks import BoolArray, FloatArray
 from engine.replay.table import RoundTable
-from engine.workflows import workflow
 
 _MEASURED = ("search", "grading", "rewrite", "generation")
 """Steps of which a run may have measured the time; nothing limits that of any other."""

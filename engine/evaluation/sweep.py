@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from engine.evaluation.aggregate import CUTOFF, evaluate
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.figures import MEASURES, OUTCOMES, Evaluation, Figures, Measure
+from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.replay.masks import BoolArray
 from engine.replay.settings import COLUMNS
-from engine.workflows import workflow
 
 MAX_AXES = 3
 Cost = Literal["steps", "calls", "seconds"]

@@ -18,10 +18,10 @@ from engine.builtin.evidence import read_question
 from engine.builtin.grader import judged, load_coefficients, model_for
 from engine.builtin.phrases import Phrases
 from engine.builtin.terms import is_han, terms
+from engine.flow.context import Retrieval
 from engine.model.language import sentences
 from engine.model.values import Citation, Passage, PassageId
 from engine.roles import SILENT, DistilRequest, StoredPassage, Trace
-from engine.running.context import Retrieval
 
 Measured = Callable[[str, Sequence[StoredPassage]], Awaitable[Retrieval]]
 """Similarity of texts that no store holds to a question."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay.values import CallsNeeded, Gap, State, Step, WhatIf
-from engine.workflows import workflow
 
 __all__ = ["CallsNeeded", "Cost", "Gap", "State", "Step", "WhatIf", "replay_of", "what_if"]
 

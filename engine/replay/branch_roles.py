@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from engine.flow.context import NodeTrace, Roles, RunContext, Step
 from engine.model.config import RoleName
 from engine.replay import replay_of
 from engine.replay.course import Course, Unrecorded
 from engine.replay.fork import Branch
 from engine.replay.frozen import FrozenRounds
-from engine.running.context import NodeTrace, Roles, RunContext, Step
 from engine.workflows.answer_evaluation.roles import AnswerRoles
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.graph_hybrid.roles import GraphRoles

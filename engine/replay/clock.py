@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from engine.flow import workflow
 from engine.model.decide import kept_passages
 from engine.model.values import Decision, Rewrite, RunRecord
-from engine.workflows import workflow
 
 
 class RecordedClock:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
+from engine.flow import workflow
 from engine.model.config import RoleName, RunConfig, declared
 from engine.model.cost import Cost
 from engine.model.values import NodeExecution, RunRecord
-from engine.workflows import workflow
 
 REWRITE_CALLS = 2
 """A rewrite that repeats a query is asked for once more (SC-06): two calls at worst."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.errors import WorkbenchError
+from engine.flow.context import NodeTrace, Roles, RunClock, RunContext, no_override
+from engine.flow.flow import END, Flow
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.events import Decided, Event, Retrieved, RunStarted, Warned, fold_all
 from engine.model.values import Context, Decision, PassageId, Round, RunId, RunRecord, Verdict
 from engine.replay.values import Gap
-from engine.running.context import NodeTrace, Roles, RunClock, RunContext, no_override
-from engine.workflows.flow import END, Flow
 
 _NOTHING = nullcontext()
 _RUN = RunId("replay")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeVar, get_args
 
+from engine.flow import workflow
 from engine.model.config import RoleName
 from engine.model.settings_difference import SettingDifference, manifest_difference, settings_difference
 from engine.model.values import (
@@ -25,7 +26,6 @@ from engine.model.values import (
     counted,
 )
 from engine.replay.answer_difference import SentenceDifference, answer_difference
-from engine.workflows import workflow
 
 _Seen = tuple[Round, Candidate]
 IdT = TypeVar("IdT")

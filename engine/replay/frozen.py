@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.flow.context import NodeTrace, RunContext, Step
 from engine.model.cost import Cost
 from engine.model.events import (
     Decided,
@@ -22,7 +23,6 @@ from engine.model.events import (
 from engine.model.events import Rewritten as Rewrote
 from engine.model.values import BY_HAND, Decision, Fork, Rewrite, Round, RunRecord
 from engine.replay.course import Course, Driver
-from engine.running.context import NodeTrace, RunContext, Step
 
 _OF_A_ROUND = (Retrieved, PassageGraded, SetJudged, Fused, Reranked, QualityChecked, Decided, Rewrote)
 """What happens is said as the record has it, and not as the settings of today would have it."""

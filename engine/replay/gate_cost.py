@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from engine.flow import workflow
 from engine.model.config import RoleName
 from engine.model.decide import Evidence, decide, passed_together
 from engine.model.values import RunRecord, counted
 from engine.replay.admitted import admitted
-from engine.workflows import workflow
 
 _ANSWERING: frozenset[RoleName] = frozenset({"generator", "evaluator"})
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable
 from typing import get_args
 
+from engine.flow import workflow
 from engine.model.config import PARAMETERS, GatePolicy, RunConfig, WorkflowName
 from engine.replay.masks import IntArray
 from engine.replay.settings import Column, SettingsGrid
 from engine.replay.table import RunTable
-from engine.workflows import workflow
 
 NUMBERS: tuple[Column, ...] = (
     "similarity_threshold",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.flow import workflow
+from engine.flow.flow import Flow
 from engine.model.events import Decided, Drafted, Evaluated, Event, NodeStarted, QualityChecked, Rewritten, RunStarted
-from engine.workflows import workflow
-from engine.workflows.flow import Flow
 
 StepKind = Literal[
     "asked",

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from engine.builtin.together import by_words
 from engine.errors import ModelError
+from engine.flow.context import Retrieval, RunClock
 from engine.model.config import RoleName, RunConfig
 from engine.model.events import ContextAssembled
 from engine.model.values import (
@@ -29,7 +30,6 @@ from engine.replay.course import Course, Driver, Unjudged, Unrecorded
 from engine.replay.values import Gap
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, GenerationRequest, Grader, RewriteProposal, RewriteRequest, Trace
-from engine.running.context import Retrieval, RunClock
 from engine.version import __version__
 
 ANSWERED: frozenset[Outcome | None] = frozenset({"answered", "answered_forced", "answered_unverified"})

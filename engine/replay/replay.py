@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from engine.builtin.answer_note import noted
+from engine.flow import workflow
+from engine.flow.context import Roles
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.decide import gated, passed_together
@@ -33,8 +35,6 @@ from engine.replay.recorded import (
 )
 from engine.replay.values import CallsNeeded, Gap, State, Step, WhatIf
 from engine.retrieval.reciprocal import search_depth
-from engine.running.context import Roles
-from engine.workflows import workflow
 
 RETRIEVAL_SETTINGS = ("workflow", "collection", "milvus_address", "mode", "search")
 """Settings that make another search, which a record knows nothing about."""

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import GraphStoreError, StoreSlow, WorkbenchError
+from engine.flow.context import Retrieval
 from engine.model.config import Mode
 from engine.model.values import GraphEvidence, ModeNote, RetrievalList
 from engine.retrieval.graph_looks import GraphLooks
@@ -16,7 +17,6 @@ from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
 from engine.retrieval.search import CollectionRetriever
 from engine.roles.graph import GraphInfo, GraphStore
-from engine.running.context import Retrieval
 from engine.workflows.graph_hybrid.policy import SEARCHING_MODES, lists_of_mode
 
 MANIFEST_S = 2.0

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.builtin.full_text import SEGMENTING
 from engine.errors import EmbeddingMismatch, FullTextMissing
+from engine.flow.context import Retrieval, SectionRetrieval
 from engine.model.config import SearchMethod
 from engine.model.language import language_of
 from engine.model.values import FoundSection, Passage, PassageId, SourceKind
@@ -18,7 +19,6 @@ from engine.retrieval.dates import dated
 from engine.retrieval.reciprocal import by_reciprocal_rank, search_depth
 from engine.retrieval.similarity import Calibration
 from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageStore, StoredPassage, Vector, Within
-from engine.running.context import Retrieval, SectionRetrieval
 
 MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from heapq import merge
 
 from engine.errors import StoreSlow, WorkbenchError
+from engine.flow.context import Retrieval
 from engine.model.config import RunConfig
 from engine.model.values import SOURCE_KINDS, Passage, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
@@ -17,7 +18,6 @@ from engine.retrieval.ordering import Found
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import StoredPassage, Vector
 from engine.roles.graph import GraphInfo, GraphStore
-from engine.running.context import Retrieval
 
 GRAPH_S = 3.0
 """Longest wait for the graph: a round waits for its slowest list, and has ten seconds for everything."""

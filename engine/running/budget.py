@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from engine.flow import workflow
 from engine.model.config import RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay.cost import CostModel, cost_model, unanswered
-from engine.workflows import workflow
 
 _STEPS: Mapping[str, RoleName] = {
     "grading": "grader",

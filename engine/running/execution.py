@@ -9,15 +9,15 @@ from typing import Any, Protocol
 
 from engine.builtin.answer_note import noted
 from engine.errors import AnswerUncited, CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
+from engine.flow import compiled, workflow
+from engine.flow.context import Roles, RunContext
 from engine.model.config import RunConfig
 from engine.model.events import Prepared, RunFinished, Warned
 from engine.model.traceparent import caller
 from engine.model.values import Fault, RunRecord
 from engine.replay.fork import Branch
-from engine.running.context import Roles, RunContext
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.workflows import compiled, workflow
 
 _log = logging.getLogger(__name__)
 

@@ -14,6 +14,8 @@ from typing import Any
 from engine.database.opening import Databases
 from engine.errors import GraphStoreError, WorkbenchError
 from engine.evaluation.grader_fits import GraderFits
+from engine.flow import compiled, workflow
+from engine.flow.context import Roles
 from engine.host.values import OfferedModels
 from engine.knowledge.base import KnowledgeBase
 from engine.llm import turns
@@ -30,12 +32,10 @@ from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Grader
-from engine.running.context import Roles
 from engine.running.given import Given, grader_of
 from engine.running.kept_look import KeptLook
 from engine.settings import Settings
 from engine.version import __version__
-from engine.workflows import compiled, workflow
 
 _LOOK_S = 5.0
 _LOADED_S = 60.0

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from engine.flow.context import RunClock
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunStarted
 from engine.model.values import Attachment, Chat, Fork, RunId
 from engine.people import acting
-from engine.running.context import RunClock
 from engine.running.run_log import RunLog
 
 

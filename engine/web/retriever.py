@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from engine.flow.context import Retrieval
 from engine.roles import StoredPassage, WebSearch
-from engine.running.context import Retrieval
 
 Measured = Callable[[str, Sequence[StoredPassage]], Awaitable[Retrieval]]
 """Embeds texts with the collection's model and ranks them for a query, best first."""

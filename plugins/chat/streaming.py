@@ -11,9 +11,9 @@ from engine.api.encoding import as_json
 from engine.api.errors import status_of
 from engine.api.waiting import SILENCE, bursts
 from engine.engine import Engine
+from engine.flow import workflow
 from engine.model.language import language_of
 from engine.model.values import RunRecord
-from engine.workflows import workflow
 from plugins.chat.answer_stream import AnswerStream
 from plugins.chat.citations import footnotes, in_chat, url_citations
 from plugins.chat.openai_errors import body_of

@@ -13,10 +13,10 @@ from components.common.i18n import UiLanguage as Language
 from components.runs.in_words import InWords
 from engine.api.waiting import started
 from engine.engine import Engine
+from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.model.events import NodeStarted
 from engine.model.values import RunId, RunRecord
-from engine.workflows import workflow
 from plugins.mcp.configs import config_for
 from plugins.mcp.declared import InLanguage, SettingsGiven, Tools, tool
 from plugins.mcp.links import page_of

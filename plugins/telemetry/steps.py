@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from openinference.semconv.trace import OpenInferenceSpanKindValues as Kind
 from openinference.semconv.trace import RerankerAttributes, SpanAttributes
 
+from engine.flow import workflow
+from engine.flow.flow import NodeKind
 from engine.model.values import Candidate, Decision, ModelCall, NodeExecution, Round, RunRecord
-from engine.workflows import workflow
-from engine.workflows.flow import NodeKind
 from plugins.telemetry import scores
 from plugins.telemetry.fields import Fields, Wanted
 from plugins.telemetry.values import Score

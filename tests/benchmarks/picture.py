@@ -9,10 +9,10 @@ from typing import Any
 from components.common.i18n import words_for
 from components.picture.live_view import moment
 from engine.engine import Engine
+from engine.flow.graph import WorkflowGraph
 from engine.model.config import WORKFLOWS, RunConfig
 from engine.model.events import Event, fold, fold_all
 from engine.settings import Settings
-from engine.workflows.graph import WorkflowGraph
 from tests.benchmarks.harness import Bench, Row, in_turn
 
 _QUESTION = "What are the main symptoms of diabetes?"

@@ -11,6 +11,8 @@ from engine.builtin.direct import BuiltinDirectAnswerer
 from engine.builtin.query_analyst import BuiltinQueryAnalyst
 from engine.builtin.rerank import GraderReranker
 from engine.builtin.unsearched import BuiltinUnsearched
+from engine.flow import compiled
+from engine.flow.context import Roles
 from engine.model.config import RunConfig
 from engine.model.events import Event
 from engine.model.values import (
@@ -27,11 +29,9 @@ from engine.model.values import (
 )
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
-from engine.running.context import Roles
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.workflows import compiled
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 from tests.support.loop_fakes import passage

@@ -8,11 +8,11 @@ from typing import Any
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
 from engine.errors import ModelUnreachable
+from engine.flow import compiled
+from engine.flow.graph import WorkflowGraph, graph_of
 from engine.model.config import RunConfig, WorkflowName
 from engine.model.events import Event
 from engine.model.values import Evaluation, RouteChoice
-from engine.workflows import compiled
-from engine.workflows.graph import WorkflowGraph, graph_of
 from engine.workflows.quality_loop.options import QualityOptions
 from tests.components.graph_events import FELL_BACK, graph_run
 from tests.support import answer_fakes, dual_fakes, loop_fakes

@@ -12,11 +12,11 @@ from components.common.i18n import UiLanguage, words_for
 from components.picture.facts import cost_of
 from components.runs.lanes import calls_text
 from components.runs.report import report_html
+from engine.flow import compiled
+from engine.flow.graph import graph_of
 from engine.model.values import CallCount, ModelCall, RunRecord, counted
 from engine.replay.difference import difference
 from engine.samples.demos import demo_record
-from engine.workflows import compiled
-from engine.workflows.graph import graph_of
 
 EN = words_for("en")
 STEPS = demo_record("demo-passes-en")

@@ -18,11 +18,11 @@ from components.common.markup import Node
 from components.picture.drawing import painted, shapes_of, width_of
 from components.picture.live_view import PLANS, line_of, moment, plan_of
 from components.picture.picture import PictureView, picture_of
+from engine.flow.graph import WorkflowGraph
 from engine.model.config import SearchMethod
 from engine.model.events import Event, fold, fold_all
 from engine.model.values import Outcome, RunRecord
 from engine.model.wording import Change, change_of
-from engine.workflows.graph import WorkflowGraph
 from tests.components.loop_events import RUNS as LOOPS
 from tests.components.loop_events import drawn
 from tests.components.test_workflow_export import LOOP

@@ -17,11 +17,11 @@ from components.picture.live_run import layouts
 from components.picture.picture import PictureView, picture_of
 from components.picture.words import word
 from components.picture.words_live import PICTURE
+from engine.flow import workflow
+from engine.flow.graph import END
 from engine.model.config import WorkflowName
 from engine.model.events import Event, fold_all
 from engine.model.values import Outcome, Quantity, RunRecord, SourceKind, Strategy
-from engine.workflows import workflow
-from engine.workflows.graph import END
 from tests.components.loop_events import RUNS, drawn
 from tests.components.test_workflow_layout import flaws
 

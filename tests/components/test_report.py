@@ -19,11 +19,11 @@ from components.common.phrases import OUTCOMES
 from components.runs.report import report_html
 from components.runs.report_charts import ReportMap
 from engine.evaluation.values import AnswerJudgement, RunAnswer
+from engine.flow import compiled
+from engine.flow.graph import graph_of
 from engine.model.config import declared
 from engine.model.events import fold_all
 from engine.model.values import Candidate, Claim, Origin, RunId, RunRecord
-from engine.workflows import compiled
-from engine.workflows.graph import graph_of
 from tests.components.laced_run import HOSTILE, laced
 from tests.components.loop_runs import answers_record, dual_record, fallback_record, quality_record
 from tests.components.sample_run import sample_record

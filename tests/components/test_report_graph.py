@@ -13,6 +13,8 @@ from components.common.html_text import html_of
 from components.common.i18n import UiLanguage, words_for
 from components.runs.compare import comparison_nodes
 from components.runs.report import report_html
+from engine.flow import compiled
+from engine.flow.graph import WorkflowGraph, graph_of
 from engine.model.events import fold_all
 from engine.model.values import (
     Attachment,
@@ -27,8 +29,6 @@ from engine.model.values import (
 )
 from engine.records.codec import record_from_dict
 from engine.replay.difference import difference
-from engine.workflows import compiled
-from engine.workflows.graph import WorkflowGraph, graph_of
 from tests.components.graph_events import FELL_BACK, TABLE, graph_run
 from tests.components.laced_run import HOSTILE
 from tests.components.test_report import Read, assert_only_ours, safe_shown

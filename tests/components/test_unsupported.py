@@ -24,6 +24,8 @@ from components.runs.in_words import InWords
 from components.runs.lanes import answer_part, outcome_chip
 from components.runs.report import report_html
 from components.runs.run_list import RunLine, run_row
+from engine.flow import compiled
+from engine.flow.graph import graph_of
 from engine.model.values import AnswerNote, Outcome, RunId, RunRecord, UnsupportedSentence
 from engine.replay import what_if
 from engine.replay.decision_boundaries import decision_boundaries
@@ -31,9 +33,7 @@ from engine.replay.decision_map import decision_map
 from engine.replay.pinned import pinned_effect
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record
-from engine.workflows import compiled
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
-from engine.workflows.graph import graph_of
 from tests.components.sample_run import sample_record
 
 EN, ZH = words_for("en"), words_for("zh")

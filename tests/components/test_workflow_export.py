@@ -16,9 +16,9 @@ from components.picture.drawing import fit, width_of
 from components.picture.export import darkened, decision_path_dot, workflow_svg
 from components.picture.picture import picture_of
 from components.picture.words import word
+from engine.flow.graph import END, START, Edge, WorkflowGraph
 from engine.model.events import fold_all
 from engine.model.values import Outcome, RunRecord
-from engine.workflows.graph import END, START, Edge, WorkflowGraph
 from tests.support.recorded import recorded_run
 
 EN, ZH = words_for("en"), words_for("zh")

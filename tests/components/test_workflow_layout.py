@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from components.picture.geometry import Box, Route, rounded
 from components.picture.layout import Layout, layout_of
+from engine.flow.graph import END, START, Edge, WorkflowGraph, graph_of
 from engine.model.config import WorkflowName
-from engine.workflows.graph import END, START, Edge, WorkflowGraph, graph_of
 
 
 def graph(nodes: str, *edges: str) -> WorkflowGraph:

@@ -25,9 +25,9 @@ from engine.errors import (
     WebSearchUnreachable,
     WorkbenchError,
 )
+from engine.flow.context import Retrieval
 from engine.model.values import Fault, PassageId
 from engine.roles import StoredPassage, WebSearch
-from engine.running.context import Retrieval
 from engine.settings import Settings
 from engine.web.results import passages_of, plain_text, web_address
 from engine.web.retriever import SearchedWeb

@@ -19,11 +19,11 @@ from engine.database.postgres import PostgresDatabase
 from engine.engine import Engine
 from engine.errors import JobActive, JobDiskFull, JobOver, JobsUnreachable, RunActive, UnknownRun
 from engine.evaluation.cases import Case, QuerySet
+from engine.flow.context import Retrieval
 from engine.knowledge.items import IngestItem
 from engine.knowledge.team_jobs import JobTable
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished, TokenStreamed
-from engine.running.context import Retrieval
 from tests.api.served import FakeCollections, engine_of, relevant
 from tests.support import postgres_server
 from tests.support.fakes import FakeGenerator, FakeRetriever

@@ -11,11 +11,11 @@ from pydantic import BaseModel, SecretStr
 
 from components.common.i18n import words_for
 from components.picture.export import workflow_svg
+from engine.flow import compiled
+from engine.flow.graph import graph_of
 from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting, declarations
 from engine.plugins import plugins
 from engine.settings import Settings
-from engine.workflows import compiled
-from engine.workflows.graph import graph_of
 from plugins.mcp.declared import tools_in
 from plugins.mcp.server import GROUPS, TOOLS
 from tests.docs.figures import kinds_table, loops_table, samples_table, table

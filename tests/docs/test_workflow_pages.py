@@ -11,9 +11,9 @@ import pytest
 
 from engine.api.bodies import RunRequest
 from engine.cli import main as cli
+from engine.flow import compiled
+from engine.flow.graph import graph_of
 from engine.model.config import WORKFLOWS, config_from_dict
-from engine.workflows import compiled
-from engine.workflows.graph import graph_of
 from tests.docs import WORKFLOW_PAGES, pictures
 
 PAGES = sorted(WORKFLOW_PAGES.glob("*.md"))

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from engine.flow import workflow
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import ModelCall, RunRecord
 from engine.running.budget import measured_costs, worst_case
-from engine.workflows import workflow
 from tests.support.recorded import GRADER, recorded_run
 
 _WRITING = ModelCall("generator", "generate", 0, "builtin", (), "", start_ms=0.0, duration_ms=24.0, built_in=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.flow import workflow
 from engine.model.config import RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.settings_difference import settings_difference
 from engine.model.values import RunRecord
@@ -14,7 +15,6 @@ from engine.replay.gate_cost import gate_cost
 from engine.replay.pinned import pinned_effect
 from engine.replay.scorecard import scorecard
 from engine.running.budget import measured_costs, worst_case
-from engine.workflows import workflow
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.quality_loop.options import QualityOptions

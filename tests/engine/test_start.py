@@ -88,7 +88,7 @@ import ast, gc, json, sys
 from pathlib import Path
 from engine.engine import Engine
 from engine.settings import Settings
-from engine.workflows import compiled
+from engine.flow import compiled
 from pages.parts.common.after_start import finish_start
 
 gc.disable()

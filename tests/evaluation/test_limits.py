@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from engine.evaluation.limits import THRESHOLDS, limits_of
+from engine.flow import workflow
 from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, WorkflowName
 from engine.model.cost import Cost
 from engine.replay.cost import CostModel
-from engine.workflows import workflow
 from tests.evaluation.gathered import evidence_of
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
+from engine.flow import compiled, workflow
+from engine.flow.context import Roles, RunClock, RunContext
 from engine.model.config import RunConfig, WorkflowName
 from engine.model.events import Event, NodeStarted, fold_all
 from engine.model.values import Evaluation, Message, ModelCall, RunId, RunRecord, Suggestion
 from engine.roles import SILENT, EvaluationRequest, Trace
 from engine.roles.conversation import request_of
-from engine.running.context import Roles, RunClock, RunContext
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
-from engine.workflows import compiled, workflow
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.roles import AnswerRoles
 from tests.support.fakes import FakeGrader, FakeResources

@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from engine.flow import compiled
+from engine.flow.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.memory.distil import ExtractiveDistiller
 from engine.model.config import RunConfig
 from engine.model.events import Event, NodeStarted, fold_all
@@ -22,10 +24,8 @@ from engine.model.values import (
     Verdict,
 )
 from engine.roles import SILENT, DirectRequest, Distiller, EvaluationRequest, StrategyRequest, Trace
-from engine.running.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
-from engine.workflows import compiled
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.dual_loop.roles import DualRoles
 from tests.support.fakes import FakeResources, FakeRetriever

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from engine.errors import ModelError
+from engine.flow.context import Retrieval, Roles
 from engine.model.config import RunConfig
 from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, GenerationRequest, RewriteProposal, RewriteRequest, Trace
-from engine.running.context import Retrieval, Roles
 from engine.settings import Settings
 
 Cosines = Mapping[str, float]

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from engine.builtin.rerank import GraderReranker
 from engine.builtin.source_router import BuiltinSourceRouter
+from engine.flow import compiled
+from engine.flow.context import Retrieval, Roles
 from engine.model.config import RunConfig
 from engine.model.events import Event, fold_all
 from engine.model.values import SOURCE_KINDS, Passage, PassageId, Routing, RunId, RunRecord, SourceKind, Verdict
@@ -20,11 +22,9 @@ from engine.roles import (
     SourceRouter,
     Trace,
 )
-from engine.running.context import Retrieval, Roles
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.workflows import compiled
 from engine.workflows.quality_loop.roles import QualityRoles
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 
@@ -45,7 +45,7 @@ ALL_LISTS: Lists = {kind: a_list(kind) for kind in SOURCE_KINDS}
 
 @dataclass
 class FakeKinds:
-    """A :class:`engine.running.context.KindRetriever` over fixed lists; notes what was searched."""
+    """A :class:`engine.flow.context.KindRetriever` over fixed lists; notes what was searched."""
 
     lists: Lists = field(default_factory=lambda: ALL_LISTS)
     searched: list[tuple[str, SourceKind]] = field(default_factory=list)

@@ -12,6 +12,8 @@ from engine.builtin.query_analyst import BuiltinQueryAnalyst
 from engine.builtin.rerank import GraderReranker
 from engine.builtin.unsearched import BuiltinUnsearched
 from engine.errors import WorkbenchError
+from engine.flow import compiled
+from engine.flow.context import Roles
 from engine.model.config import RunConfig
 from engine.model.events import Event, fold_all
 from engine.model.values import (
@@ -30,11 +32,9 @@ from engine.model.values import (
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
 from engine.roles import SILENT, AnalysisRequest, QueryAnalyst, Trace
-from engine.running.context import Roles
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.workflows import compiled
 from engine.workflows.graph_hybrid.options import GraphOptions
 from engine.workflows.graph_hybrid.policy import lists_of_mode
 from engine.workflows.graph_hybrid.roles import GraphRoles

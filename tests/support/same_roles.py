@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, cast
 
+from engine.flow.context import Retrieval, Retriever, Roles
 from engine.model.config import RunConfig
 from engine.model.values import Passage, PassageId
 from engine.retrieval.search import CollectionRetriever
-from engine.running.context import Retrieval, Retriever, Roles
 from engine.running.given import Given
 from engine.running.resources import Resources
 from engine.settings import Settings

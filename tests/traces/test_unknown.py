@@ -20,6 +20,8 @@ from components.common.i18n import words_for
 from components.common.life_lines import life_lines
 from components.runs.compare import comparison_nodes
 from components.runs.report import report_html
+from engine.flow import compiled
+from engine.flow.graph import graph_of
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.replay.diagnosis import Diagnosis, diagnose
@@ -28,8 +30,6 @@ from engine.replay.playback import steps
 from engine.replay.scorecard import scorecard
 from engine.traces.deciding import events_of
 from engine.traces.reading import recognised
-from engine.workflows import compiled
-from engine.workflows.graph import graph_of
 from plugins.mcp.runs import _round
 from plugins.telemetry.trace import trace_of
 from tests.support.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of

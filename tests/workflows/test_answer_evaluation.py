@@ -18,11 +18,11 @@ from engine.errors import (
     StoreUnreachable,
     UnreadableReply,
 )
+from engine.flow import compiled, workflow
+from engine.flow.graph import graph_of
 from engine.model.config import RoleModel, RoleModels
 from engine.model.events import AnswerBegun, RunFinished, TokenStreamed, fold_all
 from engine.model.values import Evaluation, RunRecord
-from engine.workflows import compiled, workflow
-from engine.workflows.graph import graph_of
 from tests.support.answer_fakes import (
     FAILED,
     NAME,

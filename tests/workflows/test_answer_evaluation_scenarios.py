@@ -18,6 +18,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from engine.builtin.evaluator import BuiltinEvaluator
 from engine.engine import Engine
+from engine.flow import workflow
 from engine.llm.evaluator import ChatEvaluator
 from engine.llm.writer_prompts import revision_message
 from engine.model.config import RoleModel, RoleModels
@@ -27,7 +28,6 @@ from engine.records.observations import Observations
 from engine.roles import EvaluationRequest
 from engine.roles.conversation import Revision, revision_of
 from engine.settings import Settings
-from engine.workflows import workflow
 from engine.workflows.answer_evaluation.policy import excerpts
 from tests.contracts.chat_models import obedient
 from tests.llm.recording import settings_for

@@ -18,6 +18,8 @@ from engine.errors import (
     UnreadableReply,
     WebSearchUnreachable,
 )
+from engine.flow import workflow
+from engine.flow.context import Retrieval
 from engine.model.config import RunConfig
 from engine.model.events import RunFinished, fold_all
 from engine.model.values import STRATEGIES, Evaluation, Passage, RouteChoice, RunRecord, Suggestion, Verdict
@@ -30,8 +32,6 @@ from engine.roles import (
     StrategyRequest,
     Trace,
 )
-from engine.running.context import Retrieval
-from engine.workflows import workflow
 from engine.workflows.dual_loop.policy import best_draft
 from tests.support.dual_fakes import (
     OFF,

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import StoreUnreachable
+from engine.flow import compiled, workflow
+from engine.flow.graph import graph_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import TokenStreamed, fold_all
 from engine.model.values import Decision, Evaluation, RouteChoice, RunRecord, Suggestion, TriedRoute
 from engine.roles import SILENT, GenerationRequest, Trace
-from engine.workflows import compiled, workflow
 from engine.workflows.dual_loop.steps.state import DualState
-from engine.workflows.graph import graph_of
 from tests.support.dual_fakes import (
     OFF,
     SOLVED,

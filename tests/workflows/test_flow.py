@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from engine.flow import compiled, workflow
+from engine.flow.flow import END, Flow
+from engine.flow.graph import graph_of
 from engine.model.config import WORKFLOWS, WorkflowName
-from engine.workflows import compiled, workflow
-from engine.workflows.flow import END, Flow
-from engine.workflows.graph import graph_of
 from engine.workflows.steps import nodes
 
 

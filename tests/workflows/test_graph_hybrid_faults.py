@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import EmbeddingMismatch, GraphStoreError, ModelUnreachable, StoreUnreachable, UnreadableReply
+from engine.flow import compiled, workflow
 from engine.model.config import Mode, RoleModel, RoleModels
 from engine.model.values import GraphEvidence, ModeNote, Outcome, QueryAnalysis, RunId, RunRecord, Verdict
 from engine.retrieval.mode_values import ModeFound
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.workflows import compiled, workflow
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeRewriter
 from tests.support.loop_fakes import HANG, ScriptedReranker, ScriptedRewriter, passage, verdict
 from tests.support.mode_fakes import (

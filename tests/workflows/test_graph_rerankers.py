@@ -11,13 +11,13 @@ from typing import Any, cast
 import pytest
 
 from engine.builtin.rerank import GraderReranker
+from engine.flow.context import Roles
 from engine.llm.reranker import RERANKER_PROMPT_VERSION
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.roles import Grader, Reranker
-from engine.running.context import Roles
 from engine.running.given import Given
 from engine.running.resources import PROMPTS
 from engine.settings import Settings

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from engine.builtin.source_router import LEAST_SHARE
 from engine.errors import UnreadableReply
+from engine.flow import compiled, workflow
+from engine.flow.graph import graph_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import Fused, Reranked, Routed, RunFinished, Warned, fold_all
 from engine.model.values import SOURCE_KINDS, Routing
-from engine.workflows import compiled, workflow
-from engine.workflows.graph import graph_of
 from engine.workflows.quality_loop.making import warned_of_bar
 from engine.workflows.quality_loop.policy import deadline_s
 from engine.workflows.quality_loop.workflow import QualityState

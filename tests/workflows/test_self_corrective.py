@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import ModelInterrupted, ModelUnreachable, StoreUnreachable
+from engine.flow import compiled, workflow
+from engine.flow.context import Roles
+from engine.flow.graph import graph_of
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished, TokenStreamed, fold_all
 from engine.model.values import Passage, RunId, RunRecord, Verdict
 from engine.roles import SILENT, GenerationRequest, Trace
-from engine.running.context import Roles
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
-from engine.workflows import compiled, workflow
-from engine.workflows.graph import graph_of
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, FakeRewriter
 
 ALL = frozenset({"p1", "p2", "p3", "p4", "p5"})

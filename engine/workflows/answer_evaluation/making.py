@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.running.context import Roles
+from engine.flow.context import Roles
 from engine.running.given import Given
 from engine.workflows.answer_evaluation.roles import AnswerRoles
 

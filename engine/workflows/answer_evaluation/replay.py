@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import ModelError
+from engine.flow.context import Roles
 from engine.model.cost import Cost
 from engine.model.values import Decision, Draft, Evaluation, Reason, RunRecord
 from engine.replay.course import Course, Driver, Unrecorded, decisions_of
@@ -17,7 +18,6 @@ from engine.replay.recorded import NO_LIMIT, Evidence, same_context
 from engine.replay.replay import Replay
 from engine.replay.values import Gap
 from engine.roles import SILENT, EvaluationRequest, Trace
-from engine.running.context import Roles
 from engine.workflows.answer_evaluation.options import gener_epoch
 from engine.workflows.answer_evaluation.policy import NODE, excerpts
 from engine.workflows.answer_evaluation.roles import AnswerRoles

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from engine.flow.declaration import Workflow, later
+from engine.flow.flow import END, Flow, Node
 from engine.messages import N_
 from engine.model.values import Outcome, RunRecord
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
@@ -10,8 +12,6 @@ from engine.workflows.answer_evaluation.steps.eval_answer import eval_answer
 from engine.workflows.answer_evaluation.steps.generate_answer import generate_answer
 from engine.workflows.answer_evaluation.steps.prepare import after_preparing, prepare
 from engine.workflows.answer_evaluation.steps.state import AnswerState
-from engine.workflows.declaration import Workflow, later
-from engine.workflows.flow import END, Flow, Node
 from engine.workflows.steps import nodes
 from engine.workflows.steps.grade import grade_step
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from engine.running.context import Roles
+from engine.flow.context import Roles
 from engine.running.given import Given
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import skips, usable_strategies

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.builtin.strategy_router import choose
 from engine.errors import ModelError, WorkbenchError
+from engine.flow.context import Retrieval, Roles, SectionRetrieval
 from engine.model.config import RoleName
 from engine.model.cost import Cost
 from engine.model.values import (
@@ -50,7 +51,6 @@ from engine.roles import (
     StrategyRequest,
     Trace,
 )
-from engine.running.context import Retrieval, Roles, SectionRetrieval
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import (
     WEB,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from engine.flow.context import Retrieval, SectionRetrieval
 from engine.model.values import Memory, Verdict
 from engine.roles import DirectAnswerer, Distiller, Evaluator, LongTermMemory, StrategyRouter, Trace
-from engine.running.context import Retrieval, SectionRetrieval
 
 
 class SectionRetriever(Protocol):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.flow.declaration import Workflow, judged_a_round, later
+from engine.flow.flow import END, Flow, Node
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import STRATEGIES, Outcome, RunRecord
-from engine.workflows.declaration import Workflow, judged_a_round, later
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import MOST_RECALLED, outcome_of
 from engine.workflows.dual_loop.steps.consolidate_memory import consolidate_memory
@@ -21,7 +22,6 @@ from engine.workflows.dual_loop.steps.retrieve_memory import retrieve_memory
 from engine.workflows.dual_loop.steps.rewrite_query import rewrite_query
 from engine.workflows.dual_loop.steps.route_query import route_query
 from engine.workflows.dual_loop.steps.state import DualState
-from engine.workflows.flow import END, Flow, Node
 
 
 def initial_state(question: str) -> DualState:

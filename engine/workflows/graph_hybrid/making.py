@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from engine.flow.context import Roles
 from engine.roles import Grader, Reranker
-from engine.running.context import Roles
 from engine.running.given import Given
 from engine.workflows.graph_hybrid.roles import GraphRoles
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.builtin.rerank import GraderReranker, scored_verdict
+from engine.flow.context import Roles
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import Context, Outcome, Passage, PassageId, QueryAnalysis, Round, RunRecord, Verdict
@@ -21,7 +22,6 @@ from engine.retrieval.graph_context import graph_of
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import reranks
 from engine.roles import SILENT, AnalysisRequest, DirectRequest, GenerationRequest, Trace
-from engine.running.context import Roles
 from engine.workflows.graph_hybrid.options import graph_options
 from engine.workflows.graph_hybrid.policy import from_tables_alone
 from engine.workflows.graph_hybrid.recorded_lists import RecordedLists

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from engine.builtin.answer_note import denies
 from engine.builtin.table_work import worked_out
+from engine.flow.declaration import Workflow, asked_together, chat_calls, later
+from engine.flow.flow import END, Flow, Node
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.language import language_of
 from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
 from engine.retrieval.ordering import reranks
-from engine.workflows.declaration import Workflow, asked_together, chat_calls, later
-from engine.workflows.flow import END, Flow, Node
 from engine.workflows.graph_hybrid.options import GraphOptions, graph_options
 from engine.workflows.graph_hybrid.policy import outcome_of
 from engine.workflows.graph_hybrid.steps.analyze_query import analyze_query

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.errors import WorkbenchError
+from engine.flow.context import Roles
+from engine.flow.declaration import KindsOf
 from engine.model.config import RunConfig
 from engine.model.values import SourceKind
 from engine.roles import RoutingRequest
-from engine.running.context import Roles
 from engine.running.given import Given
-from engine.workflows.declaration import KindsOf
 from engine.workflows.quality_loop.policy import Ceiling, bar_warnings, score_ceiling
 from engine.workflows.quality_loop.roles import QualityRoles
 

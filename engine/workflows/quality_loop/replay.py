@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.builtin.rerank import GraderReranker
+from engine.flow.context import Retrieval, Roles
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import Passage, Round, Routing, SourceKind
@@ -16,7 +17,6 @@ from engine.replay.values import Gap
 from engine.retrieval.fuse import lists_of, quotas
 from engine.retrieval.reciprocal import most_similar_below
 from engine.roles import SILENT, RoutingRequest, Trace
-from engine.running.context import Retrieval, Roles
 from engine.workflows.quality_loop.policy import deadline_s
 from engine.workflows.quality_loop.roles import QualityRoles
 

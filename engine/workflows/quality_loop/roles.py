@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from engine.flow.context import Retrieval
 from engine.model.values import SourceKind
 from engine.roles import Reranker, SourceRouter
-from engine.running.context import Retrieval
 
 
 class KindRetriever(Protocol):
-    """Searches one source kind of a collection; similarities as of :class:`engine.running.context.Retriever`."""
+    """Searches one source kind of a collection; similarities as of :class:`engine.flow.context.Retriever`."""
 
     async def kinds(self, question: str = "") -> tuple[SourceKind, ...]:
         """Return the kinds that a run of ``question`` would find something of, in the order of ``SOURCE_KINDS``."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.flow.declaration import Workflow, chat_calls, later
+from engine.flow.flow import END, Flow, Node
+from engine.flow.state import RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
-from engine.workflows.declaration import Workflow, chat_calls, later
-from engine.workflows.flow import END, Flow, Node
 from engine.workflows.quality_loop.options import QualityOptions
 from engine.workflows.quality_loop.policy import outcome_of
 from engine.workflows.quality_loop.steps import (
@@ -24,7 +25,6 @@ from engine.workflows.quality_loop.steps import (
     rewrite,
 )
 from engine.workflows.steps import nodes
-from engine.workflows.steps.state import RunState
 
 
 class QualityState(RunState, total=False):

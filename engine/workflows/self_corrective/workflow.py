@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from engine.flow.declaration import Workflow
+from engine.flow.flow import END, Flow
 from engine.messages import N_
-from engine.workflows.declaration import Workflow
-from engine.workflows.flow import END, Flow
 from engine.workflows.steps import nodes
 from engine.workflows.steps.grade import grade
 

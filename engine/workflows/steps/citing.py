@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from engine.flow.context import NodeTrace
 from engine.model.values import ModelCall, PassageId, Verdict
 from engine.retrieval.citations import StreamedCitations
-from engine.running.context import NodeTrace
 
 CitationsT = TypeVar("CitationsT", bound=StreamedCitations)
 

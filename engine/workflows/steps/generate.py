@@ -7,13 +7,13 @@ from typing import Any
 
 from engine.builtin.abstain import abstained_answer
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply
+from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
 from engine.model.values import Round
 from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import StreamedCitations
 from engine.roles import GenerationRequest
-from engine.running.context import NodeTrace, RunContext, model_of
 from engine.workflows.steps.citing import Citing
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import BudgetSpent, ModelError
+from engine.flow.context import NodeTrace, RunContext, Step, model_of
 from engine.model.decide import Evidence, decide, kept_passages, passed_ids, passed_together
 from engine.model.events import Decided, PassageGraded, SetJudged
 from engine.model.values import Decision, Passage, PassageId, Round, SetVerdict, Verdict
-from engine.running.context import NodeTrace, RunContext, Step, model_of
 
 
 def as_decided(decision: Decision, question: str, run: RunContext) -> Decision:

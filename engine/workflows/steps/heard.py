@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engine.flow.context import NodeTrace
 from engine.model.values import ModelCall, PassageId, Verdict
-from engine.running.context import NodeTrace
 
 
 class Heard:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from engine.flow.context import Step
+from engine.flow.flow import Node
 from engine.messages import N_, NC_
-from engine.running.context import Step
-from engine.workflows.flow import Node
 from engine.workflows.steps.generate import generate
 from engine.workflows.steps.retrieve import retrieve
 from engine.workflows.steps.rewrite import rewrite

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import StoreSlow
+from engine.flow.context import NodeTrace, RunContext
 from engine.model.decide import gated
 from engine.model.events import Retrieved
 from engine.model.values import Round
-from engine.running.context import NodeTrace, RunContext
 
 
 async def retrieve(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import BudgetSpent, ModelError
+from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.config import BUILTIN
 from engine.model.events import Rewritten
 from engine.model.language import normalised_query
 from engine.model.values import Rewrite, Round
 from engine.roles import RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
 from engine.roles.rewrite_input import rewrite_request
-from engine.running.context import NodeTrace, RunContext, model_of
 
 _PROPOSALS = 2
 """A proposal and one retry with the refusal in its history (SC-06)."""

@@ -40,14 +40,14 @@ from components.picture.live_run import clear_selection, live_run
 from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.flow import workflow
+from engine.flow.flow import Tab
 from engine.messages import N_
 from engine.model.config import RoleModels, RunConfig
 from engine.model.values import PassageId, RunRecord
 from engine.people import acting
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
-from engine.workflows import workflow
-from engine.workflows.flow import Tab
 from pages.parts.ask.fork import fork_panel_of
 from pages.parts.ask.imported import imported
 from pages.parts.ask.marking import invitation

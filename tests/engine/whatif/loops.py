@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from engine.builtin.rerank import GraderReranker
 from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.errors import ModelUnreachable, WebSearchError
+from engine.flow import compiled
+from engine.flow.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.memory.distil import ExtractiveDistiller
 from engine.model.config import Options, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.events import fold_all
@@ -48,11 +50,9 @@ from engine.roles import (
     StrategyRequest,
     Trace,
 )
-from engine.running.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.workflows import compiled
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.roles import AnswerRoles
 from engine.workflows.dual_loop.options import DualLoopOptions

@@ -13,12 +13,12 @@ from components.ask.what_if import said as card_said
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.phrases import bar_text, inequality_text
+from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.replay.playback import ReplayStep
-from engine.workflows import workflow
 from tests.truth.claims import Claim, numbers
 
 _HOLDS = {"<": float.__lt__, "≥": float.__ge__, "=": float.__eq__, ">": float.__gt__}

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.errors import BudgetSpent, EpochsSpent, ObservationLost, UnreadableReply, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.llm.writer_prompts import revision_message
 from engine.model.events import Decided, Evaluated
 from engine.model.language import language_of
 from engine.model.values import Context, Decision, Draft, Evaluation, Excerpt
 from engine.roles import EvaluationRequest
 from engine.roles.conversation import Revision, newest_answer
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.answer_evaluation.options import gener_epoch
 from engine.workflows.answer_evaluation.policy import (
     NODE,

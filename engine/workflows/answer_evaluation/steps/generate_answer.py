@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply, ModelError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import AnswerBegun, AnswerCompleted, Drafted
 from engine.model.values import Draft
 from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.answer_evaluation.roles import AnswerRoles
 from engine.workflows.steps.citing import Citing
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from engine.builtin.abstain import abstained_answer
 from engine.errors import SharedModel
+from engine.flow.context import NodeTrace, RunContext, own_roles
 from engine.llm.writer_prompts import first_messages
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
 from engine.model.values import Round
 from engine.retrieval.assemble import assemble
 from engine.roles import GenerationRequest
-from engine.running.context import NodeTrace, RunContext, own_roles
 from engine.workflows.answer_evaluation.policy import scores_of
 from engine.workflows.answer_evaluation.roles import AnswerRoles
 

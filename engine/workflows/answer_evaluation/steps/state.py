@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.flow.state import RunState
 from engine.model.values import Context, Draft, Evaluation
-from engine.workflows.steps.state import RunState
 
 
 class AnswerState(RunState, total=False):

@@ -7,12 +7,12 @@ from typing import Any
 
 from engine.builtin.direct import cited_passages, direct_answer
 from engine.errors import BudgetSpent, EmptyReply, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import AnswerBegun, ContextAssembled
 from engine.model.language import language_of
 from engine.model.values import Context, Draft
 from engine.retrieval.citations import StreamedCitations
 from engine.roles import DirectRequest
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.dual_loop.steps.parts import drafted
 from engine.workflows.steps.citing import Citing

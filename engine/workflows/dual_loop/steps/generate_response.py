@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.events import AnswerBegun, ContextAssembled
 from engine.model.language import language_of
 from engine.model.values import Context, Draft
 from engine.retrieval.assemble import assemble
 from engine.retrieval.citations import ResolvedAnswer, StreamedCitations
 from engine.roles import GenerationRequest
-from engine.running.context import NodeTrace, RunContext, model_of
 from engine.workflows.dual_loop.steps.parts import completed, drafted
 from engine.workflows.steps.citing import Citing
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from engine.builtin.fallback import fallback_answer
 from engine.errors import BudgetSpent, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.events import AnswerCompleted, Decided, PassageGraded
 from engine.model.values import Decision, Passage, PassageId, Round, TriedRoute, Verdict
-from engine.running.context import NodeTrace, RunContext, model_of
 from engine.workflows.dual_loop.policy import decide_documents, draft_stands, untried
 from engine.workflows.dual_loop.steps.parts import evidence_of, let_best_stand, note_passed_over
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from engine.builtin.direct import without_markers
 from engine.errors import BudgetSpent, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Decided, Evaluated
 from engine.model.language import language_of
 from engine.model.values import Context, Draft, Evaluation, Excerpt
 from engine.roles import EvaluationRequest
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.answer_evaluation.policy import excerpts
 from engine.workflows.dual_loop.policy import decide_answer, settled
 from engine.workflows.dual_loop.roles import DualRoles

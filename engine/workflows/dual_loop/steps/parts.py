@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engine.flow.context import RunContext
 from engine.model.events import AnswerCompleted, ContextAssembled, Drafted, RouteTried
 from engine.model.values import Context, Draft, Strategy, TriedRoute
-from engine.running.context import RunContext
 from engine.workflows.dual_loop.policy import DualEvidence, best_draft, passed_over, stale, usable_strategies
 
 MEMORY_S = 5.0

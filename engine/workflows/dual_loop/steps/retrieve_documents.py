@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import StoreSlow, WebSearchSlow, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, SectionRetrieval, own_roles
 from engine.model.decide import gated, kept_passages
 from engine.model.events import Retrieved
 from engine.model.values import Round, Strategy, TriedRoute
-from engine.running.context import NodeTrace, RunContext, SectionRetrieval, own_roles
 from engine.workflows.dual_loop.policy import WEB, moves_on_to_web, untried, usable_strategies
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.dual_loop.steps.parts import WEB_S, at_most_s, note

@@ -8,9 +8,9 @@ from typing import Any
 
 from engine.builtin.sameness import near_enough
 from engine.errors import BudgetSpent, MemorySlow, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import MemoryRecalled
 from engine.model.values import Recall, Verdict
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import MOST_RECALLED, of_this_question, recalled
 from engine.workflows.dual_loop.roles import DualRoles

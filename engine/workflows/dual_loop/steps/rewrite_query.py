@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import BudgetSpent, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.config import BUILTIN
 from engine.model.events import Rewritten
 from engine.model.language import normalised_query
 from engine.model.values import INITIAL, Rewrite
 from engine.roles import RewriteIssue, RewriteProposal, RewriteRequest
 from engine.roles.rewrite_input import corrective_request
-from engine.running.context import NodeTrace, RunContext, model_of
 from engine.workflows.dual_loop.policy import first_strategy, usable_strategies
 from engine.workflows.dual_loop.steps.parts import note_passed_over
 from engine.workflows.steps.rewrite import refusing, stood_in

@@ -8,10 +8,10 @@ from typing import Any
 
 from engine.builtin.strategy_router import choose
 from engine.errors import BudgetSpent, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Decided, RouteChosen
 from engine.model.values import RouteChoice, Strategy
 from engine.roles import StrategyRequest
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import Skip, decide_route, first_strategy, skips, usable_strategies
 from engine.workflows.dual_loop.roles import DualRoles

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from engine.flow.state import RunState
 from engine.model.values import Context, Draft, Passage, Recall, Strategy, TriedRoute
-from engine.workflows.steps.state import RunState
 
 
 class DualState(RunState, total=False):

@@ -8,11 +8,11 @@ from typing import Any, get_args
 from engine.attachments.passages import tables_of
 from engine.builtin.query_analyst import analysed
 from engine.errors import BudgetSpent, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Analysed
 from engine.model.values import Complexity, QueryAnalysis
 from engine.retrieval.mode_values import QueryLook
 from engine.roles import AnalysisRequest
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.graph_hybrid.options import graph_options
 from engine.workflows.graph_hybrid.policy import SEARCHING_MODES, from_tables_alone
 from engine.workflows.graph_hybrid.roles import GraphRoles

@@ -9,13 +9,13 @@ from engine.attachments.passages import tables_of
 from engine.builtin.abstain import abstained_answer, no_room_for_tables
 from engine.builtin.table_work import worked_out
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
 from engine.model.values import Context, Round
 from engine.retrieval.graph_context import Assembled, assembled
 from engine.retrieval.streaming_citations import AttachingCitations
 from engine.roles import DirectRequest, GenerationRequest
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.steps.citing import Citing
 

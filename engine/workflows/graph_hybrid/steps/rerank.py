@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import BudgetSpent, UnreadableReply, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Fused, PassageGraded, Reranked
 from engine.model.values import Passage, PassageId, Round, Verdict
 from engine.retrieval.ordering import rerank_window, reranks, rescored
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.steps.heard import Heard
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from engine.attachments.passages import attached_query, attachment_passages
 from engine.errors import ModeFellBack, StoreSlow, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, own_roles
 from engine.model.events import Retrieved
 from engine.model.values import LISTS_OF_MODE, GraphEvidence, RetrievalList, Round
 from engine.retrieval.mode_values import ModeFound, ModeRequest
 from engine.retrieval.ordering import order
-from engine.running.context import NodeTrace, RunContext, own_roles
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.graph_hybrid.steps.rerank import rescored_round
 

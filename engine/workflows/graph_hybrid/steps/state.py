@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from engine.flow.state import RunState
 from engine.model.config import Mode
 from engine.model.values import QueryAnalysis
-from engine.workflows.steps.state import RunState
 
 
 class GraphState(RunState, total=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.running.context import NodeTrace, RunContext
+from engine.flow.context import NodeTrace, RunContext
 from engine.workflows.quality_loop.policy import deadline_s
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.flow.context import NodeTrace, RunContext
 from engine.model.events import Fused
 from engine.model.values import Round
 from engine.retrieval.fuse import fuse, lists_of
-from engine.running.context import NodeTrace, RunContext
 
 
 async def fuse_lists(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import QualityLow
+from engine.flow.context import NodeTrace, RunContext
 from engine.model.values import Decision, operands
-from engine.running.context import NodeTrace, RunContext
 from engine.workflows.steps import generate as shared
 
 

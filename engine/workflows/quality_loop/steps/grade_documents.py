@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.flow.context import NodeTrace, RunContext
 from engine.model.decide import Evidence
 from engine.model.events import Decided, QualityChecked
 from engine.model.values import Round
-from engine.running.context import NodeTrace, RunContext
 from engine.workflows.quality_loop.policy import check_quality, decide_quality
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from engine.builtin.source_router import everywhere, routed
 from engine.errors import BudgetSpent, ModelError, StoreSlow, WorkbenchError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Routed
 from engine.model.values import Round, Routing, SourceKind
 from engine.roles import RoutingRequest
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.quality_loop.policy import bar_warnings, deadline_s, score_ceiling
 from engine.workflows.quality_loop.roles import QualityRoles
 from engine.workflows.quality_loop.steps.common import bounded, nothing_new

@@ -8,10 +8,10 @@ from typing import Any
 
 from engine.builtin.rerank import by_relevance
 from engine.errors import BudgetSpent, ModelError
+from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.events import PassageGraded, Reranked
 from engine.model.values import Passage, PassageId, Round, Verdict
-from engine.running.context import NodeTrace, RunContext, model_of, own_roles
 from engine.workflows.quality_loop.policy import deadline_s
 from engine.workflows.quality_loop.roles import QualityRoles
 from engine.workflows.quality_loop.steps.common import bounded

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import StoreSlow, WorkbenchError
+from engine.flow.context import NodeTrace, Retrieval, RunContext, own_roles
 from engine.model.events import Retrieved
 from engine.model.values import Round, Routing, SourceKind
 from engine.retrieval.fuse import listed
-from engine.running.context import NodeTrace, Retrieval, RunContext, own_roles
 from engine.workflows.quality_loop.policy import deadline_s
 from engine.workflows.quality_loop.roles import QualityRoles
 from engine.workflows.quality_loop.steps.common import bounded, nothing_new

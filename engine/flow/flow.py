@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from engine.running.context import RunContext, Step, visit
-from engine.workflows.steps.state import RunState
+from engine.flow.context import RunContext, Step, visit
+from engine.flow.state import RunState
 
 END = "end"
 """Where a route leads that ends the run."""

@@ -12,14 +12,14 @@ from pkgutil import resolve_name
 from typing import Any, Protocol, get_args
 
 from engine.errors import WorkbenchError
+from engine.flow.context import Roles
+from engine.flow.flow import Flow, NodeKind
 from engine.model.config import RoleName, RunConfig
 from engine.model.config.registry import Declaration
 from engine.model.cost import Cost
 from engine.model.decide import outcome_of
 from engine.model.gate_reach import gate_warnings
 from engine.model.values import Outcome, RunRecord, SourceKind
-from engine.running.context import Roles
-from engine.workflows.flow import Flow, NodeKind
 
 Ending = tuple[Outcome, str]
 _ASKED: Mapping[NodeKind, RoleName] = {
