@@ -18,10 +18,6 @@ from engine.replay import replay_of
 from engine.replay.course import Course, Unrecorded
 from engine.replay.fork import Branch
 from engine.replay.frozen import FrozenRounds
-from engine.workflows.answer_evaluation.roles import AnswerRoles
-from engine.workflows.dual_loop.roles import DualRoles
-from engine.workflows.graph_hybrid.roles import GraphRoles
-from engine.workflows.quality_loop.roles import QualityRoles
 
 _ROLE_OF: Mapping[str, RoleName] = {
     "rewrite": "rewriter",
@@ -35,9 +31,6 @@ _ROLE_OF: Mapping[str, RoleName] = {
     "rerank": "reranker",
 }
 """Methods of roles that ask a model, and which one."""
-
-
-_GROUPS = (QualityRoles, DualRoles, AnswerRoles, GraphRoles)
 
 
 class BranchSteps:
@@ -101,7 +94,7 @@ def _behind(recorded: Any, real: Any, steps: BranchSteps) -> Any:
         mine, theirs = getattr(recorded, item.name), getattr(real, item.name)
         if mine is None or theirs is None:
             continue
-        if isinstance(theirs, _GROUPS):
+        if item.name == "own":  # what only this workflow has: roles again
             changed[item.name] = _behind(mine, theirs, steps)
         elif not isinstance(theirs, str) and not inspect.isroutine(theirs):
             changed[item.name] = _Before(mine, theirs, steps)
