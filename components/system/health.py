@@ -10,9 +10,9 @@ from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, command, node
 from components.common.phrases import duration_text, fault_text
 from components.system.draw import draw_system, fault_nodes
-from engine.host.values import Health, PartHealth, PartName
 from engine.messages import N_, NN_
 from engine.model.config import BUILTIN, ROLES
+from engine.model.host import Health, PartHealth, PartName
 
 _VERDICT = {
     "warning": NN_("Everything works; one part deserves a look.", "Everything works; {n} parts deserve a look."),

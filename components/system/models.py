@@ -10,8 +10,8 @@ from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, command, gauge, node, table
 from components.common.phrases import duration_text
 from components.system.draw import draw_system, fault_nodes
-from engine.host.values import ModelDetails, ModelTrial, Provider, PullStatus
 from engine.messages import N_, NC_
+from engine.model.host import ModelDetails, ModelTrial, Provider, PullStatus
 from engine.version import install_command
 
 _MODEL = {

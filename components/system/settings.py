@@ -9,8 +9,8 @@ from components.common.faults import with_code
 from components.common.i18n import Words
 from components.common.markup import Node, chip, command, node, table
 from components.system.draw import draw_system
-from engine.host.values import SettingValue
 from engine.messages import N_, NC_
+from engine.model.host import SettingValue
 
 _SETTINGS = {
     "variable": N_("Variable"),

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from engine.host.values import ModelDetails, PartHealth, Provider, SettingValue
+from engine.model.host import ModelDetails, PartHealth, Provider, SettingValue
 from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault
 from engine.roles import CollectionInfo

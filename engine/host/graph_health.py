@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.errors import GraphStoreError
-from engine.host.values import PartHealth
+from engine.model.host import PartHealth
 from engine.model.values import Fault
 from engine.running.resources import Resources
 

@@ -48,7 +48,6 @@ from engine.errors import (
 )
 from engine.host.graph_health import graph_health
 from engine.host.masking import masked_addresses
-from engine.host.values import Health, PartHealth, PartName, Provider
 from engine.knowledge.load import suffixes
 from engine.knowledge.loaders.apart import READERS
 from engine.knowledge.milvus_connection import embedded
@@ -56,6 +55,7 @@ from engine.llm.connection import http_options, without_userinfo
 from engine.llm.faults import not_pulled
 from engine.llm.providers import OPENAI, offered_models, provider_states
 from engine.model.config import BUILTIN
+from engine.model.host import Health, PartHealth, PartName, Provider
 from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault
 from engine.people import acting

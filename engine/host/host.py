@@ -14,7 +14,13 @@ from engine.host.health import LIMIT_S, look_at_all
 from engine.host.masking import Redactor
 from engine.host.setting_values import setting_values
 from engine.host.tasks import Pulls
-from engine.host.values import (
+from engine.llm.chat import ChatModel
+from engine.llm.discovery import model_details
+from engine.llm.providers import OPENAI, provider_states
+from engine.llm.pull import checked_name, unload
+from engine.llm.scorers import scorer_of
+from engine.model.config import RoleModel
+from engine.model.host import (
     ModelDetails,
     ModelTrial,
     OfferedModels,
@@ -23,12 +29,6 @@ from engine.host.values import (
     PullStatus,
     SettingValue,
 )
-from engine.llm.chat import ChatModel
-from engine.llm.discovery import model_details
-from engine.llm.providers import OPENAI, provider_states
-from engine.llm.pull import checked_name, unload
-from engine.llm.scorers import scorer_of
-from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault, Message
 from engine.people.doors import guarded

@@ -10,7 +10,7 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, TomlConfi
 
 from engine.errors import InvalidSettings
 from engine.host.masking import shown_value
-from engine.host.values import SettingValue
+from engine.model.host import SettingValue
 from engine.settings import Settings
 
 Source = Literal["default", "environment", ".env", "workbench.toml", "override"]

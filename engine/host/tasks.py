@@ -11,6 +11,7 @@ from dataclasses import replace
 from engine.errors import HostBusy
 from engine.host.values import PullStatus, TaskState
 from engine.llm.pull import checked_name, pull
+from engine.model.host import PullStatus, TaskState
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
 from engine.running.resources import Resources

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.errors import WorkbenchError
-from engine.host.values import ModelDetails
 from engine.llm.connection import asking_ollama, client_options, shown_address
+from engine.model.host import ModelDetails
 from engine.model.values import Fault
 from engine.settings import Settings
 

@@ -24,9 +24,9 @@ from engine.errors import (
     PullRefused,
     WorkbenchError,
 )
-from engine.host.values import PullStatus
 from engine.llm.connection import asking_ollama
 from engine.llm.reply_size import LINES
+from engine.model.host import PullStatus
 from engine.settings import Settings
 
 _SILENCE_S = 300.0

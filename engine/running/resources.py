@@ -16,7 +16,6 @@ from engine.errors import GraphStoreError, WorkbenchError
 from engine.evaluation.grader_fits import GraderFits
 from engine.flow import compiled, workflow
 from engine.flow.context import Roles
-from engine.host.values import OfferedModels
 from engine.knowledge.base import KnowledgeBase
 from engine.llm import turns
 from engine.llm.cache import VerdictCache
@@ -28,6 +27,7 @@ from engine.llm.together import SET_PROMPT_VERSION
 from engine.memory.weak_points import weak_point_of
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
+from engine.model.host import OfferedModels
 from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
+from engine.host.values import Health, PartHealth, PartName, Provider
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
@@ -14,7 +15,7 @@ from components.system.health import judged, part_facts, part_title, verdict, wo
 from components.system.models import chats, provider_row, short_digest
 from components.system.settings import settings_found
 from components.system.ways import Snippet, Way, way_cards
-from engine.host.values import Health, PartHealth, PartName, Provider
+from engine.model.host import Health, PartHealth, PartName, Provider
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, FakeHost, sound_parts
 
 EN, ZH = words_for("en"), words_for("zh")

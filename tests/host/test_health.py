@@ -15,7 +15,7 @@ from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.host import health as healths
 from engine.host.host import Host
-from engine.host.values import PartHealth, PartName
+from engine.model.host import PartHealth, PartName
 from engine.model.noted_faults import NotedFaults
 from engine.model.values import Fault
 from engine.settings import Settings

@@ -9,8 +9,8 @@ import pytest
 
 from engine.errors import HostBusy, InvalidModelName
 from engine.host.host import Host
-from engine.host.values import PullStatus
 from engine.llm.pull import checked_name
+from engine.model.host import PullStatus
 from tests.host.hosting import hosting, until
 from tests.support.ollama_stand_in import (
     Behaviour,

@@ -16,8 +16,8 @@ from engine.engine import Engine
 from engine.errors import StoreUnreachable
 from engine.host.masking import MASK, Redactor, masked_addresses
 from engine.host.setting_values import setting_values
-from engine.host.values import SettingValue
 from engine.model.config import RunConfig
+from engine.model.host import SettingValue
 from engine.model.values import Fault
 from engine.running.running_app import NOTE
 from engine.settings import Settings

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from engine.host.values import ModelTrial, PartHealth
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.system.models import ModelEvent
 from engine.engine import Engine
-from engine.host.values import ModelTrial, PartHealth
 from engine.llm.discovery import OllamaStatus
+from engine.model.host import ModelTrial, PartHealth
 from pages.parts.system import hint as system_hint
 from pages.parts.system import models as system_models
 from tests.pages.driving import button, given, inline, opened, setting, visible

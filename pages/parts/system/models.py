@@ -24,10 +24,10 @@ from components.system.models import (
     trial_card,
 )
 from engine.engine import Engine
-from engine.host.values import ModelDetails, ModelTrial, Provider
 from engine.llm.discovery import OllamaStatus
 from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, WorkflowName
+from engine.model.host import ModelDetails, ModelTrial, Provider
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
 from pages.parts.system.state import again_button

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.host.values import PartHealth
 from engine.knowledge.ingest import IngestItem
+from engine.model.host import PartHealth
 from engine.model.values import Entity
 from engine.roles.graph import GraphInfo, PassageGraph, ReadEntity, text_hash
 from engine.settings import Settings
