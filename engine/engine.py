@@ -27,6 +27,7 @@ from engine.evaluation.opening import Evaluations
 from engine.flow import compiled, workflow
 from engine.flow.graph import WorkflowGraph, graph_of
 from engine.host.host import Host
+from engine.host.measuring import heard_by, measured
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.discovery import OllamaStatus
@@ -57,7 +58,6 @@ from engine.running.ingestions import Ingestions
 from engine.running.judging import Judging
 from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
-from engine.running.measuring import heard_by, measured
 from engine.running.own_judge import own_judge_warnings
 from engine.running.quota import Quota
 from engine.running.resources import Resources
