@@ -25,10 +25,10 @@ from engine.model.values import (
     Sentence,
 )
 from engine.retrieval.assemble import assemble
+from engine.retrieval.graph_options import graph_options
 from engine.retrieval.refine import given_text, refined
 from engine.retrieval.table_rows import table_given
 from engine.roles import TableGiven
-from engine.workflows.graph_hybrid.options import graph_options
 
 GRAPH_SHARE = 0.25
 """Most of the budget that the graph may take: it says what belongs together, and passages are what is cited."""

@@ -10,12 +10,12 @@ import numpy as np
 from engine.flow.context import Retrieval
 from engine.model.values import Entity, FoundCommunity, FoundEntity, LinkedBy, ModeNote, PassageId, Relationship
 from engine.retrieval.graph_looks import GraphLooks
+from engine.retrieval.graph_options import graph_options
 from engine.retrieval.linking import mentions
 from engine.retrieval.mode_values import ModeRequest
 from engine.retrieval.ordering import Found
 from engine.retrieval.search import CollectionRetriever
 from engine.roles.graph import GraphInfo, GraphStore
-from engine.workflows.graph_hybrid.options import graph_options
 from engine.workflows.graph_hybrid.policy import (
     LINK_SCORES,
     GraphPassage,

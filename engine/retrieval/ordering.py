@@ -15,8 +15,8 @@ from engine.model.config import Mode, RunConfig
 from engine.model.decide import gate_in
 from engine.model.values import RETRIEVAL_LISTS, Candidate, Passage, PassageId, RetrievalList, Stage
 from engine.retrieval.freshness import freshness_of
+from engine.retrieval.graph_options import graph_options
 from engine.retrieval.likeness import repeated_shares
-from engine.workflows.graph_hybrid.options import graph_options
 
 RANK_CONSTANT = 1
 """``k`` of 1 / (k + rank). On the 96 answerable sample questions recall of the first five, before any reranking,

@@ -15,9 +15,9 @@ from typing import get_args
 from engine.engine import Engine
 from engine.model.config import Mode, RunConfig
 from engine.model.values import PassageId, RunRecord
+from engine.retrieval.graph_options import GraphOptions
 from engine.samples import SampleQuestion, multi_hop_questions
 from engine.settings import Settings
-from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.benchmarks.dumbbells import Measure, Pair, chart
 from tests.benchmarks.harness import Bench, Row
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from engine.builtin.generator import BuiltinGenerator, asking_of, choose
 from engine.model.values import Passage
+from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.refine import given_text, refined
 from engine.samples import SampleQuestion, multi_hop_questions, sample_questions, sample_sources
-from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.benchmarks.harness import Bench, Row
 
 THRESHOLDS = (0.2, GraphOptions().sentence_threshold, 0.5)

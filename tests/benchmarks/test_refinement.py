@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.workflows.graph_hybrid.options import GraphOptions
+from engine.retrieval.graph_options import GraphOptions
 from tests.benchmarks.refinement import measured
 
 

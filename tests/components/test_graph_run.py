@@ -24,7 +24,7 @@ from engine.model.events import fold_all
 from engine.model.values import CellCitation, ContextPart, RunRecord, Sentence, UnsupportedMarker
 from engine.model.values.graphs import GraphEvidence, ModeNote
 from engine.replay.playback import steps
-from engine.workflows.graph_hybrid.options import GraphOptions
+from engine.retrieval.graph_options import GraphOptions
 from tests.components.graph_events import FELL_BACK, TABLE, GraphResources, events_of, graph_config, graph_run
 from tests.support.fakes import FakeGrader
 

@@ -22,7 +22,7 @@ from engine.model.values import (
     RunId,
     RunRecord,
 )
-from engine.workflows.graph_hybrid.options import GraphOptions
+from engine.retrieval.graph_options import GraphOptions
 from engine.workflows.graph_hybrid.policy import (
     DECAY,
     GraphPassage,

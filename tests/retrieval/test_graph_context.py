@@ -22,7 +22,7 @@ from engine.model.values import (
     Verdict,
 )
 from engine.retrieval.graph_context import assembled, graph_of, graph_within, importance
-from engine.workflows.graph_hybrid.options import GraphOptions
+from engine.retrieval.graph_options import GraphOptions
 
 HUB = Entity("diabetes", "Diabetes", "DISEASE", "High blood glucose.", degree=20)
 DRUG = Entity("metformin", "Metformin", "DRUG", "A tablet.", degree=4)

@@ -29,13 +29,13 @@ from engine.model.values import (
     RunId,
     RunRecord,
 )
+from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
 from engine.roles import SILENT, AnalysisRequest, QueryAnalyst, Trace
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.workflows.graph_hybrid.options import GraphOptions
 from engine.workflows.graph_hybrid.policy import lists_of_mode
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter

@@ -14,9 +14,9 @@ from engine.model.config import Mode, RoleModel, RoleModels, RunConfig
 from engine.model.events import Analysed, Decided, Fused, PassageGraded, Reranked, Retrieved
 from engine.model.values import LISTS_OF_MODE, Attachment, GraphEvidence, ModeNote, QueryAnalysis, RunRecord
 from engine.replay import what_if
+from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.mode_values import ModeFound
 from engine.retrieval.ordering import Found
-from engine.workflows.graph_hybrid.options import GraphOptions
 from engine.workflows.graph_hybrid.steps.state import GraphState
 from tests.support.fakes import FakeGrader
 from tests.support.loop_fakes import ScriptedReranker, ScriptedRewriter

@@ -28,7 +28,7 @@ from engine.model.values import (
     RetrievalList,
     RunRecord,
 )
-from engine.workflows.graph_hybrid.options import graph_options
+from engine.retrieval.graph_options import graph_options
 
 SEARCHING_MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
 DECAY = 0.6

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from engine.errors import ModeFellBack
 from engine.model.config import Mode, RunConfig
 from engine.model.values import GraphEvidence, ModeNoteCode, RetrievalList, Round, RunRecord
+from engine.retrieval.graph_options import graph_options
 from engine.retrieval.ordering import Found, lists_of
-from engine.workflows.graph_hybrid.options import graph_options
 from engine.workflows.graph_hybrid.policy import lists_of_mode, mode_of
 
 _NOT_BEGUN: dict[RetrievalList, tuple[ModeNoteCode, ...]] = {

@@ -19,10 +19,10 @@ from engine.replay.recorded import RecordedGenerator
 from engine.replay.replay import Replay, retrieval_differs
 from engine.replay.values import Gap
 from engine.retrieval.graph_context import graph_of
+from engine.retrieval.graph_options import graph_options
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import reranks
 from engine.roles import SILENT, AnalysisRequest, DirectRequest, GenerationRequest, Trace
-from engine.workflows.graph_hybrid.options import graph_options
 from engine.workflows.graph_hybrid.policy import from_tables_alone
 from engine.workflows.graph_hybrid.recorded_lists import RecordedLists
 from engine.workflows.graph_hybrid.roles import GraphRoles

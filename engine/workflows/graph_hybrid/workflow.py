@@ -15,8 +15,8 @@ from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.language import language_of
 from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
+from engine.retrieval.graph_options import GraphOptions, graph_options
 from engine.retrieval.ordering import reranks
-from engine.workflows.graph_hybrid.options import GraphOptions, graph_options
 from engine.workflows.graph_hybrid.policy import outcome_of
 from engine.workflows.graph_hybrid.steps.analyze_query import analyze_query
 from engine.workflows.graph_hybrid.steps.generate_answer import generate_answer

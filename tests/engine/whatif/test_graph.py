@@ -17,8 +17,8 @@ from engine.replay import WhatIf, what_if
 from engine.replay.grid import paths
 from engine.replay.settings import GAPS, STATES, SettingsGrid
 from engine.replay.table import run_table
+from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.ordering import Found
-from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.components.graph_events import (
     FELL_BACK,
     GRAPH,

@@ -15,9 +15,9 @@ from engine.engine import Engine
 from engine.model.config import Mode, RunConfig
 from engine.model.values import RunRecord
 from engine.replay import State, WhatIf, what_if
+from engine.retrieval.graph_options import GraphOptions
 from engine.samples import multi_hop_questions, sample_questions
 from engine.settings import Settings
-from engine.workflows.graph_hybrid.options import GraphOptions
 from tests.engine.whatif.foretold import differences
 from tests.support.same_roles import SameRoles
 
