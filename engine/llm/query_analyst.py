@@ -21,9 +21,8 @@ from engine.llm.prompts import (
 from engine.llm.role import ChatRole, Inquiry
 from engine.model.config import Mode
 from engine.model.language import language_of
-from engine.model.values import Complexity, Message, QueryAnalysis
+from engine.model.values import SEARCHING_MODES, Complexity, Message, QueryAnalysis
 from engine.roles import SILENT, AnalysisRequest, Trace
-from engine.workflows.graph_hybrid.policy import SEARCHING_MODES
 
 QUERY_ANALYST_PROMPT_VERSION: Final = "query-analyst-3"
 

@@ -11,12 +11,7 @@ from engine.flow.context import Retrieval
 from engine.model.values import Entity, FoundCommunity, FoundEntity, LinkedBy, ModeNote, PassageId, Relationship
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.graph_options import graph_options
-from engine.retrieval.linking import mentions
-from engine.retrieval.mode_values import ModeRequest
-from engine.retrieval.ordering import Found
-from engine.retrieval.search import CollectionRetriever
-from engine.roles.graph import GraphInfo, GraphStore
-from engine.workflows.graph_hybrid.policy import (
+from engine.retrieval.graph_scores import (
     LINK_SCORES,
     GraphPassage,
     best_entities,
@@ -26,6 +21,11 @@ from engine.workflows.graph_hybrid.policy import (
     most_important,
     spread,
 )
+from engine.retrieval.linking import mentions
+from engine.retrieval.mode_values import ModeRequest
+from engine.retrieval.ordering import Found
+from engine.retrieval.search import CollectionRetriever
+from engine.roles.graph import GraphInfo, GraphStore
 
 MOST_PASSAGES = 200
 """Passages whose similarity is looked up, at most: those that the graph leads to most surely."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from engine.errors import GraphStoreError, StoreSlow, WorkbenchError
 from engine.flow.context import Retrieval
 from engine.model.config import Mode
-from engine.model.values import GraphEvidence, ModeNote, RetrievalList
+from engine.model.values import SEARCHING_MODES, GraphEvidence, ModeNote, RetrievalList, lists_of_mode
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.graph_search import GraphPart, GraphSearch, Near
 from engine.retrieval.linking import mentions
@@ -17,7 +17,6 @@ from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
 from engine.retrieval.search import CollectionRetriever
 from engine.roles.graph import GraphInfo, GraphStore
-from engine.workflows.graph_hybrid.policy import SEARCHING_MODES, lists_of_mode
 
 MANIFEST_S = 2.0
 """Longest wait for what the manifest says of a graph."""

@@ -21,22 +21,11 @@ from engine.model.values import (
     Relationship,
     RunId,
     RunRecord,
+    lists_of_mode,
 )
 from engine.retrieval.graph_options import GraphOptions
-from engine.workflows.graph_hybrid.policy import (
-    DECAY,
-    GraphPassage,
-    decide_route,
-    graph_score,
-    lead_to,
-    lists_of_mode,
-    most_important,
-    outcome_of,
-    outcome_searched,
-    passages_of,
-    spread,
-    unless_a_table_answers,
-)
+from engine.retrieval.graph_scores import DECAY, GraphPassage, graph_score, lead_to, most_important, passages_of, spread
+from engine.workflows.graph_hybrid.policy import decide_route, outcome_of, outcome_searched, unless_a_table_answers
 
 NAMES = "abcdef"
 ids = st.sampled_from(NAMES)

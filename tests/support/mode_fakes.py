@@ -28,6 +28,7 @@ from engine.model.values import (
     RetrievalList,
     RunId,
     RunRecord,
+    lists_of_mode,
 )
 from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
@@ -36,7 +37,6 @@ from engine.roles import SILENT, AnalysisRequest, QueryAnalyst, Trace
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from engine.workflows.graph_hybrid.policy import lists_of_mode
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 from tests.support.loop_fakes import HANG, passage

@@ -13,6 +13,7 @@ RetrievalList = Literal["vector", "local", "global", "near", "attachment"]
 """What found a passage: vectors, entities of the query and their neighbourhood, community summaries, being near the
 query where the lists of a mode leave places open (GH-08), or that it is part of what came with the question."""
 RETRIEVAL_LISTS: tuple[RetrievalList, ...] = ("vector", "local", "global", "near", "attachment")
+SEARCHING_MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
 LISTS_OF_MODE: Mapping[Mode, tuple[RetrievalList, ...]] = {
     "naive": ("vector",),
     "local": ("local",),
@@ -22,6 +23,14 @@ LISTS_OF_MODE: Mapping[Mode, tuple[RetrievalList, ...]] = {
     "bypass": (),
 }
 """What each mode searches (GH-02); attachments come to all but ``bypass``."""
+
+
+def lists_of_mode(mode: Mode, *, attached: bool = False) -> tuple[RetrievalList, ...]:
+    """What a mode searches, attachments included where there are any and the mode searches at all."""
+    lists = LISTS_OF_MODE[mode]
+    return (*lists, "attachment") if attached and lists else lists
+
+
 Stage = Literal["fused", "ranked", "reranked"]
 """Orders that a passage goes through: lists made one, duplicates and freshness seen to, reranked."""
 LinkedBy = Literal["name", "alias", "passage", "neighbour"]

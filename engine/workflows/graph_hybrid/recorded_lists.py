@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from engine.errors import ModeFellBack
 from engine.model.config import Mode, RunConfig
-from engine.model.values import GraphEvidence, ModeNoteCode, RetrievalList, Round, RunRecord
+from engine.model.values import GraphEvidence, ModeNoteCode, RetrievalList, Round, RunRecord, lists_of_mode
 from engine.retrieval.graph_options import graph_options
 from engine.retrieval.ordering import Found, lists_of
-from engine.workflows.graph_hybrid.policy import lists_of_mode, mode_of
+from engine.workflows.graph_hybrid.policy import mode_of
 
 _NOT_BEGUN: dict[RetrievalList, tuple[ModeNoteCode, ...]] = {
     "local": ("no_graph",),

@@ -10,11 +10,11 @@ from engine.builtin.query_analyst import analysed
 from engine.errors import BudgetSpent, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Analysed
-from engine.model.values import Complexity, QueryAnalysis
+from engine.model.values import SEARCHING_MODES, Complexity, QueryAnalysis
 from engine.retrieval.graph_options import graph_options
 from engine.retrieval.mode_values import QueryLook
 from engine.roles import AnalysisRequest
-from engine.workflows.graph_hybrid.policy import SEARCHING_MODES, from_tables_alone
+from engine.workflows.graph_hybrid.policy import from_tables_alone
 from engine.workflows.graph_hybrid.roles import GraphRoles
 
 LOOK_S = 5.0
