@@ -17,12 +17,12 @@ from engine.database.faults import UNUSABLE, original
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import SWITCHES, WEAK_POINTS
 from engine.errors import UnknownCollection, WeakPointsUnusable
+from engine.model.decide import best_draft
 from engine.model.language import normalised_query
 from engine.model.values import SAMPLE_COLLECTION, WEAK_POINT, Outcome, PassageId, RunRecord
 from engine.people import acting
 from engine.people.doors import guarded
 from engine.roles import StoredPassage
-from engine.workflows.dual_loop.policy import best_draft
 
 Passages = list[StoredPassage]
 """Named, because a method is called ``list``."""

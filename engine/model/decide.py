@@ -15,6 +15,7 @@ from engine.model.values import (
     Comparison,
     Context,
     Decision,
+    Draft,
     Gate,
     Outcome,
     Passage,
@@ -156,3 +157,17 @@ def outcome_of(decision: Decision | None, context: Context) -> Outcome:
     if not context.verified:
         return "answered_unverified"
     return "answered" if decision is None or decision.reason == "passed" else "answered_forced"
+
+
+def best_draft(drafts: Sequence[Draft]) -> Draft | None:
+    """The answer that stands: of those with the fewest suggestions the newest; None where there is none.
+
+    One that was not evaluated has no suggestions that anybody knows of.
+    """
+    if not drafts:
+        return None
+    return min(drafts, key=lambda draft: (_suggestions(draft), -draft.index))
+
+
+def _suggestions(draft: Draft) -> int:
+    return len(draft.evaluation.suggestions) if draft.evaluation else 0

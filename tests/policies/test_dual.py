@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.model.config import RunConfig
-from engine.model.decide import gated
+from engine.model.decide import best_draft, gated
 from engine.model.values import (
     INITIAL,
     STRATEGIES,
@@ -29,7 +29,6 @@ from engine.model.values import (
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import (
     DualEvidence,
-    best_draft,
     decide_answer,
     decide_documents,
     decide_route,

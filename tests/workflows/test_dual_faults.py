@@ -21,6 +21,7 @@ from engine.errors import (
 from engine.flow import workflow
 from engine.flow.context import Retrieval
 from engine.model.config import RunConfig
+from engine.model.decide import best_draft
 from engine.model.events import RunFinished, fold_all
 from engine.model.values import STRATEGIES, Evaluation, Passage, RouteChoice, RunRecord, Suggestion, Verdict
 from engine.roles import (
@@ -32,7 +33,6 @@ from engine.roles import (
     StrategyRequest,
     Trace,
 )
-from engine.workflows.dual_loop.policy import best_draft
 from tests.support.dual_fakes import (
     OFF,
     SOLVED,

@@ -245,16 +245,6 @@ def stale(rewrites: Sequence[Rewrite]) -> Stale:
 # -- what stands ----------------------------------------------------------------------------------------------------
 
 
-def best_draft(drafts: Sequence[Draft]) -> Draft | None:
-    """The answer that stands: of those with the fewest suggestions the newest; None where there is none.
-
-    One that was not evaluated has no suggestions that anybody knows of.
-    """
-    if not drafts:
-        return None
-    return min(drafts, key=lambda draft: (_suggestions(draft), -draft.index))
-
-
 def draft_stands(last: Decision, drafts: Sequence[Draft], tried: Sequence[TriedRoute]) -> bool:
     """Whether a run that ended with ``last`` has a draft as its answer.
 
@@ -274,10 +264,6 @@ def outcome_of(last: Decision, drafts: Sequence[Draft], tried: Sequence[TriedRou
     if last.reason == "answer_relevant":
         return "answered"
     return "answered_forced" if draft_stands(last, drafts, tried) else "fallback"
-
-
-def _suggestions(draft: Draft) -> int:
-    return len(draft.evaluation.suggestions) if draft.evaluation else 0
 
 
 def _stale(rewrite: Stale) -> Comparison:

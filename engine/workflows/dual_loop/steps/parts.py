@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.flow.context import RunContext
+from engine.model.decide import best_draft
 from engine.model.events import AnswerCompleted, ContextAssembled, Drafted, RouteTried
 from engine.model.values import Context, Draft, Strategy, TriedRoute
-from engine.workflows.dual_loop.policy import DualEvidence, best_draft, passed_over, stale, usable_strategies
+from engine.workflows.dual_loop.policy import DualEvidence, passed_over, stale, usable_strategies
 
 MEMORY_S = 5.0
 """Longest wait for long-term memory: a run must not hang on what is only a help."""
