@@ -29,9 +29,9 @@ from engine.flow.graph import WorkflowGraph, graph_of
 from engine.host.host import Host
 from engine.host.measuring import heard_by, measured
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
+from engine.knowledge.weak_points import WeakPoints
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.discovery import OllamaStatus
-from engine.memory.weak_points import WeakPoints
 from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
 from engine.model.loop_thread import LoopThread

@@ -13,7 +13,7 @@ from rich.markup import escape
 from engine.cli.jobs import app_with_the_store
 from engine.database.opening import Databases
 from engine.errors import UnknownCollection, UnknownWeakPoint
-from engine.memory.weak_points import WeakPoints
+from engine.knowledge.weak_points import WeakPoints
 from engine.settings import Settings
 
 

@@ -31,14 +31,14 @@ from engine.knowledge.items import with_members
 from engine.knowledge.journal import Journal
 from engine.knowledge.kept_collections import KeptCollections
 from engine.knowledge.milvus_connection import embedded
+from engine.knowledge.milvus_memory import MilvusMemory
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.query_vectors import SharedQueries
 from engine.knowledge.rates import note_rate
+from engine.knowledge.weak_points import WeakPoints
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.embedder import make_embedder
-from engine.memory.milvus_memory import MilvusMemory
-from engine.memory.weak_points import WeakPoints
 from engine.model.config import BUILTIN, SearchMethod
 from engine.model.milvus_address import with_scheme
 from engine.model.values import Fault, PassageId

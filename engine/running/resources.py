@@ -17,6 +17,7 @@ from engine.evaluation.grader_fits import GraderFits
 from engine.flow import compiled, workflow
 from engine.flow.context import Roles
 from engine.knowledge.base import KnowledgeBase
+from engine.knowledge.weak_points import weak_point_of
 from engine.llm import turns
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
@@ -24,7 +25,6 @@ from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
 from engine.llm.grader import prompt_version
 from engine.llm.providers import OPENAI, offered_models
 from engine.llm.together import SET_PROMPT_VERSION
-from engine.memory.weak_points import weak_point_of
 from engine.model.config import RERANK_SERVER, USUAL, RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.host import OfferedModels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from engine.memory.weak_points import WeakPoint, WeakPoints
+from engine.knowledge.weak_points import WeakPoint, WeakPoints
 from tests.api.served import FakeCollections, calling, relevant
 
 REFUSED = WeakPoint("w1", "samples", "谁？", "refused", "run-1", "2026-03-05T10:00:00.000+00:00")

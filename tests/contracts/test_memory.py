@@ -15,9 +15,9 @@ import pytest
 from engine.builtin.embedder import HashingEmbedder
 from engine.errors import StoreError, StoreLocked, StoreUnreachable
 from engine.knowledge.base import KnowledgeBase
+from engine.knowledge.memory_rows import FAILED, PASSED_PREFIX
 from engine.knowledge.milvus_connection import connect
-from engine.memory.milvus_memory import MilvusMemory
-from engine.memory.milvus_rows import FAILED, PASSED_PREFIX
+from engine.knowledge.milvus_memory import MilvusMemory
 from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration
 from engine.roles import Embedder, LongTermMemory, Vector, slug

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from engine.database import Database
 from engine.database.tables import Part
-from engine.memory.weak_points import WeakPoint, WeakPoints
+from engine.knowledge.weak_points import WeakPoint, WeakPoints
 
 
 def point(name: str, collection: str = "notes", day: int = 1) -> WeakPoint:

@@ -16,7 +16,7 @@ from engine.cli.main import main
 from engine.engine import Engine
 from engine.errors import UnknownCollection, UnknownWeakPoint, WeakPointsUnusable
 from engine.knowledge.items import IngestItem
-from engine.memory.weak_points import WeakPoint, WeakPoints, weak_point_of
+from engine.knowledge.weak_points import WeakPoint, WeakPoints, weak_point_of
 from engine.model.config import RunConfig
 from engine.model.values import WEAK_POINT
 from engine.settings import Settings

@@ -30,7 +30,7 @@ from engine.errors import (
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.values import AnswerJudgement, Batch, Label
 from engine.knowledge.ingest import IngestItem
-from engine.memory.weak_points import WeakPoint
+from engine.knowledge.weak_points import WeakPoint
 from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import PassageId, RunId

@@ -17,7 +17,7 @@ from engine.drafting.values import Draft
 from engine.engine import Engine
 from engine.evaluation.cases import SAMPLE_SET, case_of, sample_set
 from engine.knowledge.ingest import IngestItem
-from engine.memory.weak_points import WeakPoint
+from engine.knowledge.weak_points import WeakPoint
 from engine.model.config import RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import Memory, RunId

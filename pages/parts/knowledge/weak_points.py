@@ -12,7 +12,7 @@ from components.common.i18n import Words
 from components.common.url_state import base_path
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.memory.weak_points import WeakPoint
+from engine.knowledge.weak_points import WeakPoint
 from engine.messages import N_
 from engine.model.values import Fault
 from pages.parts.common.next_step import next_step

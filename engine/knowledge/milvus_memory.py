@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from engine.errors import StoreError
+from engine.knowledge.memory_rows import MemoryRows
 from engine.knowledge.milvus_errors import Place, translated_errors
-from engine.memory.milvus_rows import MemoryRows
 from engine.model.language import language_of
 from engine.model.values import Memory
 from engine.retrieval.similarity import Calibration
