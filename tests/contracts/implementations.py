@@ -20,7 +20,6 @@ from engine.builtin.source_router import BuiltinSourceRouter
 from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.builtin.unsearched import BuiltinUnsearched
 from engine.builtin.writer import BuiltinWriter
-from engine.memory.distil import ExtractiveDistiller
 from engine.model.values import Passage
 from engine.roles import (
     AnswerJudge,
@@ -35,6 +34,7 @@ from engine.roles import (
     Writer,
 )
 from engine.roles.graph import Extractor, QueryAnalyst
+from engine.workflows.dual_loop.distil import ExtractiveDistiller
 from tests.contracts.chat_models import (
     ollama_direct,
     ollama_distiller,

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from engine.memory.distil import formless, unsaid
 from engine.model.language import language_of
 from engine.roles import Distiller, DistilRequest
+from engine.workflows.dual_loop.distil import formless, unsaid
 from tests.contracts.implementations import DISTILLERS
 from tests.support.listening import Listening
 

@@ -8,9 +8,16 @@ from collections.abc import Sequence
 import pytest
 
 from engine.flow.context import Retrieval
-from engine.memory.distil import ExtractiveDistiller, cited_sentences, extracted, formless, renumbered, unsaid
 from engine.model.values import Citation, Passage, PassageId
 from engine.roles import DistilRequest, StoredPassage
+from engine.workflows.dual_loop.distil import (
+    ExtractiveDistiller,
+    cited_sentences,
+    extracted,
+    formless,
+    renumbered,
+    unsaid,
+)
 
 CITED = tuple(Citation(number, PassageId(f"p{number}"), f"s{number}.md") for number in (1, 2, 4))
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from engine.flow import compiled
 from engine.flow.context import Retrieval, Roles, RunClock, SectionRetrieval
-from engine.memory.distil import ExtractiveDistiller
 from engine.model.config import RunConfig
 from engine.model.events import Event, NodeStarted, fold_all
 from engine.model.values import (
@@ -26,6 +25,7 @@ from engine.model.values import (
 from engine.roles import SILENT, DirectRequest, Distiller, EvaluationRequest, StrategyRequest, Trace
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
+from engine.workflows.dual_loop.distil import ExtractiveDistiller
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.dual_loop.roles import DualRoles
 from tests.support.fakes import FakeResources, FakeRetriever

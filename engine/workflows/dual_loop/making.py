@@ -25,8 +25,8 @@ async def dual_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, st
     from engine.builtin.direct import BuiltinDirectAnswerer
     from engine.builtin.dual_rewriter import BuiltinDualRewriter
     from engine.builtin.strategy_router import BuiltinStrategyRouter
-    from engine.memory.distil import ExtractiveDistiller
-    from engine.memory.grading import MemoryGrader
+    from engine.workflows.dual_loop.distil import ExtractiveDistiller
+    from engine.workflows.dual_loop.memory_grading import MemoryGrader
 
     manifest, measured = given.retriever.manifest, given.retriever.measured
     own = DualRoles(

@@ -19,7 +19,6 @@ from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.errors import ModelUnreachable, WebSearchError
 from engine.flow import compiled
 from engine.flow.context import Retrieval, Roles, RunClock, SectionRetrieval
-from engine.memory.distil import ExtractiveDistiller
 from engine.model.config import Options, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.events import fold_all
 from engine.model.values import (
@@ -55,6 +54,7 @@ from engine.running.runs import LiveRun
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.roles import AnswerRoles
+from engine.workflows.dual_loop.distil import ExtractiveDistiller
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOptions

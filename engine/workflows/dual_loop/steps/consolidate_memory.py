@@ -11,13 +11,13 @@ from engine.builtin.answer_reading import sources_differ
 from engine.builtin.answer_support import Given, unsupported_sentences
 from engine.errors import BudgetSpent, ClaimRefused, MemorySlow, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, own_roles
-from engine.memory.distil import MOST_READ, cited_sentences, extracted, formless, renumbered, unsaid
 from engine.model.decide import best_draft
 from engine.model.events import MemoryKept
 from engine.model.language import language_of, normalised_query
 from engine.model.values import Draft, Memory
 from engine.model.values.names import WEB_ID
 from engine.roles import DistilRequest
+from engine.workflows.dual_loop.distil import MOST_READ, cited_sentences, extracted, formless, renumbered, unsaid
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.roles import DualRoles
 from engine.workflows.dual_loop.steps.parts import MEMORY_S, at_most_s

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.builtin.direct import remembered_text, without_markers
-from engine.memory.distil import Measured
 from engine.model.values import Memory, PassageId, Verdict
 from engine.roles import Grader, StoredPassage, Trace
+from engine.workflows.dual_loop.distil import Measured
 
 
 class MemoryGrader:
