@@ -11,9 +11,9 @@ from components.common.i18n import Words
 from components.common.markup import draw, fold, gauge, node, table
 from components.common.phrases import model_label
 from components.tune.vega import ACCENT, AMBER, TEAL, draw_chart, layer, share, text
-from engine.desk.agreement import Agreement
-from engine.desk.pairs import Coverage, Item, Kind
-from engine.desk.store import Scores
+from engine.evaluation.desk.agreement import Agreement
+from engine.evaluation.desk.pairs import Coverage, Item, Kind
+from engine.evaluation.desk.store import Scores
 from engine.evaluation.statistics import Interval
 from engine.messages import N_, NC_
 from engine.model.config import BUILTIN

@@ -12,8 +12,8 @@ from fastapi.responses import PlainTextResponse, Response
 
 from engine.api.bodies import JudgementsRequest
 from engine.api.encoding import Json
-from engine.desk.formats import Format
 from engine.engine import Engine
+from engine.evaluation.desk.formats import Format
 from engine.model.grader_fit import GraderFit
 
 GetEngine = Callable[[], Engine]

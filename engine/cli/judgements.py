@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from engine.cli.jobs import at_work
-from engine.desk.formats import Format
 from engine.errors import JudgementsUnusable, SourceError
+from engine.evaluation.desk.formats import Format
 from engine.knowledge.sheets import listed
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from engine.errors import EngineClosed, WorkbenchError
 from engine.people import WORKBENCH, Person, acting_as
 
 if TYPE_CHECKING:
-    from engine.desk.store import DeskStore
     from engine.drafting.store import DraftStore
     from engine.evaluation.batch import BatchEngine, BatchRunner
+    from engine.evaluation.desk.store import DeskStore
     from engine.evaluation.store import EvaluationStore
     from engine.evaluation.values import Batch
 
@@ -63,7 +63,7 @@ class Evaluations:
     @property
     def desk(self) -> DeskStore:
         """Open the store of the judging desk once; raises like :attr:`store`."""
-        from engine.desk.store import DeskStore
+        from engine.evaluation.desk.store import DeskStore
 
         with self._guard:
             if self._closed:

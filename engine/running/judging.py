@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.desk.agreement import Agreement, agreements
-from engine.desk.formats import SHOWN, Format, read, written
-from engine.desk.pairs import (
+from engine.errors import InvalidConfig, UnknownBatch
+from engine.evaluation.cases import Case
+from engine.evaluation.desk.agreement import Agreement, agreements
+from engine.evaluation.desk.formats import SHOWN, Format, read, written
+from engine.evaluation.desk.pairs import (
     Coverage,
     Item,
     Judgement,
@@ -22,11 +24,9 @@ from engine.desk.pairs import (
     of_labels,
     share_of_yes,
 )
-from engine.desk.pairs import passage_item_id as _passage_item_id
-from engine.desk.queue import Next, next_item
-from engine.desk.store import Scores
-from engine.errors import InvalidConfig, UnknownBatch
-from engine.evaluation.cases import Case
+from engine.evaluation.desk.pairs import passage_item_id as _passage_item_id
+from engine.evaluation.desk.queue import Next, next_item
+from engine.evaluation.desk.store import Scores
 from engine.evaluation.judgements import pair_id
 from engine.evaluation.statistics import Interval
 from engine.evaluation.values import AnswerJudgement, Batch, Drawing, Label
@@ -208,7 +208,7 @@ class Judging:
 
     def _influence(self, batch_id: str, results: Sequence[tuple[Case, RunRecord]], kind: Kind) -> Mapping[str, float]:
         # Imported here: it brings along all that computes figures.
-        from engine.desk.influence import influences
+        from engine.evaluation.desk.influence import influences
 
         evidence = self._evaluations.batches.evidence(batch_id)
         records = {case.id: record for case, record in results}

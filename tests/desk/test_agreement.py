@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.desk.agreement import agreements, kappa
-from engine.desk.pairs import Judgement
+from engine.evaluation.desk.agreement import agreements, kappa
+from engine.evaluation.desk.pairs import Judgement
 
 SAID = st.sampled_from(["yes", "in_part", "no"])
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.desk.formats import FORMATS, Format, read, written
 from engine.errors import JudgementsUnusable
 from engine.evaluation.cases import Case
+from engine.evaluation.desk.formats import FORMATS, Format, read, written
 from engine.evaluation.values import AnswerJudgement, Label
 from engine.knowledge.loaders.separated import LONGEST_CELL
 from engine.knowledge.sheets import listed

@@ -16,13 +16,13 @@ from starlette.testclient import TestClient
 from engine.cli.main import main
 from engine.database.base import Database
 from engine.database.tables import ANSWER_JUDGEMENTS, LABELS, SET_SCORES, Part
-from engine.desk.influence import influences, lattice
-from engine.desk.pairs import Kind
-from engine.desk.store import DeskStore, Scores
 from engine.engine import Engine
 from engine.errors import EvaluationError, InvalidConfig, JudgementsUnusable, UnknownBatch, UnknownQuerySet
 from engine.evaluation import judgements
 from engine.evaluation.cases import Case, Expectation, QuerySet
+from engine.evaluation.desk.influence import influences, lattice
+from engine.evaluation.desk.pairs import Kind
+from engine.evaluation.desk.store import DeskStore, Scores
 from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.people import Person, acting_as

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.desk.pairs import Item, Judgement, coverage, share_of_yes
-from engine.desk.queue import Next, influence_of, next_item
+from engine.evaluation.desk.pairs import Item, Judgement, coverage, share_of_yes
+from engine.evaluation.desk.queue import Next, influence_of, next_item
 from engine.model.values import RunId
 
 ITEMS = tuple(Item(f"i{n}", "answer", f"c{n}", f"Question {n}?", f"Answer {n}", RunId("r")) for n in range(12))

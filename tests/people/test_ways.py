@@ -15,7 +15,6 @@ from dataclasses import replace
 import pytest
 
 from engine.api.incoming import roles
-from engine.desk.pairs import Item
 from engine.errors import (
     CollectionExists,
     InvalidQuerySet,
@@ -28,6 +27,7 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.evaluation.cases import Case, QuerySet
+from engine.evaluation.desk.pairs import Item
 from engine.evaluation.values import AnswerJudgement, Batch, Label
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.weak_points import WeakPoint

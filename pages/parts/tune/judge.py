@@ -19,11 +19,11 @@ from components.tune.judging import (
     keys_line,
     pair_card,
 )
-from engine.desk.formats import FORMATS, Format
-from engine.desk.pairs import Item, Kind, Said
-from engine.desk.queue import Next
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet
+from engine.evaluation.desk.formats import FORMATS, Format
+from engine.evaluation.desk.pairs import Item, Kind, Said
+from engine.evaluation.desk.queue import Next
 from engine.knowledge.sheets import listed
 from engine.messages import N_, NC_
 from engine.people import acting

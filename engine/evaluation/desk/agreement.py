@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from engine.desk.pairs import Judgement
+from engine.evaluation.desk.pairs import Judgement
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from engine.desk.pairs import Item, Judgement
+from engine.evaluation.desk.pairs import Item, Judgement
 from engine.evaluation.values import Drawing
 from engine.replay.masks import BoolArray, FloatArray
 

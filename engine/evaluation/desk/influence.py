@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 
-from engine.desk.pairs import Kind, passage_item_id
-from engine.desk.queue import influence_of
 from engine.evaluation.aggregate import evaluate, replay_all
+from engine.evaluation.desk.pairs import Kind, passage_item_id
+from engine.evaluation.desk.queue import influence_of
 from engine.evaluation.evidence import Evidence
 from engine.evaluation.judgements import pair_id
 from engine.evaluation.kept import passing_under
