@@ -17,9 +17,8 @@ from typing import Literal
 
 from engine.builtin.graph_terms import RELATION_WORDS, Candidate, Span, candidates, spans
 from engine.builtin.terms import is_han
-from engine.knowledge.chunk import tokens
 from engine.model.config import BUILTIN
-from engine.model.language import language_of, sentences
+from engine.model.language import language_of, sentences, tokens
 from engine.model.values import Entity, PassageId, Relationship
 from engine.roles import SILENT, StoredPassage, Trace
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship, text_hash

@@ -20,11 +20,11 @@ from engine.executing.blocks import Block, Performed, Recipe
 from engine.executing.choosing import place_for
 from engine.executing.cluster import ClusterExecutor
 from engine.executing.engines import plain_person, plain_settings
-from engine.knowledge.chunk import tokens
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.source_writing import EMBED_BATCH, Into, texts_of
 from engine.library.values import ChunkOptions
+from engine.model.language import tokens
 from engine.roles import StoredPassage
 from engine.settings import Settings
 

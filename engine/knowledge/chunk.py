@@ -15,12 +15,10 @@ from typing import Literal
 from engine.knowledge.load import Document
 from engine.knowledge.loaders.contents import Section, ending
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.model.language import language_of
+from engine.model.language import CHARS_PER_TOKEN, language_of, tokens
 from engine.model.values import PassageId
 from engine.roles import StoredPassage
 
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
-_CHARS_PER_TOKEN = 4
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LIST = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s?)")
 _TABLE = re.compile(r"\s*\|")
@@ -110,12 +108,6 @@ def split(text: str, options: ChunkOptions = DEFAULT_CHUNKS) -> list[str]:
     return [
         piece for piece in ("".join(unit.text for unit in group).strip() for group in _groups(units, options)) if piece
     ]
-
-
-def tokens(text: str) -> float:
-    """Estimated tokens of a text."""
-    wide = 0 if text.isascii() else len(_WIDE.findall(text))
-    return wide + (len(text) - wide) / _CHARS_PER_TOKEN
 
 
 def _groups(units: Sequence[_Unit], options: ChunkOptions) -> Iterator[list[_Unit]]:
@@ -210,7 +202,7 @@ def _bounded(unit: _Unit, most: int) -> Iterator[_Unit]:
         yield unit
         return
     # Only a window is looked at: a file of one line may have millions of characters.
-    place, window = 0, most * _CHARS_PER_TOKEN + 1
+    place, window = 0, most * CHARS_PER_TOKEN + 1
     while place < len(unit.text):
         near = unit.text[place : place + window]
         end = place + (len(near) if tokens(near) <= most else _cut(near, most))

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from engine.errors import SourceError
-from engine.knowledge.chunk import chunk, tokens
+from engine.knowledge.chunk import chunk
 from engine.knowledge.ingest import plan, read_document, to_record
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import Entry
 from engine.knowledge.load import DEFAULT_LIMIT_MB
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, Preview, PreviewedSource
+from engine.model.language import tokens
 from engine.model.values import Fault
 from engine.roles import SourceInfo
 

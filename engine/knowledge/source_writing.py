@@ -18,10 +18,10 @@ from engine.errors import (
     TextUnembeddable,
     UnknownCollection,
 )
-from engine.knowledge.chunk import tokens
 from engine.knowledge.journal import Journal
 from engine.knowledge.pace import Pace
 from engine.knowledge.summarise import Summary, summaries_of, to_embed, with_vectors
+from engine.model.language import tokens
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, Summaries, Vector, slug
 

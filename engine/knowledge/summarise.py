@@ -14,8 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from engine.knowledge.chunk import tokens
-from engine.model.language import language_of
+from engine.model.language import language_of, tokens
 from engine.model.values import PassageId
 from engine.roles import StoredPassage, Summaries, Vector
 

@@ -13,6 +13,8 @@ _LATIN_WORD = re.compile(r"[A-Za-z]+")
 _CHINESE_GRAMMAR = re.compile("什么|怎|如何|为何|为什|多少|哪|吗|呢|是|的|了|有没有|请")
 _FULL_STOP = re.compile(r"(?<=[。！？])|(?<=[.!?])(?=\s)|\n+")
 _SENTENCE_END = re.compile(r"(?<=[。！？；])|(?<=[.!?;])(?=\s)|\n+")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
+CHARS_PER_TOKEN = 4
 
 
 def language_of(text: str) -> Language:
@@ -47,3 +49,9 @@ def normalised_query(text: str) -> str:
     """A query's form for the question "has this been tried?": NFKC, case, white space and punctuation folded."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return "".join(char for char in folded if unicodedata.category(char)[0] not in "PZC")
+
+
+def tokens(text: str) -> float:
+    """Estimated tokens of a text."""
+    wide = 0 if text.isascii() else len(_WIDE.findall(text))
+    return wide + (len(text) - wide) / CHARS_PER_TOKEN

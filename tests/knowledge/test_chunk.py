@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.knowledge.chunk import chunk, split, tokens
+from engine.knowledge.chunk import chunk, split
 from engine.knowledge.load import Document, load_bytes
 from engine.knowledge.loaders.contents import Section
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.model.language import tokens
 
 ENGLISH = "The pancreas makes insulin number {n}. "
 CHINESE = "胰岛素由胰腺分泌，这是第{n}句话，用来检查切分。"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.knowledge.chunk import chunk, tokens
+from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.summarise import (
     SECTION_TOKENS,
@@ -17,6 +17,7 @@ from engine.knowledge.summarise import (
     to_embed,
     with_vectors,
 )
+from engine.model.language import tokens
 from engine.model.values import PassageId
 from engine.roles import StoredPassage
 

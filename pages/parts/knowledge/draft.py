@@ -9,11 +9,12 @@ from pathlib import Path
 
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.knowledge.chunk import chunk, tokens
+from engine.knowledge.chunk import chunk
 from engine.knowledge.ingest import read_document
 from engine.knowledge.items import IngestItem, items_of, with_members
 from engine.knowledge.load import Document
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
+from engine.model.language import tokens
 from engine.model.values import Fault
 from engine.people.acting import carried
 from pages.parts.common.following import settled
