@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from engine.errors import NothingToJudge, TracesUnusable, UnknownCollection, Unk
 from engine.model.config import RoleModel, RunConfig
 from engine.model.language import language_of
 from engine.model.loop_thread import LoopThread
-from engine.model.values import SAMPLE_COLLECTION, ModelCall, Passage, PassageId, RunId, RunRecord, Verdict
+from engine.model.values import SAMPLE_COLLECTION, ModelCall, Passage, PassageId, RunRecord, Verdict
 from engine.people import acting
 from engine.people.doors import guarded
 from engine.people.reading import may_read
@@ -26,34 +26,13 @@ from engine.traces.deciding import decided, events_of, settings_for
 from engine.traces.foreign import LeftOut, Recognised
 from engine.traces.judging import JudgingPrice, judged, price_of, ungraded
 from engine.traces.reading import recognised
+from engine.traces.telling import Previewed, TracesTaken
 
 if TYPE_CHECKING:
     from engine.evaluation.opening import Evaluations
 
 _PATIENCE_S = 120.0
 """How long one passage may take to be judged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Previewed:
-    """What an import would bring, before anything is kept."""
-
-    found: Recognised
-    records: tuple[RunRecord, ...]
-    """As they would be kept, in the order of their beginning."""
-    known: frozenset[RunId]
-    """Those that were imported before: they stay as they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class TracesTaken:
-    """What came of an import."""
-
-    runs: tuple[RunId, ...]
-    """All of the file, those imported before among them."""
-    new: int
-    set_name: str = ""
-    batch_id: str = ""
 
 
 @guarded

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from engine.messages import N_
-from engine.traces.foreign import LeftOut
-
-if TYPE_CHECKING:
-    from engine.running.traces import Previewed, TracesTaken
+from engine.model.values import RunId, RunRecord
+from engine.traces.foreign import LeftOut, Recognised
 
 LEFT_OUT: Mapping[str, str] = {
     "line": N_("line {line} is no JSON: {why}"),
@@ -23,6 +22,28 @@ LEFT_OUT: Mapping[str, str] = {
     "scores": N_("trace {trace}: {n} scores, which are about the trace and no verdicts on passages"),
 }
 """Sentences for what could not be used, by code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """What an import would bring, before anything is kept."""
+
+    found: Recognised
+    records: tuple[RunRecord, ...]
+    """As they would be kept, in the order of their beginning."""
+    known: frozenset[RunId]
+    """Those that were imported before: they stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracesTaken:
+    """What came of an import."""
+
+    runs: tuple[RunId, ...]
+    """All of the file, those imported before among them."""
+    new: int
+    set_name: str = ""
+    batch_id: str = ""
 
 
 def said_of(item: LeftOut) -> str:
