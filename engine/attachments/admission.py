@@ -10,8 +10,6 @@ from engine.model.config import RunConfig, declared
 from engine.model.values import Attachment
 
 MOST_ATTACHMENTS = 6
-MOST_PIXELS = 40_000_000
-"""Of one image: what a telephone takes; each is three bytes once decoded."""
 MOST_ROWS = 200
 MOST_COLUMNS = 40
 LONGEST_CELL = 300

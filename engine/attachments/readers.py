@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from engine.attachments.image_header import image_header
 from engine.attachments.reading import read_attachment
+from engine.builtin.image_header import image_header
 from engine.builtin.ocr import OcrReader
 from engine.errors import ModelCannotSee
 from engine.llm.discovery import OllamaStatus

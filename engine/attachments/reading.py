@@ -9,15 +9,19 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from engine.attachments.admission import MOST_PIXELS, fitted
-from engine.attachments.apart import read_apart
-from engine.attachments.image_header import ImageHeader, image_header
+from engine.attachments.admission import KINDS_SHOWN, fitted
+from engine.builtin.apart import read_apart
+from engine.builtin.image_header import MOST_PIXELS, ImageHeader, image_header
 from engine.errors import (
     AttachmentDamaged,
     AttachmentEmpty,
     AttachmentMissing,
     AttachmentTooLarge,
+    AttachmentUnsupported,
     ImageTooLarge,
+    SourceEmpty,
+    SourceEncoding,
+    SourceMislabelled,
 )
 from engine.model.values import Attachment
 from engine.roles import SILENT, ImageReader, Trace
@@ -41,7 +45,7 @@ async def read_attachment(
     header = checked(name, data)
     digest = hashlib.sha256(data).hexdigest()
     if header is None:
-        found = await asyncio.to_thread(read_apart, "table", name, data)
+        found = await asyncio.to_thread(_read_table, name, data)
         return _table(name, found, digest)
     try:
         text = await reader.read(data, header.media_type, question, trace)
@@ -86,6 +90,15 @@ def file_bytes(path: str) -> bytes:
             return file.read(int(LARGEST_MB * _MILLION) + 1)
     except OSError as error:
         raise AttachmentMissing(name=path, why=f"{error.strerror or type(error).__name__}.") from error
+
+
+def _read_table(name: str, data: bytes) -> Any:
+    try:
+        return read_apart("engine.attachments.table_rows:table_values", name, data)
+    except SourceEmpty as error:
+        raise AttachmentEmpty.table(table=name) from error
+    except (SourceEncoding, SourceMislabelled) as error:
+        raise AttachmentUnsupported(name=name, kinds=KINDS_SHOWN) from error
 
 
 def _table(name: str, parsed: Mapping[str, Any], digest: str) -> Attachment:

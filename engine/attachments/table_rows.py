@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 from engine.attachments.admission import MOST_COLUMNS, MOST_ROWS
 from engine.errors import SourceEmpty
@@ -33,6 +34,11 @@ class TableRead:
     """Lines above the header, such as a title with units."""
     others: bool = False
     """Whether the file has further tables, which were left out."""
+
+
+def table_values(name: str, data: bytes) -> dict[str, Any]:
+    """The :class:`TableRead` of a file as plain values."""
+    return asdict(table_of(name, data))
 
 
 def table_of(name: str, data: bytes) -> TableRead:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
-from engine.attachments.apart import READERS
+from engine.builtin.apart import READERS
 from engine.builtin.ocr import OcrReader
 from engine.errors import SourceEmpty, SourceError, SourceGarbled, SourceScanned, SourceTimedOut
 from engine.knowledge.loaders.contents import Contents, Section, note, numbers

@@ -6,7 +6,7 @@ import csv
 import io
 import zipfile
 
-from engine.attachments.apart import READERS, TIME_LIMIT_S
+from engine.builtin.apart import READERS, TIME_LIMIT_S
 from engine.knowledge.loaders.encoding import decode
 
 
@@ -26,7 +26,16 @@ def listed(name: str, data: bytes) -> tuple[str, bool]:
     """
     if not is_workbook(data):
         return decode(name, data), False
-    rows, others = READERS.call(name, data, TIME_LIMIT_S, kind="rows")
+    rows, others = READERS.call(name, data, TIME_LIMIT_S, kind="engine.knowledge.sheets:first_rows")
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue(), bool(others)
+
+
+def first_rows(name: str, data: bytes) -> tuple[list[list[str]], bool]:
+    """Texts of the first sheet of a workbook, hidden rows too, and whether there are others; runs apart."""
+    from engine.knowledge.loaders.tables import cell_texts
+    from engine.knowledge.loaders.workbook import MOST_ROWS, first_sheet
+
+    rows, others = first_sheet(name, data, MOST_ROWS)
+    return [cell_texts(row) for row in rows], others

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.attachments.apart import read_apart
-from engine.attachments.pictures import MOST_SIDE_SENT
+from engine.builtin.apart import read_apart
+from engine.builtin.pictures import MOST_SIDE_SENT
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import fenced, in_language, prompt
 from engine.llm.role import twice

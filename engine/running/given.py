@@ -9,10 +9,10 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from engine.flow.context import Roles
 from engine.model.config import RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.roles import Evaluator, Grader, SetJudge, StoredPassage
-from engine.running.context import Roles
 
 if TYPE_CHECKING:
     from engine.builtin.grader import Similarity

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from engine.attachments.admission import MOST_PIXELS, MOST_ROWS
-from engine.attachments.image_header import image_header
-from engine.attachments.passages import attached_query, attachment_passages, tables_of
-from engine.attachments.pictures import jpeg
+from engine.attachments.admission import MOST_ROWS
 from engine.attachments.reading import LARGEST_MB, checked, file_bytes, read_attachment, thumbnail
 from engine.attachments.table_rows import table_of
+from engine.builtin.image_header import MOST_PIXELS, image_header
 from engine.builtin.ocr import OcrReader
+from engine.builtin.pictures import jpeg
 from engine.errors import (
     AttachmentDamaged,
     AttachmentEmpty,
@@ -30,6 +29,7 @@ from engine.errors import (
     SourceEmpty,
 )
 from engine.model.values import Attachment
+from engine.workflows.graph_hybrid.attached import attached_query, attachment_passages, tables_of
 from tests.support.office_files import xlsx
 
 ROWS = [["drug", "dose"], ["metformin", "500 mg"], ["二甲双胍", "0.5 g"]]

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from engine.attachments import apart
-from engine.attachments.image_header import image_header
 from engine.attachments.readers import image_reader
-from engine.builtin import ocr
+from engine.builtin import apart, ocr
+from engine.builtin.image_header import image_header
 from engine.builtin.ocr import OcrReader
 from engine.errors import (
     AttachmentDamaged,
@@ -118,7 +117,7 @@ def test_without_the_package_the_command_that_installs_it_is_named(monkeypatch: 
 def test_reading_that_takes_too_long_is_given_up_and_the_next_image_is_read() -> None:
     with pytest.raises(ReadingTimedOut):
         asyncio.run(OcrReader(time_limit_s=0.001).read(image("note.zh.jpg"), "image/jpeg"))
-    assert apart.read_apart("table", "a.csv", b"a,b\n1,2\n")
+    assert apart.read_apart("engine.attachments.table_rows:table_values", "a.csv", b"a,b\n1,2\n")
 
 
 def test_a_reader_that_breaks_down_hurts_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

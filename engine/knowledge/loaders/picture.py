@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engine.attachments.admission import MOST_PIXELS
-from engine.attachments.image_header import image_header
+from engine.builtin.image_header import MOST_PIXELS, image_header
 from engine.errors import SourceMislabelled, SourceTooDemanding
 from engine.knowledge.loaders.contents import Contents, Section, note
 from engine.knowledge.loaders.encoding import kind_of

@@ -14,8 +14,9 @@ from components.ask.attachments import attachment_head, image_editor, table_edit
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.uploader_words import uploader_words
-from engine.attachments.admission import MOST_ATTACHMENTS, MOST_PIXELS, fitted
+from engine.attachments.admission import MOST_ATTACHMENTS, fitted
 from engine.attachments.reading import LARGEST_MB, thumbnail
+from engine.builtin.image_header import MOST_PIXELS
 from engine.engine import Engine
 from engine.errors import InvalidConfig, TooManyAttachments
 from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig

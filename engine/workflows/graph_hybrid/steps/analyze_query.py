@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from engine.attachments.passages import tables_of
 from engine.builtin.query_analyst import analysed
 from engine.errors import BudgetSpent, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
@@ -14,6 +13,7 @@ from engine.model.values import SEARCHING_MODES, Complexity, QueryAnalysis
 from engine.retrieval.graph_options import graph_options
 from engine.retrieval.mode_values import QueryLook
 from engine.roles import AnalysisRequest
+from engine.workflows.graph_hybrid.attached import tables_of
 from engine.workflows.graph_hybrid.policy import from_tables_alone
 from engine.workflows.graph_hybrid.roles import GraphRoles
 

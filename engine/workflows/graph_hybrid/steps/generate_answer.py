@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from engine.attachments.passages import tables_of
 from engine.builtin.abstain import abstained_answer, no_room_for_tables
 from engine.builtin.table_work import worked_out
 from engine.errors import AnswerCut, BudgetSpent, EmptyReply
@@ -16,6 +15,7 @@ from engine.model.values import Context, Round
 from engine.retrieval.graph_context import Assembled, assembled
 from engine.retrieval.streaming_citations import AttachingCitations
 from engine.roles import DirectRequest, GenerationRequest
+from engine.workflows.graph_hybrid.attached import tables_of
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.steps.citing import Citing
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.attachments.passages import tables_of
 from engine.builtin.table_answer import table_coverage
 from engine.flow.context import RunContext
 from engine.model.values import Decision
+from engine.workflows.graph_hybrid.attached import tables_of
 from engine.workflows.graph_hybrid.policy import unless_a_table_answers
 from engine.workflows.steps.grade import grade_step
 

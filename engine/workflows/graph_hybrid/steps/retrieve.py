@@ -6,13 +6,13 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
-from engine.attachments.passages import attached_query, attachment_passages
 from engine.errors import ModeFellBack, StoreSlow, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, own_roles
 from engine.model.events import Retrieved
 from engine.model.values import LISTS_OF_MODE, GraphEvidence, RetrievalList, Round
 from engine.retrieval.mode_values import ModeFound, ModeRequest
 from engine.retrieval.ordering import order
+from engine.workflows.graph_hybrid.attached import attached_query, attachment_passages
 from engine.workflows.graph_hybrid.roles import GraphRoles
 from engine.workflows.graph_hybrid.steps.rerank import rescored_round
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.attachments.passages import images_of, tables_of
 from engine.builtin.table_work import on_tables_alone
 from engine.errors import AttachmentsNotTaken
 from engine.flow.context import NodeTrace, RunContext
 from engine.model.events import Decided
+from engine.workflows.graph_hybrid.attached import images_of, tables_of
 from engine.workflows.graph_hybrid.policy import decide_route, mode_of
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from engine.roles import ImageType
 
+MOST_PIXELS = 40_000_000
+"""Of one image: what a telephone takes; each is three bytes once decoded."""
 _PNG = b"\x89PNG\r\n\x1a\n"
 _NO_SIZE = (0x01, 0xFF, *range(0xD0, 0xDA))
 """JPEG markers without a length of their own."""

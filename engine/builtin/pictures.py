@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from engine.attachments.admission import MOST_PIXELS
+from engine.builtin.image_header import MOST_PIXELS
 from engine.errors import SourceDamaged
 from engine.messages import N_
 
