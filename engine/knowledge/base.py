@@ -36,6 +36,9 @@ from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.query_vectors import SharedQueries
 from engine.knowledge.rates import note_rate
+from engine.knowledge.sample_graph import ensure_sample_graph
+from engine.knowledge.samples import ensure_samples
+from engine.knowledge.stored_samples import put_stored
 from engine.knowledge.weak_points import WeakPoints
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.embedder import make_embedder
@@ -45,12 +48,9 @@ from engine.model.values import Fault, PassageId
 from engine.people import Person, acting
 from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
+from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector, slug
-from engine.samples import ensure_samples
-from engine.samples.graph import ensure_sample_graph
-from engine.samples.shipped import calibration_of
-from engine.samples.stored import put_stored
 from engine.settings import Settings
 
 _OLLAMA = "ollama:"

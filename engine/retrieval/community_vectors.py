@@ -8,8 +8,8 @@ import numpy as np
 
 from engine.model.config import BUILTIN
 from engine.model.values import Community, PassageId
+from engine.retrieval.shipped import embedded_with_shipped
 from engine.roles import Embedder, PassageStore, Vector
-from engine.samples.shipped import embedded_with_shipped
 
 MADE_FROM = 8
 """Passages that stand for a community, the most telling first: as many as its summary is made from."""

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
-from collections.abc import Mapping, Sequence, Set
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
-from engine.errors import FullTextMissing, UnknownCollection
-from engine.knowledge.chunk import chunk
-from engine.knowledge.load import load_bytes
-from engine.knowledge.summarise import summaries_of, to_embed, with_vectors
-from engine.model.values import SAMPLE_COLLECTION, Account, PassageId
-from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Summaries, Vector
-from engine.samples.shipped import embedded_with_shipped
-from engine.samples.stored import noted
+from engine.model.values import PassageId
 
-_log = logging.getLogger(__name__)
-
-SAMPLES_CREATED_AT = "2026-01-01T00:00:00+00:00"
-"""A fixed date: the sample collection is the same wherever and whenever it is made."""
 MULTI_HOP = "multi_hop"
 """Kind of questions that need two passages which something joins that the question does not name."""
-_MOST_COPIED = 1000
-"""Passages that the start may copy, which takes a second; with more of the user's own among them the user decides."""
-
-
-@dataclass(frozen=True, slots=True)
-class SampleSource:
-    name: str
-    title: str
-    content_hash: str
-    passages: tuple[StoredPassage, ...]
-    account: Account
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,54 +30,6 @@ class SampleQuestion:
     """What a right answer says, where it can be said in a few words; any of them will do."""
     more: Mapping[str, Any] | None = None
     """Any other fields the line has, e.g. a demo scenario."""
-
-
-class SampleStore(Protocol):
-    """What of a passage store is needed to put the samples in."""
-
-    async def describe(self, collection: str) -> CollectionInfo: ...
-
-    async def create(self, info: CollectionInfo) -> None: ...
-
-    async def drop(self, collection: str) -> None: ...
-
-    async def insert(
-        self,
-        collection: str,
-        passages: Sequence[StoredPassage],
-        vectors: Vector,
-        summaries: Summaries,
-        accounts: Mapping[str, Account],
-    ) -> None: ...
-
-    async def record_accounts(self, collection: str, accounts: Mapping[str, Account]) -> None: ...
-
-    async def summarise(self, collection: str, summaries: Summaries) -> None: ...
-
-    async def sources(self, collection: str) -> list[SourceInfo]: ...
-
-    async def delete_source(self, collection: str, source: str) -> int: ...
-
-    async def add_full_text(self, collection: str) -> CollectionInfo: ...
-
-
-@lru_cache(maxsize=1)
-def sample_sources() -> tuple[SampleSource, ...]:
-    """Every shipped source with its passages, by name."""
-    folder = files(__name__) / "sources"
-    found = []
-    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
-        if entry.name.endswith(".md"):
-            document = load_bytes(entry.name, entry.read_bytes())
-            passages = tuple(chunk(document, added_at=SAMPLES_CREATED_AT))
-            found.append(SampleSource(entry.name, document.title, document.content_hash, passages, document.account))
-    return tuple(found)
-
-
-def content_hashes() -> Mapping[str, str]:
-    """Content hash of every shipped source, by name."""
-    known = noted()
-    return known.sources if known else {source.name: source.content_hash for source in sample_sources()}
 
 
 @lru_cache(maxsize=1)
@@ -133,92 +60,6 @@ def _questions() -> list[SampleQuestion]:
         if line.strip()
     ]
     return [_question(line) for line in lines]
-
-
-async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
-    """Make the sample collection, or bring it up to what is shipped; where they agree nothing is written.
-
-    Whether it holds the samples; it does not where somebody else has that name for passages of their own.
-
-    Sources that somebody added stay. A collection of another model is made again where it holds nothing but samples,
-    and left alone where somebody added to it: this model cannot search its vectors, and must not add others to them.
-    Vectors of the built-in model are shipped; only what is missing is embedded.
-    """
-    shipped = await asyncio.to_thread(content_hashes)
-    present = await _present(store, embedder)
-    if present is None:
-        return False
-    # Other sources than ours have a later date; a shipped one that is gone or changed goes.
-    for info in present:
-        if info.added_at == SAMPLES_CREATED_AT and shipped.get(info.source) != info.content_hash:
-            await store.delete_source(SAMPLE_COLLECTION, info.source)
-    there = {(info.source, info.content_hash): info.summaries for info in present}
-    missing = shipped.items() - there.keys()
-    if missing:
-        sources = await _named(missing)
-        passages, vectors, summaries = await _with_vectors(embedder, sources)
-        await store.insert(SAMPLE_COLLECTION, passages, vectors, summaries, _accounts(sources))
-    # Samples of a version that made no summaries: these are added, and the passages stay as they are.
-    lacking = {item for item in shipped.items() if there.get(item) == 0}
-    if lacking:
-        _, _, summaries = await _with_vectors(embedder, await _named(lacking))
-        await store.summarise(SAMPLE_COLLECTION, summaries)
-    unaccounted = {(item.source, item.content_hash) for item in present if item.account is None} & shipped.items()
-    if unaccounted:  # samples of a version that recorded nothing
-        await store.record_accounts(SAMPLE_COLLECTION, _accounts(await _named(unaccounted)))
-    collection = await store.describe(SAMPLE_COLLECTION)
-    if not collection.full_text and collection.passages <= _MOST_COPIED:
-        with suppress(FullTextMissing):  # the store has none
-            await store.add_full_text(SAMPLE_COLLECTION)
-    return True
-
-
-async def _named(wanted: Set[tuple[str, str]]) -> list[SampleSource]:
-    """The shipped sources of these names and content hashes, in their order."""
-    sources = await asyncio.to_thread(sample_sources)
-    return [source for source in sources if (source.name, source.content_hash) in wanted]
-
-
-def _accounts(sources: Sequence[SampleSource]) -> dict[str, Account]:
-    return {source.name: source.account for source in sources}
-
-
-async def _with_vectors(
-    embedder: Embedder, sources: Sequence[SampleSource]
-) -> tuple[list[StoredPassage], Vector, Summaries]:
-    """Passages of some sources with their vectors, shape (n, dim), and their summaries with theirs."""
-    passages = [passage for source in sources for passage in source.passages]
-    summaries = [summary for source in sources for summary in summaries_of(source.passages)]
-    texts = [*(passage.text for passage in passages), *to_embed(summaries)]
-    vectors, _ = await embedded_with_shipped(embedder, texts)
-    own, summary_vectors = vectors[: len(passages)], vectors[len(passages) :]
-    by_id = {passage.id: vector for passage, vector in zip(passages, own, strict=True)}
-    return passages, own, with_vectors(summaries, summary_vectors, by_id, embedder.dim)
-
-
-async def _present(store: SampleStore, embedder: Embedder) -> list[SourceInfo] | None:
-    """Sources of the sample collection, which is made first where it is missing; None where nothing may be put in."""
-    ours = replace(CollectionInfo.new(SAMPLE_COLLECTION, embedder), created_at=SAMPLES_CREATED_AT)
-    try:
-        info = await store.describe(SAMPLE_COLLECTION)
-        if info.embedding_model == UNKNOWN_MODEL:
-            _log.warning("the collection %r was made by another program and gets no samples", SAMPLE_COLLECTION)
-            return None
-        present = await store.sources(SAMPLE_COLLECTION)
-        if (info.embedding_model, info.dim) == (ours.embedding_model, ours.dim):
-            return present
-        if any(item.added_at != SAMPLES_CREATED_AT for item in present):
-            _log.warning(
-                "the collection %r was built with %s and holds sources of yours; it is left as it is",
-                SAMPLE_COLLECTION,
-                info.embedding_model,
-            )
-            return None
-        await store.drop(SAMPLE_COLLECTION)
-    except UnknownCollection:
-        pass
-    await store.create(ours)
-    return []
 
 
 def _question(line: Mapping[str, Any]) -> SampleQuestion:

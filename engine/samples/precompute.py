@@ -18,15 +18,9 @@ import numpy as np
 
 from engine.builtin.embedder import builtin_embedder
 from engine.knowledge.base import KnowledgeBase
-from engine.knowledge.summarise import summaries_of, to_embed
-from engine.model.values import SAMPLE_COLLECTION
-from engine.retrieval.community_vectors import embedded_text
-from engine.retrieval.similarity import ANCHOR_LANGUAGES
-from engine.roles import Embedder, slug
-from engine.samples import content_hashes, sample_sources
-from engine.samples.graph import sample_graph
-from engine.samples.shipped import anchor_texts, text_key
-from engine.samples.stored import (
+from engine.knowledge.sample_graph import sample_graph
+from engine.knowledge.samples import content_hashes, sample_sources
+from engine.knowledge.stored_samples import (
     ARCHIVE,
     GRAPHS,
     NOTED,
@@ -38,6 +32,12 @@ from engine.samples.stored import (
     shipped_files,
     stored,
 )
+from engine.knowledge.summarise import summaries_of, to_embed
+from engine.model.values import SAMPLE_COLLECTION
+from engine.retrieval.community_vectors import embedded_text
+from engine.retrieval.shipped import anchor_texts, text_key
+from engine.retrieval.similarity import ANCHOR_LANGUAGES
+from engine.roles import Embedder, slug
 from engine.settings import Settings
 
 SAMPLES = Path(__file__).parent

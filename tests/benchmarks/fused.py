@@ -20,14 +20,15 @@ from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.knowledge import milvus_words
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.query_vectors import SharedQueries
+from engine.knowledge.samples import ensure_samples
 from engine.model.config import SearchMethod
 from engine.model.values import SAMPLE_COLLECTION, Passage, PassageId
 from engine.retrieval import reciprocal
 from engine.retrieval.reciprocal import by_reciprocal_rank
 from engine.retrieval.search import CollectionRetriever
+from engine.retrieval.shipped import calibration_of
 from engine.roles import CollectionInfo, Embedder, StoredPassage, Vector
-from engine.samples import ensure_samples, sample_questions
-from engine.samples.shipped import calibration_of
+from engine.samples import sample_questions
 from tests.benchmarks.harness import Bench, Row, in_turn_async
 from tests.benchmarks.retrieval import random_vectors, stored_passages
 

@@ -21,9 +21,9 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.model.config import SearchMethod
 from engine.model.values import SOURCE_KINDS, PassageId
 from engine.retrieval.search import CollectionRetriever
+from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, StoredPassage, Vector
-from engine.samples.shipped import calibration_of
 from tests.benchmarks.harness import Bench, Row, prefixed, shown
 from tests.support import milvus_server
 

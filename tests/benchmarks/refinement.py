@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.builtin.generator import BuiltinGenerator, asking_of, choose
+from engine.knowledge.samples import sample_sources
 from engine.model.values import Passage
 from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.refine import given_text, refined
-from engine.samples import SampleQuestion, multi_hop_questions, sample_questions, sample_sources
+from engine.samples import SampleQuestion, multi_hop_questions, sample_questions
 from tests.benchmarks.harness import Bench, Row
 
 THRESHOLDS = (0.2, GraphOptions().sentence_threshold, 0.5)

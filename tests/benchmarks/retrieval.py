@@ -14,8 +14,8 @@ from engine.knowledge.milvus_schema import own_layout
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.retrieval.search import CollectionRetriever
+from engine.retrieval.shipped import calibration_of
 from engine.roles import CollectionInfo, StoredPassage, Vector
-from engine.samples.shipped import calibration_of
 from tests.benchmarks.harness import Bench, Row, in_turn_async, prefixed, ratio
 from tests.support import milvus_server
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engine.knowledge.samples import sample_sources
 from engine.model.values import SOURCE_KINDS
-from engine.samples import sample_sources
 from tests.benchmarks.harness import TINY, Bench
 from tests.benchmarks.quality_loop import REWRITES, VAGUE, Measured, gains, measured, times
 from tests.benchmarks.vague import MORE_VAGUE

@@ -7,10 +7,11 @@ import pytest
 from engine.builtin.answer_poles import other_pole
 from engine.builtin.evaluator import judge
 from engine.builtin.generator import compose
+from engine.knowledge.samples import sample_sources
 from engine.model.language import language_of
 from engine.model.values import Evaluation, Passage, PassageId
 from engine.roles import EvaluationRequest, GenerationRequest
-from engine.samples import sample_questions, sample_sources
+from engine.samples import sample_questions
 
 _STORED = {item.id: item for source in sample_sources() for item in source.passages}
 

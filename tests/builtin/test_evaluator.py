@@ -15,11 +15,11 @@ from components.common.i18n import words_for
 from engine.builtin.answer_reading import statements
 from engine.builtin.evaluator import judge
 from engine.builtin.generator import compose
+from engine.knowledge.samples import sample_sources
 from engine.model.language import language_of
 from engine.model.suggestion_wording import DIMENSION_OF, SUGGESTIONS, suggested
 from engine.model.values import Evaluation, Passage, PassageId, Suggestion
 from engine.roles import EvaluationRequest, GenerationRequest
-from engine.samples import sample_sources
 from engine.workflows.answer_evaluation.policy import excerpts
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from engine.builtin.extractor import MOST_RELATIONSHIPS, read_passage, summary_of
 from engine.builtin.graph_terms import MOST_NAMES, candidates, spans
+from engine.knowledge.samples import sample_sources
 from engine.model.values import Entity, PassageId
 from engine.roles import StoredPassage
-from engine.samples import sample_sources
 
 
 def read(text: str, section: str = "") -> tuple[set[str], set[tuple[str, str, str]]]:

@@ -19,9 +19,9 @@ from engine.knowledge.memory_rows import FAILED, PASSED_PREFIX
 from engine.knowledge.milvus_connection import connect
 from engine.knowledge.milvus_memory import MilvusMemory
 from engine.model.values import Memory
+from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import Embedder, LongTermMemory, Vector, slug
-from engine.samples.shipped import calibration_of
 from engine.settings import Settings
 from tests.support.fake_memory import FakeMemory
 

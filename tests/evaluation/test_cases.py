@@ -9,9 +9,10 @@ import pytest
 from engine.errors import DataSetUnusable
 from engine.evaluation.cases import Case, Expectation, case_from_dict, case_of, question_id, sample_set
 from engine.evaluation.matching import meets, met_by, met_map
+from engine.knowledge.samples import sample_sources
 from engine.model.events import fold_all
 from engine.model.values import Passage, PassageId
-from engine.samples import sample_questions, sample_sources
+from engine.samples import sample_questions
 from tests.support.recorded import recorded_run
 
 

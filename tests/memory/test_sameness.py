@@ -13,10 +13,10 @@ import pytest
 from engine.builtin.sameness import RECALL_BAR, near_enough, same_question, same_wording
 from engine.model.language import language_of
 from engine.model.values import Memory
+from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import Vector
 from engine.samples import sample_questions
-from engine.samples.shipped import calibration_of
 from tests.contracts.implementations import nano_e5
 
 _CASES: list[Mapping[str, Any]] = [

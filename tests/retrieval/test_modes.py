@@ -23,9 +23,9 @@ from engine.retrieval.mode_values import ModeFound, ModeRequest
 from engine.retrieval.modes import ModeSearch
 from engine.retrieval.ordering import order
 from engine.retrieval.search import CollectionRetriever
+from engine.retrieval.shipped import calibration_of
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphStore, PassageGraph, ReadEntity, ReadRelationship
-from engine.samples.shipped import calibration_of
 from tests.support.mode_fakes import graph_config
 
 NAME = "letters"

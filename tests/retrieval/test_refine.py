@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.knowledge.samples import sample_sources
 from engine.model.values import Passage, PassageId
 from engine.retrieval.refine import given_text, refined, sentences_of
-from engine.samples import sample_sources
 
 QUESTION = "How does metformin lower blood glucose?"
 TEXT = (

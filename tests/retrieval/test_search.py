@@ -15,8 +15,8 @@ from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import SOURCE_KINDS, PassageId, SourceKind
 from engine.retrieval.search import MOST_SECTIONS, CollectionRetriever
+from engine.retrieval.shipped import calibration_of
 from engine.roles import StoredPassage, Vector
-from engine.samples.shipped import calibration_of
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 

@@ -21,8 +21,8 @@ from engine.model.config import RunConfig, SearchMethod
 from engine.model.decide import gated
 from engine.retrieval.reciprocal import LEAST_DEPTH
 from engine.retrieval.search import CollectionRetriever
+from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
-from engine.samples.shipped import calibration_of
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 METHODS: tuple[SearchMethod, ...] = ("vector", "full_text", "fused")

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.retrieval.shipped import anchor_texts, calibration_of, version_of
 from engine.retrieval.similarity import floor_of, similarity
 from engine.roles import Vector, slug
-from engine.samples.shipped import anchor_texts, calibration_of, version_of
 
 cosines = st.floats(-1.0, 1.0, allow_nan=False)
 floors = st.floats(-1.0, 1.5, allow_nan=False)

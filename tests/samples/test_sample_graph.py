@@ -11,19 +11,20 @@ from typing import Any
 import pytest
 
 from engine.errors import GraphStoreError
+from engine.knowledge import sample_graph as sample_graphs
 from engine.knowledge.graph.names import normalised, type_name
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
-from engine.model.values import SAMPLE_COLLECTION, PassageId
-from engine.roles import CollectionInfo
-from engine.samples import graph as sample_graphs
-from engine.samples import multi_hop_questions, sample_questions, sample_sources
-from engine.samples.graph import (
+from engine.knowledge.sample_graph import (
     SAMPLE_EXTRACTOR,
     SampleGraphFile,
     ensure_sample_graph,
     sample_graph,
     sample_graph_files,
 )
+from engine.knowledge.samples import sample_sources
+from engine.model.values import SAMPLE_COLLECTION, PassageId
+from engine.roles import CollectionInfo
+from engine.samples import multi_hop_questions, sample_questions
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 TEXTS = {passage.id: passage.text for source in sample_sources() for passage in source.passages}

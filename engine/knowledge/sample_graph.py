@@ -17,11 +17,11 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 from engine.knowledge.graph.names import normalised
+from engine.knowledge.samples import SAMPLES_CREATED_AT, sample_sources
+from engine.knowledge.stored_samples import graph_digest, noted
 from engine.model.values import SAMPLE_COLLECTION, Community, PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, PassageGraph, ReadEntity, ReadRelationship
-from engine.samples import SAMPLES_CREATED_AT, sample_sources
-from engine.samples.stored import graph_digest, noted
 
 SAMPLE_EXTRACTOR = "samples"
 """What a graph says that was written by hand."""
