@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from engine.errors import (
     ModelError,
@@ -29,9 +29,6 @@ from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
-if TYPE_CHECKING:
-    from engine.llm.cache import VerdictCache
-
 _PASSING_FAULTS = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong, ThoughtTooLong)
 """Faults that may concern one passage alone; the rest, such as an unreachable server, end the whole grading."""
 _UNREADABLE = "The model's reply could not be read as a verdict."
@@ -48,6 +45,14 @@ class CachedReply:
     """The unreadable reply before it, where it took a second try."""
     prompt_tokens: int | None = None
     reply_tokens: int | None = None
+
+
+class ReplyCache(Protocol):
+    """Replies that were paid for once, by :func:`verdict_key`."""
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, CachedReply]: ...
+
+    def put(self, key: str, reply: CachedReply) -> None: ...
 
 
 def verdict_key(question: str, passage: str, model: RoleModel, digest: str, prompt_version: str) -> str:
@@ -81,7 +86,7 @@ class ChatGrader(ChatRole):
         self,
         model: RoleModel,
         settings: Settings,
-        cache: VerdictCache | None = None,
+        cache: ReplyCache | None = None,
         *,
         digest: str = "",
         ignore_cache: bool = False,
