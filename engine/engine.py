@@ -23,7 +23,6 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.evaluation.grader_fits import GraderFits
-from engine.evaluation.opening import Evaluations
 from engine.flow import compiled, workflow
 from engine.flow.graph import WorkflowGraph, graph_of
 from engine.host.host import Host
@@ -52,6 +51,7 @@ from engine.running.any_runs import AnyRuns
 from engine.running.condensing import condensed
 from engine.running.connections import Connections
 from engine.running.drafting import Drafting
+from engine.running.evaluations import Evaluations
 from engine.running.followed_runs import FollowedRuns
 from engine.running.graphs import Graphs
 from engine.running.ingestions import Ingestions

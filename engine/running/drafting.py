@@ -22,7 +22,7 @@ from engine.running.resources import Resources
 
 if TYPE_CHECKING:
     from engine.drafting.making import Made, Step
-    from engine.evaluation.opening import Evaluations
+    from engine.running.evaluations import Evaluations
 
 USUAL_DRAFTS, MOST_DRAFTS = 40, 200
 _LONGEST_GOLD = 10

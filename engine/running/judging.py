@@ -36,7 +36,7 @@ from engine.people.doors import guarded
 
 if TYPE_CHECKING:
     from engine.evaluation.figures import Measure
-    from engine.evaluation.opening import Evaluations
+    from engine.running.evaluations import Evaluations
 
 LONGEST_GUIDELINES = 4000
 LONGEST_NAME = 80

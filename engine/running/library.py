@@ -18,7 +18,6 @@ from engine.errors import (
     SamplesStay,
     UnknownCollection,
 )
-from engine.evaluation.opening import Evaluations
 from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_models import HASHING, installed_embedders
@@ -36,6 +35,7 @@ from engine.model.values import SAMPLE_COLLECTION, Passage
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import guarded
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
+from engine.running.evaluations import Evaluations
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:

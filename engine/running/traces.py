@@ -29,7 +29,7 @@ from engine.traces.reading import recognised
 from engine.traces.telling import Previewed, TracesTaken
 
 if TYPE_CHECKING:
-    from engine.evaluation.opening import Evaluations
+    from engine.running.evaluations import Evaluations
 
 _PATIENCE_S = 120.0
 """How long one passage may take to be judged."""
