@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Protocol
 
-from engine.drafting.values import Draft, Found, draft_id
+from engine.drafting.values import Draft, draft_id
 from engine.drafting.wording import Told, shared_with
 from engine.errors import ModelError
+from engine.model.drafted import Found
 from engine.model.language import language_of
 from engine.roles import StoredPassage
 

@@ -20,17 +20,6 @@ State = Literal["open", "accepted", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A question that a passage answers."""
-
-    question: str
-    gold: tuple[str, ...] = ()
-    """What a right answer says, where it is short enough to be compared word by word."""
-    quote: str = ""
-    """The sentence that answers."""
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
     """A question that counts nowhere until somebody accepts it."""
 

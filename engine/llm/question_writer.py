@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import ValidationError
 
-from engine.drafting.values import Found
 from engine.llm import examples
 from engine.llm.parsing import Part, Reply, called, plain_text, read_by
 from engine.llm.prompts import Schema, fenced, free_text, in_language, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry
+from engine.model.drafted import Found
 from engine.model.language import language_of
 from engine.model.values import Message
 from engine.roles import SILENT, StoredPassage, Trace
