@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from components.common.url_state import base_path
 from engine.api import middleware
-from engine.running.process import get_engine, serving
+from engine.api.process import get_engine, serving
 from engine.settings import UPLOADS_TAKEN
 from pages.parts.common.after_start import finish_start
 from pages.parts.common.forwards import forwards

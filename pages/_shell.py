@@ -13,10 +13,10 @@ import streamlit as st
 from components.common.i18n import UiLanguage, Words, words_for
 from components.common.style import apply_style
 from components.common.url_state import note_page, put_into_url, take_from_url
+from engine.api.process import get_engine
 from engine.errors import NotSignedIn
 from engine.messages import NC_
 from engine.people import Person, acting, signing_in
-from engine.running.process import get_engine
 from pages.parts.ask.tour import tour_button
 from pages.parts.common.job_line import show_job_line
 from pages.parts.common.rights import viewers_line

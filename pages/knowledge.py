@@ -8,10 +8,10 @@ import streamlit as st
 
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from engine.api.process import get_engine
 from engine.errors import UnknownCollection, WorkbenchError
 from engine.model.values import Fault
 from engine.roles import CollectionInfo
-from engine.running.process import get_engine
 from pages.parts.common.opening import opening
 from pages.parts.common.presses import retry_box
 from pages.parts.knowledge.add import add_view

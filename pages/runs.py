@@ -7,9 +7,9 @@ from typing import Literal
 import streamlit as st
 
 from components.common.i18n import Words
+from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.messages import N_, NC_
-from engine.running.process import get_engine
 from pages.parts.common.views import chosen_view
 from pages.parts.runs.compare import compare_view
 from pages.parts.runs.present import stage_view

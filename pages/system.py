@@ -6,9 +6,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
+from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.running.process import get_engine
 from pages.parts.common.presses import retry_box
 from pages.parts.system.health import health_part
 from pages.parts.system.models import models_part

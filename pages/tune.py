@@ -26,6 +26,7 @@ from components.tune.certificate import promise_text
 from components.tune.charts import heat_map
 from components.tune.figures import AFTER, BEFORE, basis_text, by_file_text, failures_list, measures_table, tune_figures
 from components.tune.question_changes import changes_card, changes_csv, changes_table
+from engine.api.process import get_engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.figures import Evaluation, Measure
@@ -35,7 +36,6 @@ from engine.messages import N_, NC_
 from engine.model.config import USUAL, RunConfig
 from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
-from engine.running.process import get_engine
 from pages.parts.common.fits import fits_of
 from pages.parts.common.next_step import next_step
 from pages.parts.common.opening import opening

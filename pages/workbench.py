@@ -23,13 +23,13 @@ from components.common.panel import (
 from components.common.settings_of import names_settings, roles_of
 from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
 from components.picture.live_run import live_run
+from engine.api.process import get_engine
 from engine.errors import UnknownCollection, WorkbenchError
 from engine.messages import N_
 from engine.model.config import WORKFLOWS, RoleModels, RunConfig, declared
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId, RunId, RunRecord, SourceKind
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_costs, worst_case
-from engine.running.process import get_engine
 from pages.parts.ask.attachments import Box, asked_with, attachments_box
 from pages.parts.ask.evidence import ANSWER_AND_WHAT_IF, evidence
 from pages.parts.ask.examples import examples, examples_menu

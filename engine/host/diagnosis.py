@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from engine.host.values import ModelDetails, PartHealth, Provider, SettingValue
 from engine.model.host import ModelDetails, PartHealth, Provider, SettingValue
 from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault

@@ -10,11 +10,11 @@ import pytest
 
 from components.common.i18n import words_for
 from components.common.panel import OllamaNote, ollama_text
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.llm import providers
 from engine.llm.faults import known_provider
 from engine.running.kept_look import KeptLook
-from engine.running.process import use_engine
 from engine.settings import Settings
 from tests.pages.driving import opened, setting
 from tests.support.ollama_stand_in import OllamaStandIn

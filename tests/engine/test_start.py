@@ -43,7 +43,7 @@ def said(script: str, **env: str) -> str:
 
 def test_pages_are_served_before_tables_of_words_and_large_libraries_are_loaded() -> None:
     modules = (
-        "streamlit, engine.engine, engine.api, engine.running.process, engine.cli.serve, pages.parts.common.after_start"
+        "streamlit, engine.engine, engine.api, engine.api.process, engine.cli.serve, pages.parts.common.after_start"
     )
     assert said(f"import sys, {modules}; print([name for name in {LATER!r} if name in sys.modules])") == "[]"
 

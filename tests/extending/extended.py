@@ -20,6 +20,7 @@ from components.picture.export import workflow_svg
 from components.picture.picture import picture_of
 from components.runs.report import report_html
 from engine.api import create_api
+from engine.api.process import use_engine
 from engine.cli import main as cli
 from engine.engine import Engine
 from engine.model import events
@@ -31,7 +32,6 @@ from engine.replay import what_if
 from engine.replay.difference import difference
 from engine.replay.playback import steps
 from engine.running.budget import measured_costs, worst_case
-from engine.running.process import use_engine
 from engine.settings import Settings
 from tests.docs import options_table, parameters_table
 from tests.pages.driving import inline, opened, setting

@@ -20,7 +20,7 @@ START = (
     "engine.cli.main",
     "engine.cli.serve",
     "engine.api",
-    "engine.running.process",
+    "engine.api.process",
     "engine.model.subprocesses",
     "pages.parts.common.after_start",
 )

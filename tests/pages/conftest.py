@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.api.process import use_engine
 from engine.engine import Engine
-from engine.running.process import use_engine
 from engine.settings import Settings
 from pages.parts.system import work
 

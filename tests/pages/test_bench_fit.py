@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.phrases import verdict_reason
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet, sample_set
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.running.process import use_engine
 from engine.settings import Settings
 from tests.contracts.chat_models import fenced
 from tests.pages.driving import button, inline, opened, visible

@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.library.values import Connection, Place
 from engine.messages import NC_
 from engine.model.config import RunConfig
-from engine.running.process import use_engine
 from engine.settings import Settings
 from pages.parts.knowledge.background_calls import BackgroundCall
 from tests.pages.driving import inline, opened, setting, visible

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.tune.draft_card import RULE_NAMES
+from engine.api.process import use_engine
 from engine.drafting.values import Draft
 from engine.engine import Engine
-from engine.running.process import use_engine
 from engine.settings import Settings
 from tests.drafting.documents import ITEMS, asked_of
 from tests.llm.recording import CHAT

@@ -23,7 +23,7 @@ def panel() -> None:
     import streamlit as st
 
     from components.common.i18n import words_for
-    from engine.running.process import get_engine
+    from engine.api.process import get_engine
     from pages.parts.ask.fork import fork_panel_of
 
     found = get_engine()

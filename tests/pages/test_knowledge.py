@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.knowledge.ingest import IngestItem
@@ -17,7 +18,6 @@ from engine.knowledge.load import Document, load_bytes
 from engine.knowledge.loaders.kinds import KINDS
 from engine.library.values import ChunkOptions, JobStatus
 from engine.model.values import Fault
-from engine.running.process import use_engine
 from engine.settings import Settings
 from pages.parts.knowledge.draft import Draft
 from tests.pages.driving import button, given, inline, opened, visible

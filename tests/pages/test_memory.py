@@ -17,13 +17,13 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import words_for
 from components.knowledge.memory_ledger import MemoryFigures, ledger_csv, matching
 from components.knowledge.memory_recalls import EFFECT_NAMES, effect_of, recalled_by
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.events import Event, MemoryRecalled, RouteChosen, RunFinished, RunStarted, fold_all
 from engine.model.values import Memory, Recall, RouteChoice, RunId, RunRecord
-from engine.running.process import use_engine
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.pages.driving import button, inline, opened, visible

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from components.common.i18n import words_for
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.replay.playback import steps
-from engine.running.process import use_engine
 from engine.samples.demos import all_demos, demo_events, demo_record
 from engine.settings import Settings
 from tests.pages.driving import given, inline, opened, setting, visible

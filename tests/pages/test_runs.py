@@ -15,13 +15,13 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.runs.run_list import Press, RunLine, RunListEvent, run_row
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.errors import RecordError
 from engine.model.config import RunConfig
 from engine.model.values import AnswerNote, Outcome, RunId
 from engine.records import BATCH, PINNED
 from engine.records.store import RunStore
-from engine.running.process import use_engine
 from engine.settings import Settings
 from pages.parts.runs.run_list import pressed
 from tests.pages.driving import button, given, inline, opened, visible

@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet
 from engine.messages import NC_
 from engine.model.config import RunConfig
-from engine.running.process import use_engine
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
 from tests.pages.driving import button, inline, setting, visible

@@ -13,6 +13,7 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.panel import small_rewriter
 from components.common.run_link import settings_in_url
 from components.common.settings_of import differing, option_names, roles_of
+from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.model.config import (
     WORKFLOWS,
@@ -25,7 +26,6 @@ from engine.model.config import (
     default_of,
     settings_of,
 )
-from engine.running.process import use_engine
 from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions

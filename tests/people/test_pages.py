@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.api.process import use_engine
 from engine.people import Person
-from engine.running.process import use_engine
 from pages.parts.common.stored_runs import finished_record
 from tests.pages.driving import inline, opened, visible
 from tests.people.dumping import everything

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.api.process import get_engine
 from engine.model.values import RunRecord
-from engine.running.process import get_engine
 
 _MOST_KEPT = 16
 

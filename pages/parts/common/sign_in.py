@@ -24,6 +24,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from components.common.i18n import Words
 from components.labels.people import ROLE_NAMES
+from engine.api.process import get_engine
 from engine.api.signed_in import Doors
 from engine.engine import Engine
 from engine.errors import InvalidSettings
@@ -32,7 +33,6 @@ from engine.people.claims import RoleRules, SignedIn, signed_in
 from engine.people.doors import note_changes
 from engine.people.page_cookie import PageCookies
 from engine.people.values import Person
-from engine.running.process import get_engine
 
 _SHARED = frozenset({"redirect_uri", "cookie_secret", "expose_tokens", "client_id", "client_secret"})
 _noted: dict[str, float] = {}

@@ -10,10 +10,10 @@ from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.knowledge.connect import connection_cards, field_table, remote_table
 from components.knowledge.draw import quiet
+from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
 from engine.messages import N_, NC_
-from engine.running.process import get_engine
 from pages.parts.common.presses import answer_buttons
 from pages.parts.knowledge.background_calls import begin, forget, result_of
 from pages.parts.knowledge.connect_check import Chosen, check_and_connect

@@ -11,12 +11,12 @@ from components.common.life_lines import life_lines
 from components.common.phrases import ended_text, outcome_text, place_text
 from components.knowledge.draw import quiet
 from components.knowledge.passage_map import PictureFormat, counts_text, looks_of, passage_map_chart, share_text
+from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.library.values import PassageMap
 from engine.model.values import Fault, PassageId, RunRecord
 from engine.roles import CollectionInfo
-from engine.running.process import get_engine
 from pages.parts.common.presses import retry_box
 from pages.parts.common.remembered import remembered
 from pages.parts.common.stored_runs import finished_record

@@ -10,12 +10,12 @@ from components.ask.what_if_text import collection_mark
 from components.common.i18n import Words
 from components.common.url_state import base_path
 from components.runs.mode_race import mode_race_view, mode_text
+from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.config import Mode, RunConfig, declared, first_that
 from engine.model.values import RunRecord
 from engine.running.mode_race import MODES, mode_race
-from engine.running.process import get_engine
 from engine.samples import multi_hop_questions
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may

@@ -12,11 +12,11 @@ from components.common.i18n import Words
 from components.common.phrases import workflow_text
 from components.common.url_state import base_path
 from components.runs.side_by_side import side_by_side_view
+from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.messages import N_
 from engine.model.config import WORKFLOWS, RunConfig, WorkflowName, declared
 from engine.replay.side_by_side import side_by_side
-from engine.running.process import get_engine
 from engine.samples import sample_questions
 from pages.parts.common.opening import opening
 from pages.parts.runs.modes import modes_view

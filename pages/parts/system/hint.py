@@ -12,10 +12,10 @@ import streamlit as st
 
 from components.common.settings_of import roles_of
 from components.system.health import judged, worst
+from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RoleName
 from engine.model.host import PartHealth
-from engine.running.process import get_engine
 from pages.parts.system.work import in_background
 
 Parts = tuple[PartHealth, ...]

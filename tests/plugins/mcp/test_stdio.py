@@ -263,7 +263,7 @@ def test_without_the_package_the_command_says_how_to_add_it(
 
 
 def test_the_secret_of_the_app_is_for_its_own_user_alone(tmp_path: Path) -> None:
-    from engine.running.process import serving, use_engine
+    from engine.api.process import serving, use_engine
 
     with engine_of(tmp_path) as fakes:
         use_engine(fakes)
