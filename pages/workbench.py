@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from components.ask.budget_note import budget_note
+from components.ask.live_run import live_run
 from components.ask.slider_marks import slider_marks
 from components.common.badge import builtin_badge
 from components.common.faults import fault_box
@@ -22,7 +23,6 @@ from components.common.panel import (
 )
 from components.common.settings_of import names_settings, roles_of
 from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
-from components.picture.live_run import live_run
 from engine.api.process import get_engine
 from engine.errors import UnknownCollection, WorkbenchError
 from engine.messages import N_

@@ -13,14 +13,14 @@ from typing import Any
 import streamlit as st
 
 from components.ask.admitted import admits_text
+from components.ask.live_run import PICTURE_SCRIPT
+from components.ask.live_view import plan_of
 from components.ask.presenter_sentences import bar_text, sentence, what_if_sentence
 from components.common.i18n import Words
 from components.common.markup import box, draw, nothing, script
 from components.common.phrases import section_text
 from components.labels.runs import DEMO_NAMES
 from components.picture.drawing import Paint, painted, shapes_of
-from components.picture.live_run import PICTURE_SCRIPT
-from components.picture.live_view import plan_of
 from components.picture.picture import picture_of
 from engine.flow.graph import WorkflowGraph
 from engine.messages import N_

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from components.ask.live_view import moment
 from components.common.i18n import words_for
-from components.picture.live_view import moment
 from engine.engine import Engine
 from engine.flow.graph import WorkflowGraph
 from engine.model.config import WORKFLOWS, RunConfig

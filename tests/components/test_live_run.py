@@ -13,8 +13,8 @@ from tests.support.recorded import recorded_run
 def page(state: str, language: str) -> None:
     import streamlit as st
 
+    from components.ask.live_run import live_run
     from components.common.i18n import words_for
-    from components.picture.live_run import live_run
     from engine.model.events import fold_all
     from tests.components.test_workflow_export import LOOP
     from tests.support.recorded import recorded_run

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.ask.answer import answer_body
+from components.ask.live_view import PLANS, line_of, moment, plan_of
 from components.common.i18n import words_for
 from components.common.markup import Node
 from components.picture.drawing import painted, shapes_of, width_of
-from components.picture.live_view import PLANS, line_of, moment, plan_of
 from components.picture.picture import PictureView, picture_of
 from engine.flow.graph import WorkflowGraph
 from engine.model.config import SearchMethod

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from components.ask.live_run import layouts
 from components.common.i18n import Words, words_for
 from components.common.phrases import node_text
 from components.picture.export import decision_path_dot, workflow_svg
 from components.picture.layout import layout_of
-from components.picture.live_run import layouts
 from components.picture.picture import PictureView, picture_of
 from components.picture.words import word
 from components.picture.words_live import PICTURE

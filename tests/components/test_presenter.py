@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.ask.live_view import plan_of
 from components.common.i18n import words_for
 from components.picture.drawing import painted
-from components.picture.live_view import plan_of
 from components.picture.picture import picture_of
 from engine.model.events import PassageGraded, fold_all
 from engine.model.values import Outcome

@@ -19,6 +19,7 @@ from components.ask.decisions import decision_path
 from components.ask.diagnosis import blind_note
 from components.ask.figures import figures
 from components.ask.gate_cost import gate_cost_note
+from components.ask.live_run import clear_selection, live_run
 from components.ask.model_calls import calls_name, model_calls
 from components.ask.node_filter import concerns, of_node, tab_of
 from components.ask.passages import passages_table
@@ -36,7 +37,6 @@ from components.common.settings_of import differing
 from components.common.url_state import base_path
 from components.labels.settings import choices_of
 from components.picture.export import decision_path_dot, workflow_svg
-from components.picture.live_run import clear_selection, live_run
 from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
 from engine.errors import WorkbenchError

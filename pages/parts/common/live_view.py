@@ -17,8 +17,8 @@ _kept: dict[tuple[str, str, str], tuple[int, Mapping[str, Any]]] = {}
 def view_of(record: RunRecord, asked: Mapping[str, str]) -> Mapping[str, Any]:
     """The view that an address asks for by ``language`` and ``plan``; tabs that show the same share it."""
     # Not before a run is followed: a start has to be quick, and these draw.
+    from components.ask.live_view import moment
     from components.common.i18n import UiLanguage, words_for
-    from components.picture.live_view import moment
 
     language: UiLanguage = "zh" if asked.get("language") == "zh" else "en"
     key = (record.id, language, asked.get("plan", ""))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from components.ask.live_view import PLANS, line_of, plan_of
 from components.common.i18n import Words
 from components.common.markup import nothing, script
 from components.picture.drawing import painted, shapes_of
 from components.picture.export import darkened, workflow_svg
 from components.picture.layout import Layout
-from components.picture.live_view import PLANS, line_of, plan_of
 from components.picture.picture import picture_of
 from engine.flow.graph import WorkflowGraph
 from engine.messages import N_, NC_
