@@ -25,12 +25,12 @@ from components.common.phrases import (
     node_text,
     reason_text,
 )
+from components.common.report_context import context_nodes, marker_nodes
 from components.common.setting_words import setting_label, setting_text
 from components.labels.runs import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
 from components.picture.picture import PASSED
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
-from components.runs.report_context import context_nodes, marker_nodes
 from components.runs.report_judged import known_nodes
 from components.runs.report_passages import anchors, report_answer, report_passages
 from components.runs.report_still import still

@@ -5,8 +5,8 @@ from __future__ import annotations
 from components.common.i18n import Words
 from components.common.judged import BASIS_NAMES, judged_nodes
 from components.common.markup import Node, chip, node
+from components.common.report_context import titled_table
 from components.labels.tuning import MEASURE_NAMES
-from components.runs.report_context import titled_table
 from engine.evaluation.values import RunAnswer
 from engine.messages import NC_
 

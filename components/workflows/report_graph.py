@@ -8,8 +8,8 @@ from components.common.graph_view import type_text
 from components.common.i18n import Words
 from components.common.markup import Node, node
 from components.common.phrases import probability_text
+from components.common.report_context import titled_table
 from components.labels.settings import choices_of
-from components.runs.report_context import titled_table
 from components.workflows.graph_notes import notes_box
 from engine.messages import N_, NC_
 from engine.model.values import FoundCommunity, FoundEntity, GraphEvidence, Relationship, RunRecord
