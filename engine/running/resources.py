@@ -32,10 +32,10 @@ from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Grader
-from engine.running.given import Given, grader_of
 from engine.running.kept_look import KeptLook
 from engine.settings import Settings
 from engine.version import __version__
+from engine.workflows.given import Given, grader_of
 
 _LOOK_S = 5.0
 _LOADED_S = 60.0

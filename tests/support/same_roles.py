@@ -9,9 +9,9 @@ from engine.flow.context import Retrieval, Retriever, Roles
 from engine.model.config import RunConfig
 from engine.model.values import Passage, PassageId
 from engine.retrieval.search import CollectionRetriever
-from engine.running.given import Given
 from engine.running.resources import Resources
 from engine.settings import Settings
+from engine.workflows.given import Given
 
 
 class SameRoles(Resources):

@@ -19,9 +19,9 @@ from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.retrieval.graph_options import GraphOptions
 from engine.roles import Grader, Reranker
-from engine.running.given import Given
 from engine.running.resources import PROMPTS
 from engine.settings import Settings
+from engine.workflows.given import Given
 from engine.workflows.graph_hybrid.making import reranker_of
 from tests.components.graph_events import LISTS, QUESTION, GraphResources, events_of, graph_config
 from tests.contracts.chat_models import settings as stand_in_settings

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.flow.context import Roles
-from engine.running.given import Given
 from engine.workflows.answer_evaluation.roles import AnswerRoles
+from engine.workflows.given import Given
 
 
 async def answer_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:

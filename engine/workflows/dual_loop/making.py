@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from engine.flow.context import Roles
-from engine.running.given import Given
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import skips, usable_strategies
 from engine.workflows.dual_loop.roles import DualRoles, WebRetriever
+from engine.workflows.given import Given
 
 _WEB_S = 10.0
 """Longest wait for one web search: an engine asks several others, but a run should not hang on it."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.flow.context import Roles
 from engine.roles import Grader, Reranker
-from engine.running.given import Given
+from engine.workflows.given import Given
 from engine.workflows.graph_hybrid.roles import GraphRoles
 
 

@@ -11,7 +11,7 @@ from engine.flow.declaration import KindsOf
 from engine.model.config import RunConfig
 from engine.model.values import SourceKind
 from engine.roles import RoutingRequest
-from engine.running.given import Given
+from engine.workflows.given import Given
 from engine.workflows.quality_loop.policy import Ceiling, bar_warnings, score_ceiling
 from engine.workflows.quality_loop.roles import QualityRoles
 
