@@ -16,11 +16,11 @@ from langgraph.channels import UntrackedValue
 from langgraph.graph import END, START, StateGraph
 
 from engine.exporting.program import Program, Run
+from engine.flow import workflow
+from engine.flow.context import visit
+from engine.flow.flow import decided
 from engine.model.decide import passed_ids
 from engine.model.values import Citation, RunRecord
-from engine.running.context import visit
-from engine.workflows import workflow
-from engine.workflows.flow import decided
 
 program = Program(Path(__file__).parent)
 own = workflow(program.config.workflow)

@@ -15,6 +15,8 @@ from uuid import uuid4
 from engine.builtin.answer_note import noted
 from engine.errors import GraderFailed
 from engine.exporting.store import ReadOnlyStore
+from engine.flow import workflow
+from engine.flow.context import Roles, RunClock, RunContext
 from engine.model.config import config_from_dict
 from engine.model.events import Event, RunFinished, RunStarted, fold
 from engine.model.grader_fit import GraderFit
@@ -22,13 +24,11 @@ from engine.model.language import normalised_query
 from engine.model.values import RunId, RunRecord
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
+from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, Vector
-from engine.running.context import Roles, RunClock, RunContext
-from engine.running.given import Given, grader_of
-from engine.samples.shipped import calibration_of
 from engine.settings import Settings
-from engine.workflows import workflow
+from engine.workflows.given import Given, grader_of
 
 VARIABLES: Mapping[str, str] = {
     "ollama_url": "OLLAMA_BASE_URL",
@@ -109,7 +109,7 @@ class Knowledge:
     def memory(self) -> Any:
         """Long-term memory, which the workbench shares: it is kept in the same store."""
         from engine.builtin.embedder import builtin_embedder
-        from engine.memory.milvus_memory import MilvusMemory
+        from engine.knowledge.milvus_memory import MilvusMemory
 
         uri, token, database = self._place
         embedder = builtin_embedder(self._settings.embedding_threads)

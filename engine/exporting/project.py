@@ -19,19 +19,19 @@ import numpy as np
 from engine.errors import NotExportable
 from engine.exporting.modules import Modules
 from engine.exporting.readme import env_example, readme
+from engine.flow import workflow
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.opening import graph_file
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_store import MilvusStore
+from engine.knowledge.weak_points import SEARCHED
 from engine.llm.connection import without_userinfo
 from engine.llm.faults import known_provider
-from engine.memory.weak_points import SEARCHED
 from engine.model.config import WORKFLOWS, RunConfig
 from engine.retrieval.search import CollectionRetriever
-from engine.running.given import Given
-from engine.samples.shipped import anchor_file
+from engine.retrieval.shipped import anchor_file
 from engine.settings import Settings
-from engine.workflows import workflow
+from engine.workflows.given import Given
 
 if TYPE_CHECKING:
     from engine.running.resources import Resources
@@ -110,7 +110,7 @@ def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> M
     without += [] if served or not all(model.built_in for model in models) else ["engine.llm"]
     without += [] if any(model.scores for model in models) else ["engine.llm.scoring", "engine.llm.scorers"]
     without += [] if settings.searxng_url else ["engine.web"]
-    without += [] if workflow(config.workflow).remembers else ["engine.memory.milvus_memory"]
+    without += [] if workflow(config.workflow).remembers else ["engine.knowledge.milvus_memory"]
     declared = WORKFLOWS[config.workflow]
     making = f"{declared.rpartition('.')[0]}.making"
     entries = ["engine.exporting.graph", declared, *([making] if find_spec(making) else [])]

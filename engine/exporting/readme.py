@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.exporting.program import VARIABLES
+from engine.flow import workflow
 from engine.knowledge.milvus_connection import embedded
 from engine.llm.faults import known_provider
 from engine.model.config import RunConfig
 from engine.settings import Settings
 from engine.version import __version__
-from engine.workflows import workflow
 
 
 def readme(config: RunConfig, saved: Mapping[str, Any], modules: int) -> str:

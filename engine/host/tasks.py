@@ -9,7 +9,6 @@ from concurrent.futures import Future, wait
 from dataclasses import replace
 
 from engine.errors import HostBusy
-from engine.host.values import PullStatus, TaskState
 from engine.llm.pull import checked_name, pull
 from engine.model.host import PullStatus, TaskState
 from engine.model.loop_thread import LoopThread

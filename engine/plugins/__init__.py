@@ -20,8 +20,8 @@ from pydantic import BaseModel
 
 from engine.model.events import Event
 from engine.model.values import RunId
-from engine.model.version import ROOT, install_command
 from engine.people.values import Role
+from engine.version import ROOT, install_command
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware

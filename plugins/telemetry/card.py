@@ -7,7 +7,7 @@ from dataclasses import replace
 from components.common.i18n import Words
 from components.system.ways import Snippet, Way
 from engine.engine import Engine
-from engine.model.version import PROGRAM
+from engine.version import PROGRAM
 from plugins.telemetry.sending import Telemetry
 
 

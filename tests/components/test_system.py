@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from engine.host.values import Health, PartHealth, PartName, Provider
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node

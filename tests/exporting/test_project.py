@@ -17,9 +17,9 @@ from engine.errors import NotExportable
 from engine.exporting.modules import Modules
 from engine.exporting.program import VARIABLES
 from engine.exporting.project import FOLDER, Project, langgraph_json, modules_of
+from engine.flow import workflow
 from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName, config_from_dict
 from engine.settings import Settings
-from engine.workflows import workflow
 
 ROOT = Path(__file__).parents[2]
 CHAT = RoleModel("ollama:qwen3:8b")
@@ -81,12 +81,11 @@ def test_nothing_goes_along_that_the_settings_never_reach() -> None:
     assert "engine/llm/strategy_router.py" in modules("dual_loop").files
     assert {path for path in built_in if path.startswith("engine/workflows/")} == {
         "engine/workflows/__init__.py",
-        "engine/workflows/declaration.py",
-        "engine/workflows/flow.py",
+        "engine/workflows/given.py",
         "engine/workflows/self_corrective/__init__.py",
         "engine/workflows/self_corrective/workflow.py",
         *(f"engine/workflows/steps/{name}.py" for name in ("__init__", "citing", "generate", "grade", "nodes")),
-        *(f"engine/workflows/steps/{name}.py" for name in ("retrieve", "rewrite", "state")),
+        *(f"engine/workflows/steps/{name}.py" for name in ("retrieve", "rewrite")),
     }
 
 

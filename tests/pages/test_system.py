@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from engine.host.values import ModelTrial, PartHealth
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for

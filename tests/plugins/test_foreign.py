@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from engine.api import create_api
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.running.process import use_engine
+from engine.api.process import use_engine
 from engine.settings import Settings
 from tests.pages.driving import inline, opened
 

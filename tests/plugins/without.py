@@ -33,9 +33,9 @@ def check(folder: Path) -> None:
     from starlette.testclient import TestClient
 
     from engine.api import create_api
+    from engine.api.process import use_engine
     from engine.cli.main import _parser
     from engine.engine import Engine
-    from engine.running.process import use_engine
     from engine.settings import Settings
     from tests.pages.driving import opened
 

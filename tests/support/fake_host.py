@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from engine.errors import InvalidModelName, WorkbenchError
-from engine.model.config import BUILTIN
 from engine.model.host import (
     ModelDetails,
     ModelTrial,

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import words_for
+from engine.api.process import use_engine
 from engine.model.config import RunConfig
-from engine.running.process import use_engine
 from plugins.chat.card import chat_api
 from tests.api.served import engine_of
 
@@ -27,7 +27,7 @@ def test_it_names_the_models_where_they_are_served(tmp_path: Path) -> None:
 
 def hint() -> None:
     from components.common.i18n import words_for
-    from engine.running.process import get_engine
+    from engine.api.process import get_engine
     from plugins.chat.card import models_hint
 
     models_hint(get_engine(), words_for("en"))
