@@ -18,10 +18,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive
 
+from engine.model.people import Role
 from engine.people import acting, signing_in
 from engine.people.doors import admit
 from engine.people.rights import ROUTES
-from engine.people.values import Role
 from engine.plugins import plugins
 
 MOST_NAMES: Final = 1000

@@ -21,10 +21,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.api.incoming import drain
 from engine.api.web import refuse
 from engine.errors import CallerUnchecked, NotSignedIn, TokenRefused, WorkbenchError
+from engine.model.people import Person
 from engine.people.acting import WORKBENCH, acting_as
 from engine.people.claims import SignedIn
 from engine.people.page_cookie import NAME, PageCookies
-from engine.people.values import Person
 
 _log = logging.getLogger(__name__)
 BEARER = 'Bearer realm="workbench"'

@@ -13,7 +13,7 @@ from contextvars import ContextVar, copy_context
 from typing import ParamSpec, TypeVar
 
 from engine.errors import NotSignedIn
-from engine.people.values import Person
+from engine.model.people import Person
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

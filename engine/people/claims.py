@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.people.values import Person, Role
+from engine.model.people import Person, Role
 from engine.settings import Settings
 
 

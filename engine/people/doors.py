@@ -10,9 +10,9 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from engine.errors import NotAllowed
+from engine.model.people import Person, Role
 from engine.people.acting import LOCAL, acting, acting_as
 from engine.people.rights import OPERATIONS, RESULT, Operation, Operations
-from engine.people.values import Person, Role
 
 _C = TypeVar("_C", bound=type)
 

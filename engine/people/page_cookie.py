@@ -10,7 +10,7 @@ import hmac
 import json
 from dataclasses import dataclass
 
-from engine.people.values import ROLES, Person
+from engine.model.people import ROLES, Person
 
 NAME = "workbench_page"
 _LONGEST = 4000

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.messages import N_
-from engine.people.values import Role
+from engine.model.people import Role
 
 RESULT: Final = "="
 """Stands for what an operation returns, where that names what it was done to."""

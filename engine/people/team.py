@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from engine.errors import NotAllowed, SignInOff, TokenRefused
+from engine.model.people import Person, Role
 from engine.people.acting import acting, signing_in
 from engine.people.audit import LONGEST_OBJECT, SIGNED_IN, Entry
 from engine.people.doors import Change, guarded
 from engine.people.tokens import USUAL_DAYS, Token, digest, made, stamp
-from engine.people.values import Person, Role
 
 MOST_ENTRIES = 1000
 """Lines of the log that one call gives at most."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from engine.errors import InvalidToken, TokenRefused
-from engine.people.values import Person, Role
+from engine.model.people import Person, Role
 
 PREFIX = "wbt_"
 """By which scanners of source code know one that was left there."""

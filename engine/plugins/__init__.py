@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel
 
 from engine.model.events import Event
+from engine.model.people import Role
 from engine.model.values import RunId
-from engine.people.values import Role
 from engine.version import ROOT, install_command
 
 if TYPE_CHECKING:

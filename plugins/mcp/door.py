@@ -22,8 +22,8 @@ from engine.api.signed_in import BEARER, INVALID, Doors, for_strangers
 from engine.api.web import ApiGuard, refuse
 from engine.errors import NotSignedIn, TokenRefused, WorkbenchError
 from engine.model.ending import ENDING_S
+from engine.model.people import Person
 from engine.people.acting import LOCAL, acting_as
-from engine.people.values import Person
 from engine.plugins import Front
 from engine.settings import Settings
 from plugins.mcp.errors import McpMissing, McpOff

@@ -15,10 +15,10 @@ from pydantic import ValidationError
 from components.common.i18n import UiLanguage
 from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY
 from engine.errors import WorkbenchError
+from engine.model.people import Role
 from engine.model.values import Fault
 from engine.people import acting
 from engine.people.doors import admit
-from engine.people.values import Role
 from engine.version import __version__
 from plugins.mcp.asking import Asking
 from plugins.mcp.changing import Changing

@@ -21,10 +21,10 @@ from engine.evaluation.grader_fits import GraderFits
 from engine.llm.scoring import sigmoid
 from engine.model.config import RoleModel, RoleModels, RunConfig, config_from_dict, config_from_stored
 from engine.model.grader_fit import GraderFit, calibrated
+from engine.model.people import Person
 from engine.model.settings_difference import settings_difference
 from engine.model.values import RunRecord, Verdict
 from engine.people import acting_as
-from engine.people.values import Person
 from engine.settings import Settings
 from tests.support.tiny_cross_encoder import write_cross_encoder
 

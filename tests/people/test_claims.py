@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from engine.model.people import Role
 from engine.people.claims import RoleRules, signed_in
-from engine.people.values import Role
 
 NOW = 1_800_000_000.0
 RULES = RoleRules("groups", admins=("rag-admins", "boss@example.org"), editors=("rag-editors",), hours=8)

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from engine.api.incoming import roles
+from engine.model.people import ROLES, Role
 from engine.people import acting_as
 from engine.people.rights import OPEN
 from engine.people.tokens import made, stamp
-from engine.people.values import ROLES, Role
 from tests.people.asgi import Answer, Headers, sent
 from tests.people.dumping import everything
 from tests.people.requests import address, body_of, declared

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from engine.model.people import Person
 from engine.people.page_cookie import PageCookies
-from engine.people.values import Person
 
 COOKIES = PageCookies.of("secret")
 EDITH = Person("edith@example.org", "伊迪丝", "editor", frozenset({"clinic", "rag-editors"}))

@@ -15,9 +15,9 @@ from engine.evaluation.asking import RunsHere, UnderWay
 from engine.evaluation.cases import Case, QuerySet
 from engine.model.config import RunConfig
 from engine.model.events import RunStarted
+from engine.model.people import Person
 from engine.model.values import RunId
 from engine.people.acting import acting_as
-from engine.people.values import Person
 from engine.records.store import RunStore
 from engine.running.quota import Quota
 from engine.settings import Settings

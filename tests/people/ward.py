@@ -20,10 +20,10 @@ from engine.knowledge.ingest import IngestItem
 from engine.knowledge.weak_points import WeakPoint
 from engine.model.config import RunConfig
 from engine.model.grader_fit import GraderFit
+from engine.model.people import Role
 from engine.model.values import Memory, RunId
 from engine.people import Person, acting_as
 from engine.people.page_cookie import NAME
-from engine.people.values import Role
 from engine.records import PINNED
 from engine.settings import Settings
 from tests.api.served import ADDRESS

@@ -9,8 +9,8 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import offer
 from engine.engine import Engine
+from engine.model.people import Person, Role
 from engine.people import acting
-from engine.people.values import Person, Role
 
 _EVENTS: Mapping[str, Role] = {
     **dict.fromkeys(("run", "fork", "pin", "unpin", "mark", "stop"), "editor"),

@@ -28,11 +28,11 @@ from engine.api.process import get_engine
 from engine.api.signed_in import Doors
 from engine.engine import Engine
 from engine.errors import InvalidSettings
+from engine.model.people import Person
 from engine.people.acting import require_sign_in
 from engine.people.claims import RoleRules, SignedIn, signed_in
 from engine.people.doors import note_changes
 from engine.people.page_cookie import PageCookies
-from engine.people.values import Person
 
 _SHARED = frozenset({"redirect_uri", "cookie_secret", "expose_tokens", "client_id", "client_secret"})
 _noted: dict[str, float] = {}
