@@ -34,7 +34,7 @@ from engine.settings import Settings
 from engine.workflows.given import Given
 
 if TYPE_CHECKING:
-    from engine.running.resources import Resources
+    from engine.evaluation.grader_fits import GraderFits
 
 FOLDER = "self-corrective-rag"
 FILE_NAME = f"{FOLDER}.zip"
@@ -73,21 +73,19 @@ class Project:
         return file.getvalue()
 
 
-async def exported(resources: Resources, config: RunConfig) -> Project:
+async def exported(given: Given, fits: GraderFits) -> Project:
     """The project of a config; raises ``NotExportable``, and what makes its collection impossible to search."""
-    knowledge, settings = resources.knowledge, resources.settings
-    retriever = await knowledge.retriever(config.collection, config.milvus_address, config.search)
-    given = Given(config, settings, retriever, knowledge, resources.graph_looks)
+    config, settings, retriever = given.config, given.settings, given.retriever
     embedding_model = retriever.manifest["embedding_model"]
     modules = await asyncio.to_thread(modules_of, config, settings, embedding_model)
     graphs = graph_file(settings)
     if _GRAPHS in modules and graphs is None and given.own_store:
         raise NotExportable.graph_server(workflow=config.workflow)
     grader, name = config.models.grader, retriever.parts[2].name
-    fit = await asyncio.to_thread(resources.fits.used_by, grader, name) if grader.fit else None
+    fit = await asyncio.to_thread(fits.used_by, grader, name) if grader.fit else None
     history = []
     if _KINDS in modules and given.own_store:
-        points = await asyncio.to_thread(knowledge.weak_points.list, name, SEARCHED)
+        points = await asyncio.to_thread(given.knowledge.weak_points.list, name, SEARCHED)
         history = [asdict(item.passage()) for item in points]
     graphs = graphs if _GRAPHS in modules and given.own_store else None
     saved = {

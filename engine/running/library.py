@@ -37,6 +37,7 @@ from engine.people.doors import guarded
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
 from engine.running.evaluations import Evaluations
 from engine.running.resources import Resources
+from engine.workflows.given import Given
 
 if TYPE_CHECKING:
     from engine.exporting.project import Project
@@ -103,7 +104,10 @@ class Library:
         """
         from engine.exporting.project import exported
 
-        return await exported(self._resources, config)
+        resources = self._resources
+        retriever = await resources.knowledge.retriever(config.collection, config.milvus_address, config.search)
+        given = Given(config, resources.settings, retriever, resources.knowledge, resources.graph_looks)
+        return await exported(given, resources.fits)
 
     @on_loop
     async def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:
