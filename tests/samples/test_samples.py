@@ -100,7 +100,7 @@ def test_every_topic_is_there_in_both_languages() -> None:
 
 
 def test_every_section_of_a_source_is_exactly_one_passage() -> None:
-    folder = files(samples) / "sources"
+    folder = files("engine.samples") / "sources"
     for source in sample_sources():
         headings = re.findall(r"(?m)^## (.+)$", (folder / source.name).read_text(encoding="utf-8"))
         assert [item.section for item in source.passages] == headings
@@ -150,7 +150,7 @@ def test_samples_and_anchors_ship_with_their_vectors_in_few_bytes(tmp_path: Path
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-5)
     assert run(calibration_of(ShippedOnly(), tmp_path)).floor(vectors[0], "en").value > 0.5
     assert not list(tmp_path.iterdir())
-    shipped = files(samples) / "vectors"
+    shipped = files("engine.samples") / "vectors"
     assert sum(len(entry.read_bytes()) for entry in shipped.iterdir()) < MOST_BYTES
 
 
