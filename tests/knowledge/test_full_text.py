@@ -69,6 +69,7 @@ def test_a_score_is_above_0_exactly_where_a_word_is_held(fields: list[str], quer
 
 def test_rare_words_repeated_words_and_short_passages_score_higher() -> None:
     counts = WordCounts.of(["a b", "a c", "a d d d", "a e f g h i j"])
+    assert counts.mean_length == 3.75
     assert counts.score(["b"], "a b") > counts.score(["a"], "a b")
     assert counts.score(["d"], "a d d d") > counts.score(["d"], "a d b c")
     assert counts.score(["e"], "a e") > counts.score(["e"], "a e f g h i j")

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.system.models import ModelEvent
+from components.system.models import _FIRST, ModelEvent
 from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
 from engine.model.host import ModelTrial, PartHealth
@@ -73,6 +73,15 @@ def test_a_newcomer_without_ollama_sees_that_all_is_well_and_how_to_get_it(give:
         assert said in shown
     assert given(app, "part") == "models"
     assert words("Other providers") in visible(app)
+
+
+def test_where_ollama_has_no_model_two_are_offered(give: Give, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    give(FakeHost())
+    empty = OllamaStatus(True, "http://127.0.0.1:11434", "0.9.0", ())
+    monkeypatch.setattr(engine, "ollama", lambda fresh=False: empty)
+    shown = inline(opened("system", part="models"))
+    assert EN("Ollama answers and has no model yet.") in shown
+    assert all(f"{EN('Pull')} {name}" in shown for name in _FIRST)
 
 
 def test_what_does_not_work_comes_first_with_its_remedy(give: Give) -> None:
