@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.builtin.scripts import one_script
 from engine.model.values import Community
 from engine.retrieval.community_vectors import community_vectors
 from engine.roles import Embedder, PassageStore, Vector
@@ -34,10 +35,13 @@ class GraphLooks:
         self._reading = asyncio.Lock()
 
     async def names(self, graphs: GraphStore, info: GraphInfo) -> Mapping[str, tuple[str, ...]]:
-        """Normalised names and aliases of a graph with the ids that they stand for."""
+        """Normalised names and aliases of a graph, in simplified Chinese, with the ids that they stand for."""
         async with self._reading:
             if info not in self._names:
-                self._names[info] = await graphs.names(info.collection)
+                found: dict[str, tuple[str, ...]] = {}
+                for name, ids in (await graphs.names(info.collection)).items():
+                    found[one_script(name)] = tuple(dict.fromkeys((*found.get(one_script(name), ()), *ids)))
+                self._names[info] = found
                 _forget_oldest(self._names)
             return self._names[info]
 

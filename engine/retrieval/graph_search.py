@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.builtin.scripts import one_script
 from engine.flow.context import Retrieval
 from engine.model.values import Entity, FoundCommunity, FoundEntity, LinkedBy, ModeNote, PassageId, Relationship
 from engine.retrieval.graph_looks import GraphLooks
@@ -129,7 +130,7 @@ class GraphSearch:
         for item in named.values():
             for name in item.ids:
                 if name in known:
-                    linked_by: LinkedBy = "name" if item.name == name else "alias"
+                    linked_by: LinkedBy = "name" if item.name == one_script(name) else "alias"
                     # A name of several entities means one of them at most.
                     seed = _Seed(known[name], linked_by, round(LINK_SCORES[linked_by] / len(item.ids), 6))
                     seeds[name] = max(seed, seeds.get(name, seed), key=lambda one: one.score)

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from engine.builtin.scripts import one_script
+
 LEAST_NAME = 2
 """Characters of the shortest name that is looked for: a single one stands in words that mean something else."""
 LONGEST_NAME = 80
@@ -22,7 +24,7 @@ class Mention:
     text: str
     """As it stands there."""
     name: str
-    """As the graph has it, normalised."""
+    """As the graph has it, normalised and in simplified Chinese."""
     ids: tuple[str, ...]
     """Entities that it stands for."""
 
@@ -30,8 +32,8 @@ class Mention:
 def mentions(text: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Mention, ...]:
     """Names of a graph in a text, the first one first; of overlapping ones the longest alone.
 
-    ``names`` are in NFKC, case-folded, white space made one. English plurals are found by their singular and the
-    other way round. Each name counts once.
+    ``names`` are in NFKC, case-folded, in simplified Chinese, white space made one. English plurals are found by
+    their singular and the other way round. Each name counts once.
     """
     folded, places = _folded(text)
     found = sorted(_matches(folded, names), key=lambda item: (item[0] - item[1], item[0]))
@@ -96,11 +98,11 @@ def _forms(piece: str) -> Iterator[str]:
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
-    """The text in NFKC and case-folded, white space made one, and where each character of it came from."""
+    """The text as names are written, and where each character of it came from."""
     folded: list[str] = []
     places: list[int] = []
     for place, char in enumerate(text):
-        for piece in unicodedata.normalize("NFKC", char).casefold():
+        for piece in one_script(unicodedata.normalize("NFKC", char).casefold()):
             if piece.isspace() and folded and folded[-1] == " ":
                 continue
             folded.append(" " if piece.isspace() else piece)

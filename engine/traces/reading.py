@@ -102,6 +102,7 @@ def _values(found: _Found, data: bytes) -> Iterator[Any]:
         text = ""
     if not text.lstrip().startswith(("{", "[")):
         if (rows := _table(found, text)) is not None:
+            found.known = True
             yield rows
             return
         message = decoded(found.name, data)

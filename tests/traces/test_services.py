@@ -204,6 +204,11 @@ def test_a_broken_table_of_langfuse_says_why() -> None:
         recognised([("langfuse.csv", broken)])
 
 
+def test_a_table_of_langfuse_without_rows_is_no_json_of_another_form() -> None:
+    with pytest.raises(TracesUnusable, match="holds 0 spans"):
+        recognised([("langfuse.csv", b"id,traceId,startTime,type\n")])
+
+
 @pytest.fixture
 def far_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine that is eight hours ahead; as it is where the zone of a process cannot be set."""

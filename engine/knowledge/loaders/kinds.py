@@ -48,6 +48,7 @@ APART = _by_suffix(
         ("book", "load_book"): ".epub",
         ("mail", "load_mail"): ".eml .mht .mhtml",
         ("mail", "load_mails"): ".mbox",
+        ("packed", "load_packed"): ".gz",
         ("open_document", "load_open_document"): ".odt .ott .ods .ots .odp .otp",
     }
 )
@@ -60,7 +61,7 @@ _SAVE_AS = {
         ".pptx": ".ppt .pps .dps",
         ".pdf": ".ofd .caj .mobi .azw .azw3 .djvu .xps",
         ".eml": ".msg",
-        ".zip": ".7z .rar .tar .gz .tgz .bz2 .xz",
+        ".zip": ".7z .rar .tar .tgz .bz2 .xz",
         ".png": ".gif .bmp .tif .tiff .heic .svg",
     }.items()
     for suffix in suffixes.split()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from engine.errors import SourceDamaged
@@ -29,7 +30,7 @@ def load_json(name: str, text: str, _hidden: bool) -> Contents:
     Raises ``SourceDamaged`` with the place of the first error, ``SourceBomb``.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_float=Decimal)
     except json.JSONDecodeError as error:
         raise SourceDamaged.at_line(name=name, line=error.lineno) from error
     except (RecursionError, ValueError) as error:
@@ -49,7 +50,7 @@ def load_json_lines(name: str, text: str, _hidden: bool) -> Contents:
             more += bool(line.strip())
         elif line.strip():
             try:
-                records.append(json.loads(line))
+                records.append(json.loads(line, parse_float=Decimal))
             except (RecursionError, ValueError):
                 bad.append(number)
     if bad and len(bad) >= len(records):

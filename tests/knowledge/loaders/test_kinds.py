@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -243,6 +244,7 @@ CORPUS: dict[str, tuple[str, bytes, Sections, list[tuple[str, dict[str, str]]], 
         [],
         {},
     ),
+    "file packed by itself": ("a.csv.gz", gzip.compress(b"a,b\n1,2\n"), [((), "- a: 1; b: 2")], [], {"rows": 2}),
     "XML in which two elements have the same id": (
         "a.xml",
         b'<article xmlns="http://docbook.org/ns/docbook"><para xml:id="i">a <b>c</b></para><para xml:id="i">d</para></article>',
@@ -620,6 +622,8 @@ LAUGHS = b'<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><a>&b;</a>'
 HOSTILE: list[tuple[str, bytes, type[SourceError]]] = [
     ("a.odt", BOMB, SourceBomb),
     ("a.epub", BOMB, SourceBomb),
+    ("a.txt.gz", gzip.compress(bytes(33_000_000)), SourceBomb),
+    ("a.txt.gz", gzip.compress(b"x" * 99)[:-9], SourceDamaged),
     ("a.odt", packed({"content.xml": LAUGHS}), SourceBomb),
     ("a.epub", packed({"META-INF/container.xml": LAUGHS}), SourceBomb),
     ("a.xml", LAUGHS, SourceBomb),

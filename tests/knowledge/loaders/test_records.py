@@ -93,6 +93,11 @@ def test_records_beyond_the_limit_are_said_to_be_cut(monkeypatch: pytest.MonkeyP
     assert load_json("a.json", b"[1, 2, 3, 4]").notes == (note("rows_beyond", kept=2, count=2),)
 
 
+def test_numbers_stay_as_they_are_written() -> None:
+    data = b'{"price": 1.10, "id": 12345678901234567890.5, "far": 1e400, "n": 5}'
+    assert load_json("a.json", data).sections[0].text == "price: 1.10\nid: 12345678901234567890.5\nfar: 1E+400\nn: 5"
+
+
 def test_values_that_say_nothing_are_counted() -> None:
     record: dict[str, Any] = {
         "text": "甲。",
