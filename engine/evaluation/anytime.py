@@ -146,7 +146,8 @@ def _unrefuted(
         part = slice(start, start + rows)
         expected = (population * grid - before[part, None]) / left[part, None]
         possible = (expected >= 0.0) & (expected <= 1.0)
-        expected = np.clip(expected, 0.0, 1.0)
+        # Without its sign: by -0.0 a bet would have no limit at all.
+        expected = np.abs(np.clip(expected, 0.0, 1.0))
         gain = values[part, None] - expected
         bet = bets[part, None]
         with np.errstate(divide="ignore", over="ignore"):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.evaluation.aggregate import evaluate
@@ -74,6 +74,7 @@ def test_the_interval_of_a_larger_number_contains_that_of_a_smaller(values: Floa
 
 
 @given(NUMBERS, st.integers(0, 50))
+@example(np.array([5e-324, 0.0]), 1)
 def test_it_never_says_what_is_impossible(values: FloatArray, left: int) -> None:
     found = anytime_interval(values, len(values) + left)
     assert found is not None
