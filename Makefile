@@ -7,6 +7,9 @@ PHOENIX_VENV := .venv-phoenix
 NEO4J_JARS := .neo4j
 KEYCLOAK := .keycloak
 
+# Where it is set, each start that `bench` measures would compile the whole program.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install team wheel run test check style types contracts platforms milvus phoenix neo4j keycloak collect pytest coverage bench size screenshots docs lock
 
 install: $(VENV)/.installed
