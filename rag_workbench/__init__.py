@@ -1,8 +1,9 @@
 """The Self-Corrective RAG Workbench: ``from rag_workbench import Engine``, and the command ``rag-workbench``.
 
 What a program may use is what the package ``engine`` exports. In the wheel the program's own packages lie in a folder
-of this one, so that no other name is taken in an environment; only :mod:`engine` gets into ``sys.modules``, once
-something of it is asked for.
+of this one, so that no other name is taken in an environment; only :mod:`engine` and :mod:`plugins` get into
+``sys.modules``, once something of them is asked for. In a program that has a module ``plugins`` of its own the
+workbench goes without its plug-ins.
 """
 
 from __future__ import annotations

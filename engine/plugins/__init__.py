@@ -31,6 +31,7 @@ GROUP = "rag_workbench.plugins"
 Place = Literal["programs", "saved_settings"]
 """Where a panel may stand. ``programs`` returns a ``components.system.ways.Way``, a card in System, Other programs;
 ``saved_settings`` draws below the form of Tune that saves settings."""
+_FOLDER = ROOT / "plugins"
 _log = logging.getLogger(__name__)
 
 
@@ -137,7 +138,7 @@ def _loaded() -> dict[str, Plugin | str]:
 
 
 def _folders() -> list[str]:
-    return [path.parent.name for path in (ROOT / "plugins").glob("*/plugin.py")]
+    return [path.parent.name for path in _FOLDER.glob("*/plugin.py")]
 
 
 def _tried(name: str, load: Callable[[], Any]) -> Plugin | str:
@@ -151,18 +152,22 @@ def _tried(name: str, load: Callable[[], Any]) -> Plugin | str:
 
 def _ours(name: str) -> Callable[[], Any]:
     def load() -> Any:
-        if "plugins" not in sys.modules:
+        there = sys.modules.get(_FOLDER.name)
+        if there is None:
             # Without a search, in which a folder of that name in the caller's project would win.
-            _import_from(ROOT / "plugins")
-        return import_module(f"plugins.{name}.plugin").PLUGIN
+            _import_folder()
+        elif Path(there.__file__ or "").parent != _FOLDER:
+            raise ImportError(f"this program has a module plugins of its own ({there.__file__})")
+        return import_module(f"{_FOLDER.name}.{name}.plugin").PLUGIN
 
     return load
 
 
-def _import_from(folder: Path) -> None:
-    spec = spec_from_file_location(folder.name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+def _import_folder() -> None:
+    places = [str(_FOLDER)]
+    spec = spec_from_file_location(_FOLDER.name, _FOLDER / "__init__.py", submodule_search_locations=places)
     assert spec is not None and spec.loader is not None
-    module = sys.modules[folder.name] = module_from_spec(spec)
+    module = sys.modules[_FOLDER.name] = module_from_spec(spec)
     spec.loader.exec_module(module)
 
 

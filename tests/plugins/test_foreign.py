@@ -82,3 +82,15 @@ def test_one_whose_packages_are_missing_is_not_installed_and_says_how_to_have_it
     plugin = Plugin(name="x", title="X", modules=("json", "no_such_module.part"), packages="no-such-package")
     assert plugin.missing.endswith("no-such-package")
     assert Plugin(name="x", title="X", modules=("json",)).missing == ""
+
+
+def test_in_a_program_with_a_module_plugins_the_workbench_goes_without_its_own(tmp_path: Path) -> None:
+    (tmp_path / "plugins.py").write_text("")
+    script = (
+        "import plugins as theirs\nfrom rag_workbench import Settings\nprint(Settings.load().port)\n"
+        "from engine.plugins import broken\nprint(sorted(broken()), [*broken().values()][0])"
+    )
+    done = run(tmp_path, "-P", "-c", script, PYTHONPATH=os.pathsep.join((str(tmp_path), str(ROOT))))
+    port, names = done.stdout.splitlines()
+    assert port == "8501", done.stderr[-4000:]
+    assert "'telemetry'" in names and "has a module plugins of its own" in names
