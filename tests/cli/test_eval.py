@@ -109,9 +109,7 @@ def test_what_cannot_be_measured_clears_no_bar(
     (tmp_path / "bare.csv").write_text("question\nfirst\n")
     with handed_over(data_dir, knowledge=HOLDS):
         assert main(["eval", str(tmp_path / "bare.csv"), "--min", "recall@5=0"]) == 1
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "measure value 95 % interval known bar" in printed.replace("┃ ", "").replace("│ ", "")
-    assert "recall@5 could not be measured" in printed
+    assert "recall@5 could not be measured" in " ".join(capsys.readouterr().out.split())
 
 
 def test_failures_are_counted_and_listed_and_unknown_in_every_figure(
