@@ -20,6 +20,8 @@ _HEAD = 65_536
 _RULES = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _OF_CLASS = re.compile(r"\s*(?:[a-z]+)?\.([\w-]+)\s*")
 _LOOKS = re.compile(r"vertical-align\s*:\s*(?:super|sub|text-top)|line-through", re.IGNORECASE)
+_MATH = re.compile(r"(</?)(?:m|mml):(?=m|semantics|annotation|none)", re.IGNORECASE)
+"""Elements of equations as books write them, whose names the parser knows without a prefix."""
 _COMMENT = re.compile(r"<!--(?![\[<])[^\w>]{0,200}\w")
 """One that says something, and is none of the conditions that old browsers read."""
 _SHARE_OF_MAIN = 0.4
@@ -69,7 +71,7 @@ def _parsed(name: str, data: bytes) -> tuple[Any, Decoded, int]:
     decoded = read_text(name, data, declared.group(1).decode() if declared else "")
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     # As bytes: text that declares an encoding would be refused.
-    text = decoded.text.strip().encode(errors="ignore")
+    text = _MATH.sub(r"\1", decoded.text.strip()).encode(errors="ignore")
     if not text:
         raise SourceEmpty(name=name)
     root, fault = None, None

@@ -190,6 +190,13 @@ PAGES: list[tuple[str, str, Notes, Read]] = [
         {},
         {"tables": 1},
     ),
+    (
+        "<p>E = <m:math xmlns:m='http://www.w3.org/1998/Math/MathML'><m:mi>m</m:mi><m:msup><m:mi>c</m:mi><m:mn>2</m:mn>"
+        "</m:msup></m:math>",
+        "E = mc^2",
+        {},
+        {"equations": 1, "paragraphs": 1},
+    ),
     ("<!doctype html><section><p>No body</section>", "No body", {}, {"paragraphs": 1}),
 ]
 MARKDOWN: list[tuple[str, str, Notes, Read]] = [
