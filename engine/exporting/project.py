@@ -9,6 +9,7 @@ import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +31,7 @@ from engine.llm.faults import known_provider
 from engine.model.config import WORKFLOWS, RunConfig
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.shipped import anchor_file
+from engine.roles import slug
 from engine.settings import Settings
 from engine.workflows.given import Given
 
@@ -66,7 +68,7 @@ class Project:
         """All files in one folder of a zip."""
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in self.files.items():
+            for name, content in sorted(self.files.items()):
                 entry = zipfile.ZipInfo(f"{FOLDER}/{name}", _STORED_AT)
                 entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
                 archive.writestr(entry, content)
@@ -142,13 +144,8 @@ def _of_machine(settings: Settings) -> dict[str, Any]:
 
 
 def _project(modules: Modules, given: Given, saved: Mapping[str, Any]) -> Project:
-    _, embedder, _, calibration = given.retriever.parts
-    vectors = np.concatenate([calibration.vectors["en"], calibration.vectors["zh"]])
-    anchors = io.BytesIO()
-    np.savez_compressed(anchors, vectors=vectors)
     required = _requirements(modules, given, embedded(saved["collection"]["uri"]))
     copied = modules.files
-    samples = Path(__file__).parents[1] / "samples"
     texts = {
         "settings.json": json.dumps(saved, indent=1, ensure_ascii=False) + "\n",
         "langgraph.json": langgraph_json(given.config.workflow),
@@ -156,15 +153,21 @@ def _project(modules: Modules, given: Given, saved: Mapping[str, Any]) -> Projec
         "README.md": readme(given.config, saved, len(copied)),
         ".env.example": env_example(given.config, saved),
     }
-    return Project(
-        {
-            "graph.py": copied.pop("engine/exporting/graph.py"),
-            **{name: text.encode() for name, text in texts.items()},
-            anchor_file(embedder).as_posix(): anchors.getvalue(),
-            **{f"engine/samples/{item.name}": item.read_bytes() for item in sorted(samples.glob("anchors.*.txt"))},
-            **dict(sorted(copied.items())),
-        }
-    )
+    graph = {"graph.py": copied.pop("engine/exporting/graph.py")}
+    return Project(graph | {name: text.encode() for name, text in texts.items()} | _anchors(given) | copied)
+
+
+def _anchors(given: Given) -> dict[str, bytes]:
+    """The anchors of similarity, and their vectors: those that come with the product, or those of this machine."""
+    _, embedder, _, calibration = given.retriever.parts
+    samples = Path(__file__).parents[1] / "samples"
+    shipped = samples / "vectors" / f"{slug(embedder)}.npz"
+    found = {f"engine/samples/{item.name}": item.read_bytes() for item in samples.glob("anchors.*.txt")}
+    if shipped.is_file():
+        return found | {f"engine/samples/vectors/{shipped.name}": shipped.read_bytes()}
+    file = io.BytesIO()
+    np.savez_compressed(file, vectors=np.concatenate([calibration.vectors["en"], calibration.vectors["zh"]]))
+    return found | {anchor_file(embedder).as_posix(): file.getvalue()}
 
 
 def langgraph_json(name: str) -> str:
@@ -175,7 +178,7 @@ def langgraph_json(name: str) -> str:
 
 def _requirements(modules: Modules, given: Given, lite: bool) -> list[str]:
     """The packages that the files import, at the versions at hand, and the clients of the providers of chat models."""
-    distributions = packages_distributions()
+    distributions = _distributions()
     imported = modules.packages | ({"milvus_lite"} if lite else set())
     # Several distributions may share one package, such as ``langgraph``.
     named = {name if name in (own := distributions.get(name, [name])) else own[0] for name in imported}
@@ -186,6 +189,12 @@ def providers_of(config: RunConfig) -> set[str]:
     """The providers of the chat models that the workflow asks."""
     models = (config.models.of(role) for role in workflow(config.workflow).roles)
     return {model.model.partition(":")[0] for model in models if model.chats and not model.scores}
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """The packages that have each module; reading the lists of all that is installed takes a fifth of a second."""
+    return packages_distributions()
 
 
 def _pinned(package: str) -> str:

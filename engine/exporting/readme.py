@@ -41,7 +41,7 @@ Addresses and keys are environment variables, listed in `.env.example`. After `c
 | `settings.json` | thresholds, models, and where the collection is: change them here |
 | `engine/` | the workbench's own modules that these settings need, word for word: {modules} files |
 | `engine/workflows/{config.workflow}/` | the workflow: what its steps do, and what decides |
-| `anchors/` | vectors from which it follows which cosine counts as similarity 0 |
+| `anchors/` or `engine/samples/` | vectors from which it follows which cosine counts as similarity 0 |
 | `langgraph.json`, `requirements.txt`, `.env.example` | for LangGraph's command line, pip, and your addresses |
 
 ## What it needs

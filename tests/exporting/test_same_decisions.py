@@ -6,7 +6,8 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from engine.model.values import RunRecord
 from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
-from tests.exporting.comparing import Driver, assert_alike, driving, recorded
+from tests.exporting.comparing import assert_alike, driving, recorded
 from tests.support.foreign_milvus import QUESTION, Elsewhere, fill
 from tests.support.ollama_stand_in import EndsEarly, OllamaStandIn, RecordedRequest, ServerError
 from tests.support.ollama_stand_in.demo import demo_reply
@@ -33,6 +34,7 @@ from tests.support.rerank_stand_in import RerankStandIn
 CHAT = RoleModel("ollama:qwen3:8b")
 CHATS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
 SETTINGS: Mapping[str, RunConfig] = {
+    "builtin": RunConfig(gate="pass_rate", grade_pass_threshold=0.6, max_rewrites=2, needs_whole=True),
     "rate": RunConfig(gate="pass_rate", grade_pass_threshold=0.6, top_k=3, max_rewrites=1, models=CHATS),
     "fused": RunConfig(search="fused", top_k=2, max_rewrites=1, min_relevant=2, needs_whole=True, models=CHATS),
     "strict": RunConfig(
@@ -47,14 +49,18 @@ SETTINGS: Mapping[str, RunConfig] = {
         answer_unverified=True,
         models=CHATS,
     ),
-    "builtin": RunConfig(gate="pass_rate", grade_pass_threshold=0.6, max_rewrites=2, needs_whole=True),
+    "scores": RunConfig(models=RoleModels(grader=RoleModel("rerank:words"))),
+    "quality_loop": RunConfig(workflow="quality_loop", max_rewrites=1, models=CHATS),
+    "dual_loop": RunConfig(workflow="dual_loop", max_rewrites=1, options=DualLoopOptions(memory=False)),
+    "answer_evaluation": RunConfig(workflow="answer_evaluation", models=RoleModels(evaluator=CHAT, generator=CHAT)),
+    "graph_hybrid": RunConfig(workflow="graph_hybrid", mode="mix"),
 }
 _TEXT = "# Tea\n\nGreen tea is brewed at 80 degrees.\n\n# Coffee\n\nIt is roasted.\n\n# 茶\n\n绿茶用八十度的水冲泡。"
 TEA = IngestItem("tea.md", data=_TEXT.encode())
 QUESTIONS = [QUESTION, "绿茶应该怎么泡？", "coffee"]
 LOCAL = RoleModel("openai:local-model")
 LOCALS = RoleModels(grader=LOCAL, rewriter=LOCAL, generator=LOCAL)
-Both = tuple[Mapping[str, list[dict[str, Any]]], dict[str, list[RunRecord]], Path]
+Said = Mapping[str, list[dict[str, Any]]]
 _HABITS = ("no_markers", "undecided", "same_query", "runaway", "echoed", "markers_only", "denial")
 
 
@@ -66,9 +72,10 @@ def small_model(request: RecordedRequest) -> str:
     return HABITS[_HABITS[habit]](request, usual) if habit < len(_HABITS) else usual
 
 
-def asked(name: str) -> list[str]:
-    """Twenty questions; half of them where words search, which takes the most time."""
-    return twenty()[:: 1 if SETTINGS[name].search == "vector" else 2]
+def shared_words(question: str, texts: Sequence[str]) -> list[float]:
+    """The logit of a reranker that counts words."""
+    words = set(question.lower().split())
+    return [len(words & set(text.lower().split())) - 2.0 for text in texts]
 
 
 def twenty() -> list[str]:
@@ -81,89 +88,107 @@ def twenty() -> list[str]:
     return in_turn[:20]
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    with driving(tmp_path_factory.mktemp("driver")) as started:
-        yield started
+def asked(name: str) -> list[str]:
+    """All questions for one of the settings, one in five for the others."""
+    return twenty()[:: 1 if name == "rate" else 5]
+
+
+@dataclass(frozen=True)
+class Both:
+    """What the workbench recorded and what the exported projects said, by name."""
+
+    records: Mapping[str, Sequence[RunRecord]]
+    said: Said
+    alone: bool
+    """Whether these had an environment of their own, with their requirements and nothing else."""
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory, driver: Driver) -> Iterator[Both]:
-    """What the exported projects say, the workbench's own records, and the folder of both, by settings."""
+def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
     folder = tmp_path_factory.mktemp("exported")
-    with OllamaStandIn(["qwen3:8b"], reply=small_model) as ollama:
-        settings = Settings.load(data_dir=folder / "data", ollama_url=ollama.url, max_concurrent_runs=20)
+    with OllamaStandIn(["qwen3:8b"], reply=small_model) as ollama, RerankStandIn("infinity", shared_words) as server:
+        settings = Settings.load(
+            data_dir=folder / "data", ollama_url=ollama.url, rerank_url=server.url, max_concurrent_runs=20
+        )
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
-            records = {name: recorded(engine, folder / name, own, asked(name)) for name, own in SETTINGS.items()}
-        said = {name: driver(folder / name, asked(name)) for name in SETTINGS}
-        yield said, records, folder
+            records = {name: recorded(engine, folder / name, way, asked(name)) for name, way in SETTINGS.items()}
+            records["fitted"] = recorded(engine, folder / "fitted", fitted(engine), asked("fitted"))
+            records["remembered"] = remembered(engine, folder / "remembered")
+        python = installed(folder / "environment", [folder / name / "requirements.txt" for name in records])
+        with driving(folder, python or sys.executable) as driver:
+            said = {name: driver(folder / name, [item.question for item in found]) for name, found in records.items()}
+    assert len(server.requests) > 2
+    return Both(records, said, alone=python is not None)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+def installed(environment: Path, required: Sequence[Path]) -> str | None:
+    """The Python of an environment with what is required and nothing else; None where it cannot be had here."""
+    uv, python = [str(Path(sys.executable).parent / "uv"), "--quiet"], str(environment / "bin" / "python")
+    subprocess.run([*uv, "venv", "--python", sys.executable, str(environment)], check=True)
+    lists = [part for path in required for part in ("-r", str(path))]
+    ended = subprocess.run([*uv, "pip", "install", "--python", python, *lists], check=False)
+    return None if ended.returncode else python
+
+
+def fitted(engine: Engine) -> RunConfig:
+    """A grader with coefficients of its own for the collection."""
+    own = load_coefficients()["en"]
+    shifted = {"intercept": own.intercept - 1.0, "weights": dict(own.weights), "strength": 1.0}
+    fit = engine.grader_fits.keep(GraderFit("coefficients", "builtin", "samples", {"languages": {"en": shifted}}))
+    return RunConfig(models=RoleModels(grader=RoleModel("builtin", fit=fit.id)))
+
+
+def remembered(engine: Engine, folder: Path) -> list[RunRecord]:
+    """A question that is asked again: no trial, for these are not remembered."""
+    config = RunConfig(workflow="dual_loop")
+    recorded(engine, folder, config, [])
+    for _ in range(2):
+        run_id = engine.start(twenty()[0], config)
+        engine.wait(run_id)
+    return [engine.record(run_id)]
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, "fitted", "remembered"])
 def test_questions_are_decided_alike(name: str, both: Both) -> None:
     """EX-01: rounds, verdicts, routes with reasons, visits, rewrites, citations, outcome and answer."""
-    said, records, _ = both
-    assert len(records[name]) == len(asked(name)) >= 10
-    assert_alike(records[name], said[name])
+    assert len(both.records[name]) == {"rate": 20, "remembered": 1}.get(name, 4)
+    assert_alike(both.records[name], both.said[name])
+
+
+def test_twenty_questions_are_decided_alike_where_only_the_requirements_are_installed(both: Both) -> None:
+    """EX-01: no package of the workbench's own environment is within reach."""
+    if not both.alone:
+        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)("the packages cannot be had")
+    assert len(both.said["rate"]) == 20
 
 
 def test_the_runs_take_many_ways(both: Both) -> None:
     """A comparison in which every run ends alike would show nothing."""
-    _, records, _ = both
-    every = [record for found in records.values() for record in found]
+    every = [record for found in both.records.values() for record in found]
     assert {record.outcome for record in every} >= {"answered", "answered_forced", "abstained", "failed"}
     reasons = {item.reason for record in every for item in record.decisions}
     assert reasons >= {"passed", "below_gate", "max_rewrites"}
+    recall = both.records["remembered"][0].recall
+    assert recall is not None and recall.memories
 
 
-WORKFLOWS: Mapping[str, RunConfig] = {
-    "quality_loop": RunConfig(workflow="quality_loop", max_rewrites=1, models=CHATS),
-    "dual_loop": RunConfig(workflow="dual_loop", max_rewrites=1, options=DualLoopOptions(memory=False)),
-    "answer_evaluation": RunConfig(workflow="answer_evaluation", models=RoleModels(evaluator=CHAT, generator=CHAT)),
-    "graph_hybrid": RunConfig(workflow="graph_hybrid", mode="mix"),
-}
-
-
-@pytest.fixture(scope="module")
-def others(tmp_path_factory: pytest.TempPathFactory, driver: Driver) -> Both:
-    """The same of the workflows that are not the usual one."""
-    folder = tmp_path_factory.mktemp("others")
-    with OllamaStandIn(["qwen3:8b"], reply=small_model) as ollama:
-        settings = Settings.load(data_dir=folder / "data", ollama_url=ollama.url)
-        with Engine.open(settings) as engine:
-            engine.wait_until_ready()
-            asked = twenty()[:6]
-            records = {name: recorded(engine, folder / name, own, asked) for name, own in WORKFLOWS.items()}
-            # A real run is remembered, and recalled by who asks the same.
-            remembering = RunConfig(workflow="dual_loop")
-            recorded(engine, folder / "remembered", remembering, [])
-            for _ in range(2):
-                recalled = engine.start(asked[0], remembering)
-                engine.wait(recalled)
-            records["remembered"] = [engine.record(recalled)]
-        said = {name: driver(folder / name, asked) for name in WORKFLOWS}
-        said["remembered"] = driver(folder / "remembered", asked[:1])
-    return said, records, folder
-
-
-@pytest.mark.parametrize("name", [*WORKFLOWS, "remembered"])
-def test_other_workflows_decide_alike(name: str, others: Both) -> None:
-    """EX-01: each of them with its own roles, its graph, its kinds of sources, its memories."""
-    said, records, _ = others
-    assert_alike(records[name], said[name])
-
-
-def test_places_of_other_programs_other_embedding_models_and_an_openai_server(tmp_path: Path, driver: Driver) -> None:
+def test_places_of_other_programs_other_models_of_vectors_an_openai_server_and_faults(tmp_path: Path) -> None:
+    """One passage whose calls fail is unreadable, a reply that breaks off is asked for again, on both sides."""
     theirs = Elsewhere(str(tmp_path / "theirs.db"), "t_")
     fill(theirs)
     key = "sk-PLANTED"
+    faults = ServerError(500), ServerError(500), EndsEarly()
     with (
         OllamaStandIn(["qwen3:8b", "nomic-embed-text"], reply=small_model) as ollama,
         OpenAIStandIn(["local-model"], reply=small_model, key=key) as openai,
     ):
         settings = Settings.load(
-            data_dir=tmp_path / "data", ollama_url=ollama.url, openai_url=openai.url, openai_api_key=key
+            data_dir=tmp_path / "data",
+            ollama_url=ollama.url,
+            openai_url=openai.url,
+            openai_api_key=key,
+            grader_concurrency=1,
         )
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
@@ -175,74 +200,18 @@ def test_places_of_other_programs_other_embedding_models_and_an_openai_server(tm
             ways = {
                 "embedded": RunConfig(collection="tea", search="fused", similarity_threshold=0.1, models=LOCALS),
                 "theirs": RunConfig(collection="wiki", similarity_threshold=0.1, models=RoleModels(generator=LOCAL)),
+                "faults": RunConfig(collection="tea", top_k=3, similarity_threshold=0.0, max_rewrites=0, models=CHATS),
             }
-            records = {name: recorded(engine, tmp_path / name, own, QUESTIONS) for name, own in ways.items()}
-        said = {name: driver(tmp_path / name, QUESTIONS, OPENAI_API_KEY=key) for name in ways}
-    assert not [file for file in tmp_path.glob("*/*") if file.is_file() and key.encode() in file.read_bytes()]
-    for name in ways:
-        assert_alike(records[name], said[name])
+            asked = {name: QUESTIONS if name != "faults" else [QUESTION] for name in ways}
+            records = {}
+            for name, config in ways.items():
+                ollama.script("chat", *faults * (name == "faults"))
+                records[name] = recorded(engine, tmp_path / name, config, asked[name])
+        with driving(tmp_path) as driver:
+            for name in ways:
+                ollama.script("chat", *faults * (name == "faults"))
+                assert_alike(records[name], driver(tmp_path / name, asked[name], OPENAI_API_KEY=key))
+    every = [file for name in ways for file in (tmp_path / name).rglob("*") if file.is_file()]
+    assert len(every) > 300 and not [file for file in every if key.encode() in file.read_bytes()]
     assert {item.outcome for item in records["embedded"]} & {"answered", "answered_forced"}
-
-
-def test_faults_of_a_model_server_end_alike(tmp_path: Path, driver: Driver) -> None:
-    """One passage whose calls fail is unreadable, a reply that breaks off is asked for again, on both sides."""
-    faults = ServerError(500), ServerError(500), EndsEarly()
-    config = RunConfig(collection="tea", top_k=3, similarity_threshold=0.0, max_rewrites=0, models=CHATS)
-    with OllamaStandIn(["qwen3:8b"], reply=small_model) as ollama:
-        settings = Settings.load(
-            data_dir=tmp_path / "data", ollama_url=ollama.url, embedding_model="hashing", grader_concurrency=1
-        )
-        with Engine.open(settings) as engine:
-            engine.wait_until_ready()
-            engine.ingest([TEA], "tea")
-            ollama.script("chat", *faults)
-            records = recorded(engine, tmp_path / "faults", config, [QUESTION])
-        ollama.script("chat", *faults)
-        said = driver(tmp_path / "faults", [QUESTION])
-    assert_alike(records, said)
-    assert [item.relevant for item in records[0].rounds[0].verdicts.values()].count(None) == 1
-
-
-def shared_words(question: str, texts: Sequence[str]) -> list[float]:
-    """The logit of a reranker that counts words."""
-    asked = set(question.lower().split())
-    return [len(asked & set(text.lower().split())) - 2.0 for text in texts]
-
-
-def test_graders_that_give_scores_and_fitted_ones_decide_alike(tmp_path: Path, driver: Driver) -> None:
-    """EX-01: a server's scores become verdicts here and there, and coefficients of a collection go along."""
-    own = load_coefficients()["en"]
-    shifted = {"intercept": own.intercept - 1.0, "weights": dict(own.weights), "strength": 1.0}
-    fit = GraderFit("coefficients", "builtin", "samples", {"languages": {"en": shifted}})
-    with RerankStandIn("infinity", shared_words) as server:
-        settings = Settings.load(data_dir=tmp_path / "data", rerank_url=server.url)
-        with Engine.open(settings) as engine:
-            engine.wait_until_ready()
-            graders = {
-                "scores": RoleModel("rerank:words"),
-                "fitted": RoleModel("builtin", fit=engine.grader_fits.keep(fit).id),
-            }
-            ways = {name: RunConfig(models=RoleModels(grader=grader)) for name, grader in graders.items()}
-            records = {name: recorded(engine, tmp_path / name, way, twenty()[:6]) for name, way in ways.items()}
-        for name in ways:
-            assert_alike(records[name], driver(tmp_path / name, twenty()[:6]))
-    assert len(server.requests) > 2
-
-
-@pytest.mark.parametrize("name", ["builtin", "rate"])
-def test_twenty_questions_are_decided_alike_where_only_the_requirements_are_installed(
-    name: str, both: Both, tmp_path: Path
-) -> None:
-    """EX-01: in an environment that pip would make of ``requirements.txt``."""
-    _, records, folder = both
-    environment = tmp_path / "environment"
-    uv = [str(Path(sys.executable).parent / "uv"), "--quiet"]
-    subprocess.run([*uv, "venv", "--python", sys.executable, str(environment)], check=True)
-    python = str(environment / "bin" / "python")
-    required = folder / name / "requirements.txt"
-    if subprocess.run([*uv, "pip", "install", "--python", python, "-r", str(required)], check=False).returncode:
-        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)("the packages cannot be had")
-    with driving(tmp_path, python) as driver:
-        said = driver(folder / name, asked(name))
-    assert len(said) == 20
-    assert_alike(records[name], said)
+    assert [item.relevant for item in records["faults"][0].rounds[0].verdicts.values()].count(None) == 1
