@@ -56,7 +56,7 @@ phoenix: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.support.phoenix_server $(PHOENIX_VENV)
 
 neo4j: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.support.neo4j_server $(NEO4J_JARS)
+	$(BIN)/python -m tests.plugins.neo4j.server $(NEO4J_JARS)
 
 keycloak: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.support.keycloak_server $(KEYCLOAK)

@@ -293,9 +293,7 @@ class Settings(BaseSettings):
     @classmethod
     def _split_login(cls, values: Any) -> Any:
         """User and password in an address become settings apart: addresses are shown, in messages and in records."""
-        if not isinstance(values, dict):
-            return values
-        return split_milvus_login(values)
+        return split_milvus_login(values) if isinstance(values, dict) else values
 
     def model_post_init(self, _context: Any, /) -> None:
         """Read the file of defaults; raises ``InvalidSettings`` for what a run could not use."""

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 import pytest
 from hypothesis import HealthCheck
@@ -23,7 +22,6 @@ from components.common.catalogue import Untranslated
 from tests.support import (
     limits,
     milvus_server,
-    neo4j_server,
     phoenix_server,
     postgres_server,
     processor_time,
@@ -34,7 +32,6 @@ from tests.support import (
 if TYPE_CHECKING:
     from engine.database.base import Database
     from engine.database.tables import Part
-    from plugins.neo4j.store import Neo4jGraphs
 
 # Without bytecode, each process of the tests and each that they start would compile the whole program.
 sys.dont_write_bytecode = False
@@ -148,21 +145,6 @@ def pytest_sessionfinish() -> None:
     """What is garbage now is reported once; pytest would search everything that is left five times over."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture(scope="session")
-def neo4j_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Neo4jGraphs]]:
-    """The stores of a real server; the test is left out where none can run, unless everything must."""
-    from plugins.neo4j.store import Neo4jGraphs
-
-    reason = neo4j_server.missing()
-    if reason:
-        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
-    with neo4j_server.running(tmp_path_factory.mktemp("neo4j")) as server:
-        parts = urlsplit(server)
-        address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        user, password = unquote(parts.username or ""), unquote(parts.password or "")
-        yield lambda space: Neo4jGraphs(address, user, password, space=space)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from components.system.draw import draw_system, fault_nodes
 from engine.messages import N_, NN_
 from engine.model.config import BUILTIN, ROLES
 from engine.model.host import Health, PartHealth, PartName
+from engine.plugins import plugins
 
 _VERDICT = {
     "warning": NN_("Everything works; one part deserves a look.", "Everything works; {n} parts deserve a look."),
@@ -53,14 +54,12 @@ _KIND = {
     "embedded": N_("embedded Milvus Lite {version}"),
     "server": N_("Milvus server {version}"),
     "graph_file": N_("a SQLite file, SQLite {version}"),
-    "neo4j": N_("Neo4j server {version}"),
 }
 
 _KIND_PLAIN = {
     "embedded": N_("embedded Milvus Lite"),
     "server": N_("Milvus server"),
     "graph_file": N_("a SQLite file"),
-    "neo4j": N_("Neo4j server"),
 }
 
 _STATE = {
@@ -220,10 +219,11 @@ def _measures(item: PartHealth, words: Words) -> list[str]:
 
 
 def _kind(detail: Mapping[str, str], words: Words) -> str:
-    kind = detail["kind"]
-    if detail.get("version"):
-        return words(_KIND[kind], version=detail["version"])
-    return words(_KIND_PLAIN[kind])
+    kind, version = detail["kind"], detail.get("version")
+    if kind not in _KIND:
+        name = next((words(plugin.title) for plugin in plugins() if plugin.name == kind), kind)
+        return f"{words('{name} server', name=name)} {version or ''}".rstrip()
+    return words(_KIND[kind], version=version) if version else words(_KIND_PLAIN[kind])
 
 
 def _model(model: str, words: Words) -> str:

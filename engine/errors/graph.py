@@ -1,4 +1,4 @@
-"""The store of knowledge graphs; addresses are shown without user name and password."""
+"""The store of knowledge graphs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from engine.messages import N_
 
 
 class GraphStoreError(WorkbenchError):
-    """The graph store failed in a way that has no class of its own."""
+    """The store did not do what was asked; searches go on without the graph."""
 
     code = "WB230"
-    fact = N_("The Neo4j server at {address} could not do what was asked: {why}")
-    remedy = N_("Look at the log of Neo4j; if it names the workbench's own nodes, rebuild the graph.")
 
 
 class GraphDamaged(GraphStoreError):

@@ -22,7 +22,7 @@ from engine.exporting.modules import Modules
 from engine.exporting.readme import env_example, readme
 from engine.flow import workflow
 from engine.knowledge.foreign_store import ForeignStore
-from engine.knowledge.graph.opening import graph_file
+from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.weak_points import SEARCHED
@@ -80,8 +80,9 @@ async def exported(given: Given, fits: GraderFits) -> Project:
     config, settings, retriever = given.config, given.settings, given.retriever
     embedding_model = retriever.manifest["embedding_model"]
     modules = await asyncio.to_thread(modules_of, config, settings, embedding_model)
-    graphs = graph_file(settings)
-    if _GRAPHS in modules and graphs is None and given.own_store:
+    searches_graphs = _GRAPHS in modules and given.own_store
+    graphs = graph_home(settings).file if searches_graphs else None
+    if searches_graphs and graphs is None:
         raise NotExportable.graph_server(workflow=config.workflow)
     grader, name = config.models.grader, retriever.parts[2].name
     fit = await asyncio.to_thread(fits.used_by, grader, name) if grader.fit else None
@@ -89,7 +90,6 @@ async def exported(given: Given, fits: GraderFits) -> Project:
     if _KINDS in modules and given.own_store:
         points = await asyncio.to_thread(given.knowledge.weak_points.list, name, SEARCHED)
         history = [asdict(item.passage()) for item in points]
-    graphs = graphs if _GRAPHS in modules and given.own_store else None
     saved = {
         "config": asdict(replace(config, milvus_address="" if given.own_store else config.milvus_address)),
         "collection": await _collection(retriever, config.collection),

@@ -5,7 +5,7 @@ Keys of ``PartHealth.detail`` by part, where the fact is known:
 - ``knowledge``: kind (embedded, server), address, database, version, opened_in_s, collections, sources, passages;
   read_in_part (sources with something left out), not_recorded (sources of which that is not known); state (opening)
 - ``connection``: address, passages, model; a ``warning`` was not looked at yet
-- ``graphs``: kind (graph_file, neo4j), path or address, version, bytes, graphs
+- ``graphs``: kind (graph_file, or a plug-in), path or address, version, bytes, graphs
 - ``records``: path, bytes, runs
 - ``disk``: path, free, total
 - ``embedder``: model, dim; fallback and why (package, processor)

@@ -25,7 +25,8 @@ from engine.knowledge.ahead import Ahead
 from engine.knowledge.foreign import ForeignCollections
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.keeping import without_passages
-from engine.knowledge.graph.opening import KeptGraphs, graph_file, graph_store
+from engine.knowledge.graph.opening import graph_home
+from engine.knowledge.graph.place import KeptGraphs
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress, ingest
 from engine.knowledge.items import with_members
 from engine.knowledge.journal import Journal
@@ -200,10 +201,10 @@ class KnowledgeBase:
     def graphs(self) -> KeptGraphs:
         """Knowledge graphs, by the names of collections and never by aliases; opened by the first call of a method.
 
-        Raises ``GraphStoreError`` where a package is missing that it needs.
+        Raises ``GraphStoreError`` where the settings ask for a store whose package is not installed.
         """
         if self._graphs is None:
-            self._graphs = graph_store(self._settings)
+            self._graphs = graph_home(self._settings).open()
         return self._graphs
 
     async def collections(self) -> list[CollectionInfo]:
@@ -404,9 +405,8 @@ class KnowledgeBase:
         store = self._at(self._settings.store_uri)
         embedder = await asyncio.to_thread(self._builtin_embedder)
         if not self._settings.milvus_uri:
-            await asyncio.to_thread(
-                put_stored, self._settings.store_path, graph_file(self._settings), embedder.model_id
-            )
+            graphs = graph_home(self._settings).file
+            await asyncio.to_thread(put_stored, self._settings.store_path, graphs, embedder.model_id)
         if await ensure_samples(store, embedder):
             await self._put_sample_graph(store)
         await self._calibration(embedder)

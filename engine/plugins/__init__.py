@@ -88,8 +88,9 @@ class Plugin:
     """The least role for each route, such as ``GET /hello``; others are for admins where people sign in."""
     commands: Callable[[Any], None] | None = None
     """Adds subcommands to ``argparse``'s ``add_subparsers()``; they set ``command``, which returns the exit code."""
-    graphs: Callable[[Any], Callable[[], Any] | None] | None = None
-    """What opens the store of knowledge graphs (``KeptGraphs``) that ``Settings`` name; None where they name none."""
+    graphs: Callable[[Any], Any] | None = None
+    """The ``engine.knowledge.graph.place.GraphHome`` that ``Settings`` name, also where packages are missing; None
+    where they name none."""
     panels: Mapping[Place, Callable[[Any, Any], Any]] = field(default_factory=dict)
     """Drawn from the ``Engine`` and the ``Words`` of the page, by where it stands."""
 

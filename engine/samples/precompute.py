@@ -67,7 +67,7 @@ def store_samples(folder: Path = SAMPLES) -> Path:
     noted.cache_clear()
     path = folder / ARCHIVE
     with tempfile.TemporaryDirectory() as data, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        made = asyncio.run(_first_start(Settings(data_dir=Path(data), milvus_uri="", neo4j_uri="")))
+        made = asyncio.run(_first_start(Settings(data_dir=Path(data), milvus_uri="")))
         for found in sorted(Path(data).rglob("*")):
             # A lock, what a file was before its last change, and indexes, which are vectors once more and made in no
             # time, are left out.

@@ -1,1 +1,1 @@
-"""Knowledge graphs on a Neo4j server instead of a file of the data folder."""
+"""Knowledge graphs in a Neo4j server, with its official driver."""

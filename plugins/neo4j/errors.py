@@ -1,9 +1,16 @@
-"""Faults of a Neo4j server; addresses are shown without user name and password."""
+"""A Neo4j server that does not do what was asked; addresses are shown without user name and password."""
 
 from __future__ import annotations
 
-from engine.errors import GraphStoreError
+from engine.errors.graph import GraphStoreError
 from engine.messages import N_
+
+
+class GraphServerFailed(GraphStoreError):
+    """The server or its driver failed in a way that has no class of its own."""
+
+    fact = N_("The Neo4j server at {address} could not do what was asked: {why}")
+    remedy = N_("Look at the log of Neo4j; if it names the workbench's own nodes, rebuild the graph.")
 
 
 class GraphUnreachable(GraphStoreError):

@@ -1,35 +1,39 @@
-"""Neo4j: knowledge graphs on a server, through its official driver (GH-03)."""
+"""Neo4j: a server that keeps the knowledge graphs instead of a file of the data folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from engine.messages import N_
 from engine.plugins import Plugin
+
+# Imported with the declaration: records hold these errors, and their codes lead to their messages.
 from plugins.neo4j.errors import GraphDriverMissing
 from plugins.neo4j.settings import Neo4jSettings
 
 if TYPE_CHECKING:
+    from engine.knowledge.graph.place import GraphHome, KeptGraphs
     from engine.settings import Settings
-    from plugins.neo4j.store import Neo4jGraphs
 
 
-def _graphs(settings: Settings) -> Callable[[], Neo4jGraphs] | None:
-    return partial(_opened, settings) if settings.of(Neo4jSettings).neo4j_uri else None
+def _graphs(settings: Settings) -> GraphHome | None:
+    from engine.host.masking import masked_addresses
+    from engine.knowledge.graph.place import GraphHome
 
+    own = settings.of(Neo4jSettings)
+    if not own.neo4j_uri:
+        return None
 
-def _opened(settings: Settings) -> Neo4jGraphs:
-    if find_spec("neo4j") is None:
-        raise GraphDriverMissing(package="neo4j")
-    from plugins.neo4j.store import Neo4jGraphs
+    def open_store() -> KeptGraphs:
+        if PLUGIN.missing:
+            raise GraphDriverMissing(package=PLUGIN.packages)
+        from plugins.neo4j.store import Neo4jGraphs
 
-    chosen = settings.of(Neo4jSettings)
-    space = settings.store_space or str(settings.store_path.absolute())
-    password = chosen.neo4j_password.get_secret_value()
-    return Neo4jGraphs(chosen.neo4j_uri, chosen.neo4j_user, password, database=chosen.neo4j_database, space=space)
+        space = settings.store_space or str(settings.store_path.absolute())
+        password = own.neo4j_password.get_secret_value()
+        return Neo4jGraphs(own.neo4j_uri, own.neo4j_user, password, database=own.neo4j_database, space=space)
+
+    return GraphHome({"kind": PLUGIN.name, "address": masked_addresses(own.neo4j_uri)}, open_store)
 
 
 PLUGIN = Plugin(

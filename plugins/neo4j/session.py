@@ -12,7 +12,7 @@ import neo4j
 from neo4j import exceptions as said
 
 from engine.errors import EngineClosed, GraphStoreError
-from plugins.neo4j.errors import GraphDatabaseMissing, GraphRefused, GraphUnreachable
+from plugins.neo4j.errors import GraphDatabaseMissing, GraphRefused, GraphServerFailed, GraphUnreachable
 
 Transaction = neo4j.AsyncTransaction
 _Given = ParamSpec("_Given")
@@ -184,7 +184,7 @@ class Neo4jSession:
         if isinstance(error, UNREACHABLE):
             return GraphUnreachable(address=self.address)
         told = " ".join(str(error).split())[:_LONGEST_SAID].rstrip(".")
-        return GraphStoreError(address=self.address, why=f"{told or type(error).__name__}.")
+        return GraphServerFailed(address=self.address, why=f"{told or type(error).__name__}.")
 
 
 async def rows(tx: Transaction, query: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ _SCHEMES = frozenset(f"{scheme}{security}" for scheme in ("bolt", "neo4j") for s
 
 
 class Neo4jSettings(BaseModel):
-    """Where knowledge graphs are kept."""
+    """Where the server is, and who reads and writes there."""
 
     neo4j_uri: str = Field(
         "",
@@ -33,7 +33,7 @@ class Neo4jSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _split_neo4j_login(cls, values: Any) -> Any:
-        """User and password in an address become settings apart, unless they are set: addresses are shown."""
+        """Move user and password from the address to their own settings, unless these are set."""
         given = values.get("neo4j_uri") if isinstance(values, dict) else None
         address, login = without_login(given) if isinstance(given, str) else ("", "")
         if not login:

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 from engine.errors import GraphMissing
-from engine.host.masking import masked_addresses
 from engine.knowledge.graph.place import GraphPlace
 from engine.model.values import Community, Entity, PassageId
 from engine.roles.graph import GraphInfo, Neighbourhood, PassageGraph
@@ -35,10 +34,6 @@ class Neo4jGraphs:
     def __init__(self, uri: str, user: str, password: str, *, database: str = "", space: str = "") -> None:
         self._server = Neo4jSession(uri, user, password, database)
         self._space = space
-
-    @property
-    def where(self) -> Mapping[str, str]:
-        return {"kind": "neo4j", "address": masked_addresses(self._server.address)}
 
     async def look(self) -> GraphPlace:
         """What the server is and how many graphs it keeps for us; raises ``GraphStoreError``."""

@@ -37,13 +37,3 @@ def test_saved_settings_are_written_and_unknown_ones_named(tmp_path: Path, capsy
         assert "self-corrective-rag/langgraph.json" in files.namelist()
     assert main(["export-code", "--settings", "lenient"]) == 2
     assert "strict" in capsys.readouterr().err
-
-
-def test_what_cannot_be_exported_is_said_with_a_remedy_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBENCH_NEO4J_URI", "bolt://127.0.0.1:1")
-    assert main(["export-code", "--run", "demo-quality-en", "--out", str(tmp_path / "mine")]) == 2
-    said = capsys.readouterr().err
-    assert "'quality_loop' cannot be exported as code" in said and "Unset WORKBENCH_NEO4J_URI" in said
-    assert not (tmp_path / "mine").exists()

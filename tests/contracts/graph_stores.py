@@ -6,17 +6,9 @@ import asyncio
 import uuid
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.roles.graph import GraphStore, PassageGraph
-from plugins.neo4j.store import Neo4jGraphs
-
-Neo4jSpaces = Callable[[str], Neo4jGraphs]
-"""Makes the store of a space on the server of the tests; each space is empty to begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +28,13 @@ class GraphCase:
         return name
 
 
-@pytest.fixture(params=["sqlite", "neo4j"])
-def graphs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GraphCase]:
-    path, name = tmp_path / "graphs.db", f"t_{uuid.uuid4().hex[:12]}"
-
-    def opened() -> GraphStore:
-        return SqliteGraphs(path) if request.param == "sqlite" else request.getfixturevalue("neo4j_graphs")(name)
-
+def case_of(space: Callable[[str], GraphStore]) -> Iterator[GraphCase]:
+    """A case on the store of a space, emptied and closed after it."""
+    name = f"t_{uuid.uuid4().hex[:12]}"
     with asyncio.Runner() as runner:
-        store = opened()
+        store = space(name)
         try:
-            yield GraphCase(store, name, runner.run, opened)
+            yield GraphCase(store, name, runner.run, lambda: space(name))
         finally:
             for left in (name, f"{name}_new", f"{name}_other"):
                 runner.run(store.drop(left))

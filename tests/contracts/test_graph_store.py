@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import GraphMissing
+from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.model.values import Community, Entity, PassageId, Relationship
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship
-from tests.contracts.graph_stores import GraphCase, graphs
+from tests.contracts.graph_stores import GraphCase, case_of
 from tests.support.graphs import told
-
-__all__ = ["graphs"]
 
 CHAIN = (
     told("p1", "Aspirin -TREATS-> Pain"),
     told("p2", "Pain -SIGN_OF-> Injury"),
     told("p3", "Injury -CAUSED_BY-> Fall"),
 )
+
+
+@pytest.fixture
+def graphs(tmp_path: Path) -> Iterator[GraphCase]:
+    yield from case_of(lambda _: SqliteGraphs(tmp_path / "graphs.db"))
 
 
 def entity(case: GraphCase, name: str) -> Entity:

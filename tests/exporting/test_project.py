@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.errors import NotExportable
 from engine.exporting.modules import Modules
 from engine.exporting.program import VARIABLES
 from engine.exporting.project import FOLDER, Project, langgraph_json, modules_of
@@ -143,14 +142,6 @@ def test_the_newest_weak_points_go_along_with_the_loop_that_searches_them(engine
     saved = json.loads(project_of(engine, RunConfig(workflow="quality_loop")).files["settings.json"])
     assert [item["text"] for item in saved["history"]] == ["Who won the match yesterday?"]
     assert not json.loads(project_of(engine, RunConfig()).files["settings.json"])["history"]
-
-
-def test_graphs_on_a_server_are_refused_by_name(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = engine.settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:1"})
-    monkeypatch.setattr(engine.resources, "settings", there)
-    with pytest.raises(NotExportable, match="'graph_hybrid' cannot be exported"):
-        project_of(engine, RunConfig(workflow="graph_hybrid"))
-    assert project_of(engine, RunConfig()).files
 
 
 def test_langgraph_json_has_what_its_command_documents() -> None:

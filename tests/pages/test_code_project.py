@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import zipfile
 
-import pytest
 from fastapi.testclient import TestClient
 
 from engine.api import create_api
 from engine.engine import Engine
 from engine.model.config import RunConfig, config_from_dict
-from tests.pages.driving import button, inline, opened
+from tests.pages.driving import button, opened
 
 
 def test_a_run_is_made_a_project_and_saved(engine: Engine) -> None:
@@ -23,14 +22,6 @@ def test_a_run_is_made_a_project_and_saved(engine: Engine) -> None:
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         assert "self-corrective-rag/graph.py" in files.namelist()
     assert "share_code_save" in {item.key for item in app.get("download_button")}
-
-
-def test_a_run_that_cannot_be_one_says_why(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = engine.settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:1"})
-    monkeypatch.setattr(engine.resources, "settings", there)
-    app = opened(run="demo-quality-zh", language="zh")
-    button(app, lambda label: label == "生成 LangGraph 项目").click().run()
-    assert "Neo4j 服务器上时，工作流 'quality_loop' 无法导出" in inline(app)
 
 
 def test_the_route_gives_the_same_project_and_refuses_by_name(engine: Engine) -> None:

@@ -21,8 +21,10 @@ def scope_of(nodeid: str) -> str:
         return "browser"
     if file.startswith("tests/sign_in/"):
         return "sign_in"
+    if file.startswith("tests/plugins/neo4j/"):
+        return "neo4j"
     parameters = test.partition("[")[2].rstrip("]").split("-")
-    for name in ("neo4j", "phoenix", "ray", "postgres"):
+    for name in ("phoenix", "ray", "postgres"):
         if test.startswith((f"test_on_{name}", f"test_a_{name}")) or name in parameters:
             return name
     return "milvus_server" if test.startswith("test_on_a_server") or "server" in parameters else file

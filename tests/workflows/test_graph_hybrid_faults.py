@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import EmbeddingMismatch, GraphStoreError, ModelUnreachable, StoreUnreachable, UnreadableReply
+from engine.errors import EmbeddingMismatch, GraphFileUnusable, ModelUnreachable, StoreUnreachable, UnreadableReply
 from engine.flow import compiled, workflow
 from engine.model.config import Mode, RoleModel, RoleModels
 from engine.model.values import GraphEvidence, ModeNote, Outcome, QueryAnalysis, RunId, RunRecord, Verdict
@@ -30,7 +30,7 @@ from tests.support.mode_fakes import (
 
 GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
 NO_STORE = StoreUnreachable(address="http://127.0.0.1:1")
-NO_GRAPH = GraphStoreError(address="bolt://127.0.0.1:1", why="gone.")
+NO_GRAPH = GraphFileUnusable(path="graphs.db", found="locked")
 OTHER_MODEL = EmbeddingMismatch(collection="c", built_with="a", offered="b")
 ALL = frozenset(f"{letter}{place}" for letter in "vgca" for place in range(1, 9))
 SOON = Settings(generation_allowance_s=1.0)
@@ -93,7 +93,7 @@ def test_a_list_that_fails_costs_its_own_passages_and_is_said_once() -> None:
     notes = (ModeNote("graph_unreachable", "local"), ModeNote("graph_unreachable", "global"))
     searcher = FakeSearcher(faults={"local": NO_GRAPH, "global": NO_GRAPH}, notes=notes)
     record = finished(GraphResources(searcher=searcher, grader=FakeGrader(relevant=ALL)))
-    assert (record.outcome, codes(record)) == ("answered", ["WB230"])
+    assert (record.outcome, codes(record)) == ("answered", ["WB236"])
     assert record.rounds[0].graph is not None
     assert record.rounds[0].graph.notes == notes
     assert {name for item in record.rounds[0].candidates for name in item.found_in} == {"vector"}

@@ -33,10 +33,6 @@ class SqliteGraphs:
         self._file = GraphFile(path)
         self._space = space
 
-    @property
-    def where(self) -> Mapping[str, str]:
-        return {"kind": "graph_file", "path": str(self._file.path)}
-
     async def look(self) -> GraphPlace:
         """Describe where the graphs are and how many; a file that is not there yet is not made."""
         return await asyncio.to_thread(self._look)

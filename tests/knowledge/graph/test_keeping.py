@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,13 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
+from engine.errors import GraphFileUnusable
+from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.ingest import IngestItem
 from engine.model.host import PartHealth
 from engine.model.values import Entity
 from engine.roles.graph import GraphInfo, PassageGraph, ReadEntity, text_hash
 from engine.settings import Settings
-from plugins.neo4j.errors import GraphUnreachable
-from plugins.neo4j.store import Neo4jGraphs
 from tests.host.hosting import NOWHERE, hosting
 
 NOTES = [
@@ -85,23 +84,20 @@ def test_with_a_deleted_collection_its_graph_goes(engine: Engine) -> None:
     assert graph(engine, "notes") is None
 
 
-def test_nothing_is_changed_while_the_graph_store_does_not_answer(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+def test_nothing_is_changed_while_the_graph_store_cannot_be_used(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A graph that stayed behind would give its entities to the next collection of that name."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        away = Neo4jGraphs(f"bolt://127.0.0.1:{taken.getsockname()[1]}", "neo4j", "secret")
-        with monkeypatch.context() as patched:
-            patched.setattr(engine.resources.knowledge, "_graphs", away)
-            for change in (
-                lambda: engine.delete_source("notes", "pain.md"),
-                lambda: engine.library.rename("notes", "diary"),
-                lambda: engine.library.drop("notes"),
-            ):
-                with pytest.raises(GraphUnreachable, match="WORKBENCH_NEO4J_URI"):
-                    change()
-        engine._loop.call(away.close())
+    (tmp_path / "file").touch()
+    with monkeypatch.context() as patched:
+        patched.setattr(engine.resources.knowledge, "_graphs", SqliteGraphs(tmp_path / "file" / "graphs.db"))
+        for change in (
+            lambda: engine.delete_source("notes", "pain.md"),
+            lambda: engine.library.rename("notes", "diary"),
+            lambda: engine.library.drop("notes"),
+        ):
+            with pytest.raises(GraphFileUnusable, match="cannot be used"):
+                change()
     assert [item.source for item in engine.sources("notes")] == ["fever.md", "pain.md"]
     assert {item.id for item in entities(engine, "notes")} == {"aspirin", "pain.md", "fever.md"}
 
@@ -123,10 +119,3 @@ def test_a_damaged_file_of_graphs_is_down_with_its_remedy(tmp_path: Path) -> Non
     found = looked_at(tmp_path)
     assert found.health == "down" and found.fault is not None
     assert found.fault.code == "WB235" and "backup" in found.fault.remedy
-
-
-def test_a_neo4j_that_is_not_there_is_down_and_its_password_is_not_shown(tmp_path: Path) -> None:
-    found = looked_at(tmp_path, neo4j_uri="bolt://me:geheim@127.0.0.1:1")
-    assert (found.health, found.detail) == ("down", {"kind": "neo4j", "address": "bolt://127.0.0.1:1"})
-    assert found.fault is not None and found.fault.code == "WB231"
-    assert "geheim" not in str(found)

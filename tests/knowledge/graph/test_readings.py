@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.model.values import PassageId
 from engine.roles.graph import GraphStore, PassageGraph, ReadEntity, ReadRelationship
-from tests.contracts.graph_stores import Neo4jSpaces
 
 NAMES = st.sampled_from(["Pain", "pain", "ＰＡＩＮ", "Aspirin", "ASA", "图谱", "知识图谱", "Fall"])
 ENTITIES = st.builds(
@@ -44,7 +42,7 @@ STEPS = st.lists(READINGS | st.sampled_from([f"p{number}" for number in range(5)
 """A reading is added, the id of a passage forgotten."""
 
 # Settings of a test take the place of those of all tests, also where these put up with a machine that is busy.
-_ON_A_BUSY_MACHINE = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+ON_A_BUSY_MACHINE = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
 async def taken(store: GraphStore, name: str, steps: Sequence[PassageGraph | str]) -> Any:
@@ -73,7 +71,7 @@ def left(steps: Sequence[PassageGraph | str]) -> list[PassageGraph]:
     return sorted(last.values(), key=lambda item: item.passage, reverse=True)
 
 
-@settings(max_examples=20, suppress_health_check=_ON_A_BUSY_MACHINE, deadline=None)
+@settings(max_examples=20, suppress_health_check=ON_A_BUSY_MACHINE, deadline=None)
 @given(STEPS)
 def test_a_graph_is_what_its_passages_say_now(tmp_path: Path, steps: list[PassageGraph | str]) -> None:
     async def compare() -> None:
@@ -87,21 +85,5 @@ def test_a_graph_is_what_its_passages_say_now(tmp_path: Path, steps: list[Passag
             assert sum(item.degree for item in entities) == 2 * len(around.relationships)
         finally:
             await store.close()
-
-    asyncio.run(compare())
-
-
-@settings(max_examples=5, suppress_health_check=_ON_A_BUSY_MACHINE, deadline=None)
-@given(STEPS)
-def test_a_neo4j_has_the_same_graph_as_the_file(
-    tmp_path: Path, neo4j_graphs: Neo4jSpaces, steps: list[PassageGraph | str]
-) -> None:
-    async def compare() -> None:
-        file, server = SqliteGraphs(tmp_path / "graphs.db"), neo4j_graphs(f"t_{uuid.uuid4().hex}")
-        try:
-            assert await taken(server, "docs", steps) == await taken(file, "docs", steps)
-        finally:
-            await file.close()
-            await server.close()
 
     asyncio.run(compare())

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 from neo4j import exceptions as said
 
-from engine.errors import GraphStoreError, InvalidSettings
-from engine.knowledge.graph import opening
-from engine.knowledge.graph.sqlite_store import SqliteGraphs
-from engine.settings import Settings
-from plugins.neo4j.errors import GraphDatabaseMissing, GraphDriverMissing, GraphRefused, GraphUnreachable
+from engine.errors import GraphStoreError
+from plugins.neo4j.errors import GraphDatabaseMissing, GraphRefused, GraphServerFailed, GraphUnreachable
 from plugins.neo4j.session import ANSWERED, REFUSED, UNREACHABLE, Neo4jSession
-from plugins.neo4j.settings import Neo4jSettings
 from plugins.neo4j.store import Neo4jGraphs
-from tests.contracts.graph_stores import Neo4jSpaces
 from tests.support.graphs import told
 
+Spaces = Callable[[str], Neo4jGraphs]
 ADDRESS = "bolt://127.0.0.1:7687"
 
 
@@ -51,7 +46,7 @@ def test_every_exception_of_the_driver_is_translated(kind: type[Exception], sess
         ("Neo.ClientError.Security.AuthenticationRateLimit", GraphRefused),
         ("Neo.ClientError.Security.Unauthorized", GraphRefused),
         ("Neo.ClientError.Database.DatabaseNotFound", GraphDatabaseMissing),
-        ("Neo.ClientError.Statement.SyntaxError", GraphStoreError),
+        ("Neo.ClientError.Statement.SyntaxError", GraphServerFailed),
     ],
 )
 def test_codes_of_the_server_have_errors_of_their_own(
@@ -78,34 +73,9 @@ def test_a_server_that_is_not_there_is_told_at_once_and_without_retries(caplog: 
     assert not [record for record in caplog.records if "retried" in record.message]
 
 
-def test_the_settings_choose_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(opening.graph_store(Settings.load(data_dir=tmp_path)), SqliteGraphs)
-    served = Settings.load(data_dir=tmp_path, neo4j_uri=ADDRESS)
-    assert isinstance(opening.graph_store(served), Neo4jGraphs)
-    monkeypatch.setattr("plugins.neo4j.plugin.find_spec", lambda _: None)
-    with pytest.raises(GraphDriverMissing):
-        opening.graph_store(served)
-
-
-def test_user_and_password_in_the_address_are_kept_apart(tmp_path: Path) -> None:
-    settings = Settings.load(data_dir=tmp_path, neo4j_uri="neo4j+s://reader:pass%2Fword@graphs.example:7687/")
-    chosen = settings.of(Neo4jSettings)
-    assert chosen.neo4j_uri == "neo4j+s://graphs.example:7687"
-    assert (chosen.neo4j_user, chosen.neo4j_password.get_secret_value()) == ("reader", "pass/word")
-    set_apart = Settings.load(data_dir=tmp_path, neo4j_uri="bolt://a:b@h", neo4j_user="c", neo4j_password="d").of(
-        Neo4jSettings
-    )
-    assert (set_apart.neo4j_uri, set_apart.neo4j_user) == ("bolt://h", "c")
-    assert set_apart.neo4j_password.get_secret_value() == "d"
-
-
-@pytest.mark.parametrize("address", ["http://127.0.0.1:7474", "bolt://", "127.0.0.1:7687", "bolt://h:x", "bolt://h/db"])
-def test_an_address_that_is_none_of_a_neo4j_is_refused(address: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidSettings, match="WORKBENCH_NEO4J_URI"):
-        Settings.load(data_dir=tmp_path, neo4j_uri=address)
-
-
-def test_a_neo4j_is_told_with_its_version_and_shared_by_writers_and_spaces(neo4j_graphs: Neo4jSpaces) -> None:
+def test_a_neo4j_is_told_with_its_version_and_shared_by_writers_and_spaces(
+    neo4j_graphs: Spaces,
+) -> None:
     async def whole() -> None:
         one, two, elsewhere = neo4j_graphs("t_shared"), neo4j_graphs("t_shared"), neo4j_graphs("t_elsewhere")
         try:
@@ -131,7 +101,9 @@ def test_a_neo4j_is_told_with_its_version_and_shared_by_writers_and_spaces(neo4j
     asyncio.run(whole())
 
 
-def test_a_neo4j_tells_a_wrong_password_from_a_database_that_is_not_there(neo4j_graphs: Neo4jSpaces) -> None:
+def test_a_neo4j_tells_a_wrong_password_from_a_database_that_is_not_there(
+    neo4j_graphs: Spaces,
+) -> None:
     right = neo4j_graphs("t_refused")._server
     wrong = Neo4jGraphs(right.address, "neo4j", "wrong password")
     nowhere = Neo4jSession(right.address, *(right._auth or ("", "")), "nosuchdatabase")

@@ -1,7 +1,7 @@
 """A real Neo4j 5 community server for the suites of knowledge graphs, run from a folder of its own jars.
 
 ``WORKBENCH_TEST_NEO4J`` names a server that is there already, such as ``bolt://neo4j:PASSWORD@127.0.0.1:7687``; tests
-delete what they made there. Otherwise ``python -m tests.support.neo4j_server FOLDER`` puts the jars into a folder
+delete what they made there. Otherwise ``python -m tests.plugins.neo4j.server FOLDER`` puts the jars into a folder
 (``make test`` does, with Maven; 128 MB), and a server with data and a port of its own starts with the first test that
 needs it and ends with the tests. Maven checks the checksum of every jar.
 """
@@ -19,9 +19,9 @@ from pathlib import Path
 from tests.support.server_process import server_process
 
 URI_VARIABLE = "WORKBENCH_TEST_NEO4J"
-JARS = Path(__file__).resolve().parents[2] / ".neo4j"
+JARS = Path(__file__).resolve().parents[3] / ".neo4j"
 
-_HERE = Path(__file__).resolve().parent / "neo4j"
+_HERE = Path(__file__).resolve().parent
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 _PASSWORD = "workbench-tests"
 _OPENED = ("java.nio", "java.io", "java.lang", "sun.nio.ch")
@@ -33,7 +33,7 @@ def missing() -> str:
     if os.environ.get(URI_VARIABLE):
         return ""
     if not (JARS / ".installed").exists():
-        return f"no Neo4j server: set {URI_VARIABLE}, or run python -m tests.support.neo4j_server {JARS.name}"
+        return f"no Neo4j server: set {URI_VARIABLE}, or run python -m tests.plugins.neo4j.server {JARS.name}"
     return "" if shutil.which("javac") else "no Neo4j server: it needs a JDK, version 17 or 21"
 
 
