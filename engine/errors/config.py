@@ -168,7 +168,7 @@ class InvalidSettings(WorkbenchError):
     unusable = Message(N_("{name} cannot be used: {why}."), N_("Correct or remove {name}."))
     unknown = Message(
         N_("There is no setting named {name}."),
-        N_("Correct or remove {name}; the nearest known name is {nearest}."),
+        N_("Correct or remove {name}, or install the plug-in that reads it; the nearest known name is {nearest}."),
     )
     secrets_unreadable = Message(
         N_("Streamlit does not read its file of secrets {path!r}."),
