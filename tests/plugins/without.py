@@ -1,13 +1,27 @@
-"""Run in a process of its own: the core without the plug-ins that arguments name, or without any."""
+"""Run in a process of its own: the core without each of its plug-ins, and without any, each time in a fork.
+
+The core imports no plug-in, so that it is imported once for all forks; each finds plug-ins by itself.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+import traceback
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
+from starlette.testclient import TestClient
+
 from engine import plugins as seam
+from engine.api import create_api
+from engine.api.process import use_engine
+from engine.cli.main import _parser
+from engine.engine import Engine
+from engine.settings import Settings
+from tests.pages.driving import opened
 
 PAGES = ("workbench", "runs", "tune", "knowledge", "system")
 
@@ -30,15 +44,6 @@ def remove(names: set[str]) -> None:
 
 
 def check(folder: Path) -> None:
-    from starlette.testclient import TestClient
-
-    from engine.api import create_api
-    from engine.api.process import use_engine
-    from engine.cli.main import _parser
-    from engine.engine import Engine
-    from engine.settings import Settings
-    from tests.pages.driving import opened
-
     with Engine.open(Settings.load(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
         engine.wait_until_ready()
         record = engine.run("When does a connected graph have an Euler circuit?")
@@ -55,8 +60,30 @@ def check(folder: Path) -> None:
     assert "serve" in _parser().format_help()
 
 
+def without(name: str, folder: Path) -> None:
+    """End this process with 0 where the core works; what is there besides is in ``folder``, and what went wrong."""
+    folder.mkdir()
+    code = 1
+    try:
+        remove(set(seam._folders()) if name == "all" else {name})
+        check(folder / "data")
+        (folder / "there.json").write_text(json.dumps([plugin.name for plugin in seam.plugins()]), encoding="utf-8")
+        code = 0
+    except BaseException:
+        (folder / "fault.txt").write_text(traceback.format_exc(), encoding="utf-8")
+    finally:
+        os._exit(code)
+
+
+def main() -> None:
+    base, *names = sys.argv[1:]
+    assert not seam._loaded.cache_info().currsize and not any(name.startswith("plugins.") for name in sys.modules)
+    for name in names:
+        child = os.fork()
+        if not child:
+            without(name, Path(base) / name)
+        os.waitpid(child, 0)
+
+
 if __name__ == "__main__":
-    folder, *names = sys.argv[1:]
-    remove(set(names) or set(seam._folders()))
-    check(Path(folder))
-    print(sorted(plugin.name for plugin in seam.plugins()))
+    main()
