@@ -17,7 +17,7 @@ from tests.browser.server import App, started_app
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest, Reply
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 _SENT = ("http", "https", "ws", "wss")
 

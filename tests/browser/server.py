@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 LOG_NAME = "app.log"
 _START_S = 300.0
-_STOP_S = 20.0
+_STOP_S = 60.0
 _LOOK_AGAIN_S = 0.02
 
 

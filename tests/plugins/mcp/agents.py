@@ -45,7 +45,7 @@ class Agent:
         if isinstance(self.server, StdioServerParameters):
             async with Client(self.server, mode=self.mode) as client:
                 return await work(client)
-        async with httpx2.AsyncClient(headers=dict(self.headers), timeout=30) as http:
+        async with httpx2.AsyncClient(headers=dict(self.headers), timeout=60) as http:
             transport = streamable_http_client(self.server, http_client=http)
             async with Client(transport, mode=self.mode) as client:
                 return await work(client)

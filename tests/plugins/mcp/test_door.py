@@ -40,7 +40,7 @@ ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "appl
 def sent(url: str, body: object = HELLO, **headers: str) -> httpx2.Response:
     """What comes of a message that no client has looked over."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return httpx2.post(url, content=content, headers={**ACCEPT, **headers}, timeout=30)
+    return httpx2.post(url, content=content, headers={**ACCEPT, **headers}, timeout=60)
 
 
 def test_off_there_is_nothing_and_the_answer_says_how_to_turn_it_on(engine: Engine) -> None:
