@@ -40,7 +40,7 @@ from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded
 from engine.people.records import PeopleRecords
 from engine.people.team import Team
-from engine.plugins import Part, opened
+from engine.plugins import Inside, Part, opened
 from engine.records import CHAT
 from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
@@ -61,7 +61,6 @@ from engine.running.live_runs import LiveRuns
 from engine.running.own_judge import own_judge_warnings
 from engine.running.quota import Quota
 from engine.running.resources import Resources
-from engine.running.traces import Traces
 from engine.samples.archive import Archive
 from engine.settings import Settings
 
@@ -112,7 +111,7 @@ class Engine:
             self._loop, self.resources, None if worker else self.databases.runs, self.team.limit_alike
         )
         self.metrics = measured(self._loop, self.resources, self.active_runs, self.ingestions.here)
-        self._parts = opened(self, self._faults)
+        self._parts = opened(self, Inside(self._faults, self._loop, self._store))
         hear = heard_by(self._store.append, self.metrics, *self._parts)
         self._runs = LiveRuns(self._loop, self.resources, hear, settings.max_concurrent_runs)
         self._quota = Quota(settings, self._store)
@@ -127,7 +126,6 @@ class Engine:
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
         self.drafting = Drafting(self._loop, self.resources, self._evaluations)
         self.judging = Judging(self._evaluations)
-        self.traces = Traces(self._loop, self.resources, self._store, self._evaluations)
         self._loop.submit(self._warm_up())
 
     @classmethod

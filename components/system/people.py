@@ -14,6 +14,7 @@ from engine.messages import N_, NC_
 from engine.people.audit import SIGNED_IN, Entry
 from engine.people.rights import OPERATIONS
 from engine.people.tokens import Token
+from engine.plugins import plugins
 
 REVOKE = "revoke:"
 _TOKEN = (
@@ -30,7 +31,8 @@ _CHANGES: Mapping[str, str] = {
     SIGNED_IN: N_("Signed in"),
     **{
         f"{kind}.{name}": operation.change
-        for kind, operations in OPERATIONS.items()
+        for table in (OPERATIONS, *(plugin.operations for plugin in plugins()))
+        for kind, operations in table.items()
         for name, operation in operations.items()
         if operation is not None and operation.change
     },
@@ -62,7 +64,7 @@ def entry_table(entries: Sequence[Entry], words: Words, *, key: str) -> None:
 
 
 def change_text(operation: str, words: Words) -> str:
-    """What was done; the name of the operation where a later version noted it."""
+    """What was done; the name of the operation where a later version or a plug-in that is gone noted it."""
     return words(_CHANGES[operation]) if operation in _CHANGES else operation
 
 

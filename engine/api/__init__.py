@@ -38,7 +38,6 @@ from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
 from engine.api.signed_in import Doors, PageDoor, SignedInApi
 from engine.api.team_routes import add_team
-from engine.api.trace_routes import add_traces
 from engine.api.waiting import STREAM, event_stream, finished, view_stream, while_connected
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
@@ -124,7 +123,6 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, view
     add_drafts(api, get_engine)
     add_answers(api, get_engine)
     add_judging(api, get_engine)
-    add_traces(api, get_engine)
     add_team(api, get_engine)
     for plugin in plugins():
         if plugin.routes is not None and not plugin.missing:

@@ -57,7 +57,6 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.GraphBusy,
             errors.GraphReplaced,
             errors.NoAnswer,
-            errors.NothingToJudge,
             errors.NothingToRead,
             errors.SignInOff,
         ),
@@ -80,8 +79,6 @@ _STATUS: Final[Mapping[str, int]] = {
             errors.ModelCannotSee,
             errors.SourceEncrypted,
             errors.TooManyAttachments,
-            errors.TraceDecoderMissing,
-            errors.TracesUnusable,
         ),
         429: (errors.PersonLimitReached,),
         503: (

@@ -24,7 +24,6 @@ from engine.cli.export_code import add_export_code
 from engine.cli.fits import add_fits
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
-from engine.cli.import_traces import add_import_traces
 from engine.cli.index import add_index
 from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
 from engine.cli.jobs import app_with_the_store, bar_on
@@ -116,7 +115,6 @@ def _parser() -> argparse.ArgumentParser:
     add_export_code(commands)
     add_drafts(commands)
     add_judgements(commands)
-    add_import_traces(commands)
     add_fits(commands)
     add_sources(commands)
     add_history(commands)

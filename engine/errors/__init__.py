@@ -118,7 +118,6 @@ another language (:func:`message_of`).
   · NotAllowed
   · NotExportable
   · NotSignedIn
-  · NothingToJudge
   · NothingToRead
   · PeopleUnusable
   · PortTaken
@@ -198,8 +197,6 @@ another language (:func:`message_of`).
   · TooManyFiles
   · TooManyRuns
     · PersonLimitReached
-  · TraceDecoderMissing
-  · TracesUnusable
   · UnknownEntity
   · UnknownJob
   · UnknownToken
@@ -228,5 +225,4 @@ from engine.errors.recorded import *
 from engine.errors.remote import *
 from engine.errors.source import *
 from engine.errors.store import *
-from engine.errors.traces import *
 from engine.errors.web import *

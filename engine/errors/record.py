@@ -283,3 +283,11 @@ class EngineClosed(WorkbenchError):
     code = "WB504"
     fact = N_("The engine is closed.")
     remedy = N_("Open a new one with Engine.open().")
+
+
+class ForeignRunFailed(WorkbenchError):
+    """The other program ended with an error, as its trace says."""
+
+    code = "WB962"
+    fact = N_("The other program ended with an error: {why}.")
+    remedy = N_("Fix it there; what its trace holds up to that point is shown here.")

@@ -151,11 +151,6 @@ _DRAFTING: Operations = {
     "reopen": _work(N_("Decision on a drafted question taken back")),
     "forget": _work(N_("Drafted questions removed"), "collection"),
 }
-_TRACES: Operations = {
-    **dict.fromkeys(("preview", "price"), WORK),
-    "take": _work(N_("Traces imported"), "names", "set_name"),
-    "judge": _work(N_("Passages of imported runs judged"), "run_ids"),
-}
 _JUDGING: Operations = {
     **dict.fromkeys(("desk", "judges", "guidelines", "exported", "history"), LOOK),
     **dict.fromkeys(("say", "take_back", "named"), WORK),
@@ -209,7 +204,6 @@ OPERATIONS: Mapping[str, Operations] = {
     "EvaluationStore": _EVALUATION,
     "Drafting": _DRAFTING,
     "Judging": _JUDGING,
-    "Traces": _TRACES,
     "BatchRunner": _BATCHES,
     "GraderFits": _GRADER_FITS,
     "WeakPoints": _WEAK_POINTS,
@@ -239,8 +233,6 @@ ROUTES: Mapping[str, Role] = {
     "POST /runs/{run_id}/fork/price": "viewer",
     "PUT /runs/{run_id}/tags/{tag:path}": "editor",
     "DELETE /runs/{run_id}/tags/{tag:path}": "editor",
-    "POST /traces": "editor",
-    "POST /runs/{run_id}/verdicts": "editor",
     "GET /memories": "viewer",
     "DELETE /memories/{memory_id}": "admin",
     "POST /attachments": "editor",

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 GROUP = "rag_workbench.plugins"
 """Entry points of other wheels: the name is the plug-in's, the value leads to its :class:`Plugin`."""
-Place = Literal["programs", "saved_settings"]
+Place = Literal["programs", "saved_settings", "runs", "imported_runs"]
 """Where a panel may stand. ``programs`` returns a ``components.system.ways.Way``, a card in System, Other programs;
-``saved_settings`` draws below the form of Tune that saves settings."""
+``saved_settings`` draws below the form of Tune that saves settings, ``runs`` above the list of Runs, and
+``imported_runs`` where records of other programs are shown, which it is given with a ``key`` and their ``set_name``."""
 _FOLDER = ROOT / "plugins"
 _log = logging.getLogger(__name__)
 
@@ -43,6 +44,18 @@ class Part:
 
     def close(self) -> None:
         """Let go of what is held, within seconds; runs have ended, their records are still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What an engine shares with its parts, and with no page."""
+
+    faults: Any
+    """``NotedFaults``."""
+    loop: Any
+    """``LoopThread``."""
+    store: Any
+    """``RunStore``; no right is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +89,8 @@ class Plugin:
     """Fields, each a ``WORKBENCH_`` variable, with default and description; ``Settings.of`` gives their values."""
     check: Callable[[Any], None] | None = None
     """Raises a ``WorkbenchError`` for ``Settings`` that ask for what is not installed; the app does not start then."""
-    open: Callable[[Any, Any], Part | None] | None = None
-    """Its part of an ``Engine``, given with its ``NotedFaults``; None where the settings do not ask for it."""
+    open: Callable[[Any, Inside], Part | None] | None = None
+    """Its part of an ``Engine``; None where the settings do not ask for it."""
     routes: Callable[[Any, Callable[[], Any]], None] | None = None
     """Adds routes to the ``FastAPI`` of ``/api``, over what gives the ``Engine``."""
     outermost: Callable[[Front], Sequence[Middleware]] | None = None
@@ -86,12 +99,14 @@ class Plugin:
     """Stands behind the guards of pages and API, in front of both; asked for also where packages are missing."""
     roles: Mapping[str, Role] = field(default_factory=dict)
     """The least role for each route, such as ``GET /hello``; others are for admins where people sign in."""
+    operations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """``engine.people.rights.Operations`` of its parts by class, as ``guarded_by`` has them, for the log of changes."""
     commands: Callable[[Any], None] | None = None
     """Adds subcommands to ``argparse``'s ``add_subparsers()``; they set ``command``, which returns the exit code."""
     graphs: Callable[[Any], Any] | None = None
     """The ``engine.knowledge.graph.place.GraphHome`` that ``Settings`` name, also where packages are missing; None
     where they name none."""
-    panels: Mapping[Place, Callable[[Any, Any], Any]] = field(default_factory=dict)
+    panels: Mapping[Place, Callable[..., Any]] = field(default_factory=dict)
     """Drawn from the ``Engine`` and the ``Words`` of the page, by where it stands."""
 
     @property
@@ -111,18 +126,18 @@ def broken() -> dict[str, str]:
     return {name: why for name, why in _loaded().items() if isinstance(why, str)}
 
 
-def opened(engine: Any, faults: Any) -> tuple[Part, ...]:
+def opened(engine: Any, inside: Inside) -> tuple[Part, ...]:
     """The parts of an engine that plug-ins bring; raises what ``check`` does."""
     parts = []
     for plugin in plugins():
         if plugin.check is not None:
             plugin.check(engine.settings)
-        if plugin.open is not None and not plugin.missing and (part := plugin.open(engine, faults)) is not None:
+        if plugin.open is not None and not plugin.missing and (part := plugin.open(engine, inside)) is not None:
             parts.append(part)
     return tuple(parts)
 
 
-def panels(place: Place) -> list[Callable[[Any, Any], Any]]:
+def panels(place: Place) -> list[Callable[..., Any]]:
     """The panels of a place, in the order of their plug-ins."""
     return [plugin.panels[place] for plugin in plugins() if place in plugin.panels]
 

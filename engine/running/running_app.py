@@ -169,10 +169,6 @@ class RunningApp:
         """Take in judgements of a query set there; raises ``AppRefused``."""
         return _success(self.post(f"/api/query-sets/{quote(set_name, safe='')}/judgements", body))
 
-    def take_traces(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Take in traces of another program there; raises ``AppRefused``."""
-        return _success(self.post("/api/traces", body))
-
     def fits(self, collection: str) -> list[dict[str, Any]]:
         """Graders fitted to a collection there; raises ``AppRefused``."""
         found = self.get(f"/api/collections/{quote(collection, safe='')}/fits")
@@ -204,6 +200,10 @@ class RunningApp:
     def post(self, path: str, body: Any) -> Any:
         """Send a body by POST; otherwise as :meth:`get`."""
         return self._send(self._request(path, json.dumps(body).encode()), None)
+
+    def answer(self, path: str, body: Any) -> dict[str, Any]:
+        """What a body sent by POST leads to there; raises ``AppRefused`` where that is an error."""
+        return _success(self.post(path, body))
 
     def _follow(self, path: str) -> None:
         """Wait until an event stream ends."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.messages import N_
-from engine.plugins import Plugin
+from engine.plugins import Inside, Plugin
 from plugins.telemetry.settings import TelemetrySettings
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
     from components.system.ways import Way
     from engine.engine import Engine
-    from engine.model.noted_faults import NotedFaults
     from engine.settings import Settings
     from plugins.telemetry.sending import Telemetry
 
@@ -24,12 +23,12 @@ def _check(settings: Settings) -> None:
         require_packages()
 
 
-def _open(engine: Engine, faults: NotedFaults) -> Telemetry | None:
+def _open(engine: Engine, inside: Inside) -> Telemetry | None:
     if not engine.settings.of(TelemetrySettings).otlp_endpoint:
         return None
     from plugins.telemetry.sending import Telemetry
 
-    return Telemetry.of(engine, faults)
+    return Telemetry.of(engine, inside.faults)
 
 
 def _commands(commands: Any) -> None:

@@ -44,7 +44,7 @@ REASONS = {
     ("plugins/telemetry/sending.py", "get"): IDLE,
     ("pages/parts/ask/attachments.py", "result"): DONE,
     ("pages/parts/common/following.py", "result"): DONE,
-    ("pages/parts/common/judge_rest.py", "result"): "the built-in grader asks nobody",
+    ("plugins/traces/judge_rest.py", "result"): "the built-in grader asks nobody",
     ("pages/parts/knowledge/background_calls.py", "result"): DONE,
     ("pages/parts/knowledge/preview.py", "result"): DONE,
     ("pages/parts/system/hint.py", "result"): DONE,

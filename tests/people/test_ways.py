@@ -39,7 +39,6 @@ from engine.people.rights import OPERATIONS
 from tests.people.dumping import tables
 from tests.people.requests import address, body_of, declared
 from tests.people.ward import DRAFT, MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
-from tests.support.crag_spans import file_of, tides
 from tests.support.people import VIEWER
 
 Call = Callable[[Ward, str], object]
@@ -92,10 +91,6 @@ REFUSED: dict[str, Call] = {
     "Engine.stream": lambda w, name: list(w.engine.stream(QUESTION, RunConfig(collection=name))),
     "Engine.fork": lambda w, _: w.engine.fork(w.run, RunConfig(collection="ward", top_k=2)),
     "Engine.cancel": lambda w, _: w.engine.cancel(w.run),
-    "Traces.preview": lambda w, name: w.engine.traces.preview(file_of(tides().otlp()), collection=name),
-    "Traces.take": lambda w, name: w.engine.traces.take(file_of(tides().otlp()), collection=name),
-    "Traces.price": lambda w, _: w.engine.traces.price([w.run], RoleModel()),
-    "Traces.judge": lambda w, _: w.engine.traces.judge([w.run], RoleModel()).result(),
     "Engine.tag_run": lambda w, _: w.engine.tag_run(w.run, "seen"),
     "Engine.untag_run": lambda w, _: w.engine.untag_run(w.run, "seen"),
     "Engine.describe": lambda w, name: w.engine.describe(name),

@@ -8,11 +8,11 @@ from components.ask.origin import origin_note
 from components.common.i18n import Words
 from engine.engine import Engine
 from engine.model.values import RunRecord
-from pages.parts.common.judge_rest import judge_rest
+from pages.parts.common.judging_rest import judging_rest
 
 
 def imported(engine: Engine, record: RunRecord, words: Words) -> None:
     """The label, and below it the offer to judge what was not judged there."""
     with st.container(key="imported"):
         origin_note(record, words, key="origin_note")
-        judge_rest(engine, [record], words, key="imported")
+        judging_rest(engine, [record], words, key="imported")

@@ -24,6 +24,7 @@ from engine.messages import NC_, NN_
 from engine.model.config import WORKFLOWS, RunConfig
 from engine.model.values import Outcome, RunId
 from engine.people import acting, signing_in
+from engine.plugins import panels
 from engine.records import BATCH, PINNED
 from engine.records.listing import Filters, RunSummary, summarise
 from engine.records.tagging import LONGEST_TAG
@@ -33,7 +34,6 @@ from pages.parts.common.presses import answer_buttons, attempt, note_deleted, re
 from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at
 from pages.parts.runs.compare import choose_pair
-from pages.parts.runs.import_traces import import_button
 
 _A_PAGE = 50
 _AUTHORS_OF = 300
@@ -52,8 +52,8 @@ def list_view(engine: Engine, words: Words) -> None:
             "what-if then says whether it would end otherwise."
         )
     )
-    if may("editor"):
-        import_button(engine, words)
+    for panel in panels("runs"):
+        panel(engine, words)
     say_last_press("runs", NN_("1 run deleted.", "{n} runs deleted."), words)
     try:
         filters = narrowed(engine, words)

@@ -10,7 +10,6 @@ from components.system.ways import Snippet, Way, way_cards
 from engine.engine import Engine
 from engine.people import signing_in
 from engine.plugins import panels
-from engine.version import PROGRAM
 
 
 def programs_part(engine: Engine, words: Words) -> None:
@@ -19,7 +18,7 @@ def programs_part(engine: Engine, words: Words) -> None:
             "How other programs use this workbench, and what it sends to them. A change takes effect at the next start."
         )
     )
-    way_cards([way(engine, words) for way in (http_api, *panels("programs"), traces_in)], words, key="programs")
+    way_cards([way(engine, words) for way in (http_api, *panels("programs"))], words, key="programs")
 
 
 def http_api(engine: Engine, words: Words) -> Way:
@@ -36,22 +35,4 @@ def http_api(engine: Engine, words: Words) -> Way:
         ),
         facts=(words("`{address}/openapi.json` describes every route", address=address),),
         snippets=(Snippet(words("Ask a question and wait for its record"), asked),),
-    )
-
-
-def traces_in(engine: Engine, words: Words) -> Way:
-    """Traces of other programs, taken in as runs."""
-    take = Snippet(words("Take in a file of traces"), f'{PROGRAM} import-traces spans.json --as-set "my loop"')
-    lines = (
-        "from rag_workbench.observe import observe_generation, observe_grading, observe_retrieval",
-        f"# WORKBENCH_URL={own_origin()}{base_path()}",
-    )
-    return Way(
-        title=words("Traces of other programs"),
-        on=True,
-        said=words(
-            "Retrieval loops of your own become runs here: from OpenTelemetry, Phoenix or Langfuse, or "
-            "recorded by three decorators. Runs has Import traces."
-        ),
-        snippets=(take, Snippet(words("Record a Python loop"), "\n".join(lines))),
     )

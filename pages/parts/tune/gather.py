@@ -20,7 +20,7 @@ from engine.errors.recorded import classes
 from engine.evaluation.values import Batch
 from engine.executing.choosing import WORTH_A_CLUSTER
 from engine.model.config import RunConfig
-from pages.parts.common.judge_rest import judge_rest
+from pages.parts.common.judging_rest import judging_rest
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
 from pages.parts.tune.collection import nothing_there, sources_of
@@ -127,7 +127,7 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
     query_set = gathering.query_set
     if gathering.batch is not None and any(case.kind == "trace" for case in query_set.cases):
         records = [record for _, record in engine.batches.results(gathering.batch.id) if record.origin is not None]
-        judge_rest(engine, records, words, key="tune_imported", set_name=query_set.name)
+        judging_rest(engine, records, words, key="tune_imported", set_name=query_set.name)
         if engine.ready and sources_of(engine, query_set.collection) is None:
             not_here = words(
                 "The documents of imported runs are not here: to run these questions, ask another collection."

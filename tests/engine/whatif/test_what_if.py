@@ -51,7 +51,7 @@ def test_every_recorded_fixture_takes_its_recorded_route_under_its_own_settings(
     expected = recorded_path(record)[:1]
     assert path(found) == expected
     assert found.path_known is (rewrites == 0)
-    # Unanswered are imported runs alone: tests/traces replays those.
+    # Unanswered are imported runs alone: tests/plugins/traces replays those.
     if rewrites == 0 and outcome not in ("cancelled", "interrupted", "fallback", "unanswered"):
         assert (found.state, found.same_path) == ("known", True)
         assert found.answer == record.answer or outcome == "abstained", "the fixture's abstention has words of its own"

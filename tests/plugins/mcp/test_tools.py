@@ -23,6 +23,7 @@ from plugins.mcp.configs import config_for
 from plugins.mcp.declared import tools_in, with_numbers
 from plugins.mcp.results import LONGEST_ANSWER, SEVERAL, cut
 from plugins.mcp.server import GROUPS, TOOLS
+from plugins.traces.taking import traces_of
 from tests.api.served import ALL, engine_of, relevant
 from tests.plugins.mcp.conftest import Served, served
 from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
@@ -211,7 +212,7 @@ def test_a_run_of_another_program_is_told_as_one(reading: Served, engine: Engine
     """Its decisions are a replay, and ranks without a scale are no similarity (MC-02)."""
     trace = CragTrace("agents", "What pulls the sea?", project="plain")
     trace.retrieve("What pulls the sea?", [("tides", TIDES, 12.5), ("cats", CATS, 11.0)]).grade(TIDES, "yes")
-    [run] = engine.traces.take(file_of(trace.generate([TIDES], "The moon.").otlp("The moon."))).runs
+    [run] = traces_of(engine).take(file_of(trace.generate([TIDES], "The moon.").otlp("The moon."))).runs
     engine.flush()
     found = reading.agent().told("explain_run", run_id=run)
     assert "Imported from" in found["story"][0]

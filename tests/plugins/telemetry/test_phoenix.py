@@ -11,8 +11,8 @@ from typing import Any
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
-from engine.traces.reading import recognised
 from plugins.telemetry.sending import Telemetry
+from plugins.traces.reading import recognised
 from tests.contracts.chat_models import obedient
 from tests.host.hosting import until
 from tests.support.ollama_stand_in import OllamaStandIn
