@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-from engine.errors import TraceDecoderMissing, TracesUnusable, WorkbenchError
+from engine.errors import WorkbenchError
+from plugins.traces.errors import TraceDecoderMissing, TracesUnusable
 from plugins.traces.foreign import ForeignTrace
 from plugins.traces.reading import recognised
 from plugins.traces.understanding import MOST_OF_TRACE, MOST_SEARCHES

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from engine.errors import TracesUnusable
 from engine.model.values import OriginNote
+from plugins.traces.errors import TracesUnusable
 from plugins.traces.phoenix import nanoseconds
 from plugins.traces.reading import recognised
 from plugins.traces.telling import said_of
