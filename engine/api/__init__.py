@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from engine.api import published
-from engine.api.addresses import listed, with_listed_address
+from engine.api.addresses import listed
 from engine.api.answer_routes import add_answers
 from engine.api.attaching import add_attachments, attached
 from engine.api.bodies import (
@@ -22,7 +22,6 @@ from engine.api.bodies import (
     RunRequest,
     RunsQuery,
     SeedRequest,
-    SettingsRequest,
     WhatIfRequest,
 )
 from engine.api.draft_routes import add_drafts
@@ -191,7 +190,7 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
     )
     async def start(body: RunRequest, request: Request) -> Response:
         engine = get_engine()
-        config = _config_of(engine, body)
+        config = body.over(engine.settings)
         reading = attached(engine, body.attachments, config, body.question)
         attachments = await while_connected(request, reading)
         above = request.headers.get(TRACEPARENT)
@@ -212,19 +211,8 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
     @api.post("/runs/check", summary="What a run would be warned of before it begins; nothing is run")
     async def check(body: CheckRequest) -> Response:
         engine = get_engine()
-        found = await asyncio.to_thread(engine.warnings_before, body.question, _config_of(engine, body))
+        found = await asyncio.to_thread(engine.warnings_before, body.question, body.over(engine.settings))
         return Json({"warnings": [item.said() for item in found]})
-
-    @api.post(
-        "/settings/code",
-        summary="Settings as a LangGraph project that runs without the workbench",
-        responses={200: {"content": {"application/zip": {}}, "description": "The files in one folder of a zip."}},
-        response_class=Response,
-    )
-    async def code(body: SettingsRequest) -> Response:
-        engine = get_engine()
-        made = await asyncio.to_thread(engine.library.code_project, _config_of(engine, body))
-        return Response(made.zipped(), media_type="application/zip")
 
     @api.get("/runs", summary="Stored runs, newest first")
     async def runs(asked: Annotated[RunsQuery, Query()]) -> Response:
@@ -312,11 +300,6 @@ def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
     async def forget(memory_id: str) -> Response:
         await asyncio.to_thread(get_engine().forget_memory, memory_id)
         return Response(status_code=204)
-
-
-def _config_of(engine: Engine, body: SettingsRequest) -> RunConfig:
-    named = {"workflow": body.workflow} if body.workflow else {}
-    return with_listed_address(engine.settings, engine.settings.defaults_of_runs.over({**body.config, **named}))
 
 
 def _started(

@@ -19,12 +19,14 @@ from pydantic import (
 )
 
 from engine.api import published
+from engine.api.addresses import with_listed_address
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.model.config import PARAMETERS, WORKFLOWS, Parameter, RunConfig, declarations
 from engine.model.values import Outcome
 from engine.people import Role
 from engine.people.tokens import MOST_DAYS, USUAL_DAYS
 from engine.records.listing import Filters
+from engine.settings import Settings
 
 _DEFAULTS = RunConfig()
 _DEEPEST = 6
@@ -168,7 +170,7 @@ class ReadRequest(_Body):
 
 
 class SettingsRequest(_Body):
-    """Body of ``POST /api/settings/code``; ``config`` takes the fields of ``RunConfig``."""
+    """A workflow and its settings; ``config`` takes the fields of ``RunConfig``."""
 
     workflow: _Workflow | None = None
     """None: the one that ``config`` names, or the four-node loop."""
@@ -177,6 +179,11 @@ class SettingsRequest(_Body):
         AfterValidator(_shallow),
         Field(description=_config_in_words(), json_schema_extra=published.config()),
     ] = {}
+
+    def over(self, settings: Settings) -> RunConfig:
+        """The defaults of the settings with what is named here; raises ``InvalidConfig`` and ``AddressNotListed``."""
+        named = {"workflow": self.workflow} if self.workflow else {}
+        return with_listed_address(settings, settings.defaults_of_runs.over({**self.config, **named}))
 
 
 class CheckRequest(SettingsRequest):

@@ -65,7 +65,6 @@ _STATUS: Final[Mapping[str, int]] = {
         422: (
             errors.ForkRefused,
             errors.InvalidConfig,
-            errors.NotExportable,
             errors.InvalidQuerySet,
             errors.JudgementsUnusable,
             errors.InvalidQuestion,

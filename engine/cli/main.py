@@ -20,7 +20,6 @@ from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.cli.doctor import add_doctor
 from engine.cli.drafts import add_drafts
-from engine.cli.export_code import add_export_code
 from engine.cli.fits import add_fits
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
@@ -112,7 +111,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_eval_arguments(judge)
     judge.set_defaults(command=_eval)
 
-    add_export_code(commands)
     add_drafts(commands)
     add_judgements(commands)
     add_fits(commands)

@@ -116,7 +116,6 @@ another language (:func:`message_of`).
     · WordlessReply
   · MoveRefused
   · NotAllowed
-  · NotExportable
   · NotSignedIn
   · NothingToRead
   · PeopleUnusable

@@ -243,17 +243,3 @@ class BarNeedsRewrite(WorkbenchError):
         "The score of the first round is at most {score}, below the {bar} that it needs: the query will be rewritten."
     )
     remedy = N_("Raise top-k or lower the bar to let the first round be enough.")
-
-
-class NotExportable(WorkbenchError):
-    """Settings with which an exported program would decide differently, or could not run at all."""
-
-    code = "WB122"
-    graph_server = Message(
-        N_("The workflow {workflow!r} cannot be exported as code where a Neo4j server keeps the knowledge graphs."),
-        N_("Unset WORKBENCH_NEO4J_URI, or choose a workflow that searches no knowledge graph."),
-    )
-    no_passages = Message(
-        N_("The collection {collection!r} has no passages that an exported program could find."),
-        N_("Choose a collection of a Milvus store that has passages."),
-    )

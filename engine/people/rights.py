@@ -76,7 +76,7 @@ _ENGINE: Operations = {
     **dict.fromkeys(("evaluation", "batches"), LOOK),
 }
 _LIBRARY: Operations = {
-    **dict.fromkeys(("search", "passage_map", "embedding_models", "advice", "index", "code_project"), LOOK),
+    **dict.fromkeys(("search", "passage_map", "embedding_models", "advice", "index", "given"), LOOK),
     "create": _work(N_("Collection made"), "name"),
     "set_description": _work(N_("Collection described"), "collection"),
     "set_breadth": _manage(N_("Breadth of a search changed"), "collection", "breadth"),
@@ -219,7 +219,6 @@ ROUTES: Mapping[str, Role] = {
     "GET /runs": "viewer",
     "POST /runs": "editor",
     "POST /runs/check": "viewer",
-    "POST /settings/code": "viewer",
     "GET /runs/{run_id}": "viewer",
     "DELETE /runs/{run_id}": "admin",
     "GET /runs/{run_id}/events": "viewer",

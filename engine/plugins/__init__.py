@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
 GROUP = "rag_workbench.plugins"
 """Entry points of other wheels: the name is the plug-in's, the value leads to its :class:`Plugin`."""
-Place = Literal["programs", "saved_settings", "runs", "imported_runs"]
+Place = Literal["programs", "saved_settings", "take_along", "runs", "imported_runs"]
 """Where a panel may stand. ``programs`` returns a ``components.system.ways.Way``, a card in System, Other programs;
 ``saved_settings`` draws below the form of Tune that saves settings, ``runs`` above the list of Runs, and
-``imported_runs`` where records of other programs are shown, which it is given with a ``key`` and their ``set_name``."""
+``imported_runs`` where records of other programs are shown, which it is given with a ``key`` and their ``set_name``.
+``take_along`` returns the name of a tab of *Take them along*, a sentence, and what draws a button from a ``RunConfig``
+and a key, there and in *Share* of a run."""
 _FOLDER = ROOT / "plugins"
 _log = logging.getLogger(__name__)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.errors import (
@@ -39,9 +39,7 @@ from engine.running.evaluations import Evaluations
 from engine.running.resources import Resources
 from engine.workflows.given import Given
 
-if TYPE_CHECKING:
-    from engine.exporting.project import Project
-
+_T = TypeVar("_T")
 LONGEST_DESCRIPTION = 2000
 MOST_FOUND = 100
 MAP_HITS = 10
@@ -97,17 +95,14 @@ class Library:
         return await store.describe(name)
 
     @on_loop
-    async def code_project(self, config: RunConfig) -> Project:
-        """The settings as a LangGraph project that runs without the workbench, against the same stores and models.
+    async def given(self, config: RunConfig, work: Callable[[Given], Awaitable[_T]]) -> _T:
+        """What ``work`` makes of all that a run with this config draws on.
 
-        Raises ``NotExportable``, and what makes the collection impossible to search.
+        Raises what makes the collection impossible to search, and what ``work`` does.
         """
-        from engine.exporting.project import exported
-
         resources = self._resources
         retriever = await resources.knowledge.retriever(config.collection, config.milvus_address, config.search)
-        given = Given(config, resources.settings, retriever, resources.knowledge, resources.graph_looks)
-        return await exported(given, resources.fits)
+        return await work(Given(config, resources.settings, retriever, resources.knowledge, resources.graph_looks))
 
     @on_loop
     async def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:

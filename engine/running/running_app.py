@@ -163,7 +163,7 @@ class RunningApp:
     def judgements(self, set_name: str, form: str) -> str:
         """Judgements of a query set there as a file; raises ``AppRefused``."""
         path = f"/api/query-sets/{quote(set_name, safe='')}/judgements?{urlencode({'format': form})}"
-        return self._bytes(self._request(path)).decode()
+        return self.file(path).decode()
 
     def take_judgements(self, set_name: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Take in judgements of a query set there; raises ``AppRefused``."""
@@ -178,12 +178,6 @@ class RunningApp:
         """Scores of a query set there over time; raises ``AppRefused``."""
         found = self.get(f"/api/query-sets/{quote(set_name, safe='')}/history")
         return found if isinstance(found, list) else [_success(found)]
-
-    def code_project(self, config: RunConfig) -> bytes:
-        """The zip of a LangGraph project made there; raises ``AppRefused``."""
-        plain = asdict(config)
-        body = {"workflow": plain.pop("workflow"), "config": plain}
-        return self._bytes(self._request("/api/settings/code", json.dumps(body).encode()))
 
     def job(self, job_id: str) -> dict[str, Any]:
         """How far a job there has come; raises ``AppRefused`` for one that is not there."""
@@ -226,8 +220,9 @@ class RunningApp:
             except urllib.error.HTTPError as error:
                 return json.loads(error.read())
 
-    def _bytes(self, request: urllib.request.Request) -> bytes:
-        """A file; raises ``AppRefused`` with what the app says instead."""
+    def file(self, path: str, body: Any = None) -> bytes:
+        """A file, by POST where there is a body; raises ``AppRefused`` with what the app says instead."""
+        request = self._request(path, None if body is None else json.dumps(body).encode())
         with self._translated_errors():
             try:
                 with _opened(request, None) as response:

@@ -103,7 +103,7 @@ REFUSED: dict[str, Call] = {
     "Library.passage_map": lambda w, name: w.engine.library.passage_map(name, SECRET),
     "Library.advice": lambda w, name: w.engine.library.advice(name),
     "Library.index": lambda w, name: w.engine.library.index(name),
-    "Library.code_project": lambda w, name: w.engine.library.code_project(RunConfig(collection=name)),
+    "Library.given": lambda w, name: w.engine.library.given(RunConfig(collection=name), lambda _: asyncio.sleep(0)),
     "Library.create": lambda w, name: w.engine.library.create(name),
     "Library.set_description": lambda w, name: w.engine.library.set_description(name, "x"),
     "Library.load_vectors": lambda w, name: w.engine.library.load_vectors([], name),

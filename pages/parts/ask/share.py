@@ -16,8 +16,8 @@ from components.common.url_state import base_path, own_origin
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
+from engine.plugins import panels
 from pages.parts.ask.report import report_download
-from pages.parts.common.code_project import code_project
 
 
 def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Words) -> None:
@@ -35,7 +35,9 @@ def share_menu(engine: Engine, record: RunRecord, chosen: RunConfig, words: Word
             key="record_json",
             icon="data_object",
         )
-        code_project(engine, record.config, words, key="share_code")
+        for panel in panels("take_along"):
+            _, _, draw_button = panel(engine, words)
+            draw_button(record.config, "share")
         present_button(record, words)
 
 

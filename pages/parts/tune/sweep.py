@@ -29,7 +29,6 @@ from engine.model.config import RunConfig
 from engine.model.values import Fault
 from engine.plugins import panels
 from engine.version import PROGRAM
-from pages.parts.common.code_project import SAID, code_project
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown
 from pages.parts.tune.promise import promise_of
@@ -190,7 +189,7 @@ def _save_as(engine: Engine, config: RunConfig, words: Words) -> None:
 
 
 def take_away(engine: Engine, config: RunConfig, question: str, words: Words) -> None:
-    """The settings as curl, Python, JSON, the file for the command line, and a LangGraph project.
+    """The settings as curl, Python, JSON, the file for the command line, and what plug-ins make of them.
 
     ``question`` is asked.
     """
@@ -202,15 +201,17 @@ def take_away(engine: Engine, config: RunConfig, question: str, words: Words) ->
         "JSON": ("json", as_json(config)),
         "eval": ("toml", as_toml(config)),
     }
-    *tabs, code = st.tabs([*forms, "LangGraph"], key="tune_out")
-    with code:
-        st.caption(words(SAID))
-        code_project(engine, config, words, key="tune_code")
-    for tab, (language, text) in zip(tabs, forms.values(), strict=True):
+    others = [panel(engine, words) for panel in panels("take_along")]
+    tabs = st.tabs([*forms, *(name for name, _, _ in others)], key="tune_out")
+    for tab, (language, text) in zip(tabs, forms.values(), strict=False):
         with tab:
             st.code(text, language=language, wrap_lines=True)
             if language == "toml":
                 st.caption(words("The file for `{program} eval DATASET --config FILE`.", program=PROGRAM))
+    for tab, (_, said, draw_button) in zip(tabs[len(forms) :], others, strict=True):
+        with tab:
+            st.caption(said)
+            draw_button(config, "tune")
 
 
 def swept_axes(config: RunConfig) -> tuple[str, ...]:

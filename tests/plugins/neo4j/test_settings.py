@@ -1,4 +1,4 @@
-"""The settings choose where graphs are kept, and what needs the file says so (GH-03, EX-01)."""
+"""The settings choose where graphs are kept (GH-03)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,15 @@ import pytest
 
 from components.common.i18n import words_for
 from components.system.health import part_facts
-from engine.api.process import use_engine
-from engine.cli.main import main
-from engine.engine import Engine
 from engine.errors import InvalidSettings
 from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
-from engine.model.config import RunConfig
 from engine.plugins import Plugin
 from engine.settings import Settings
 from plugins.neo4j.errors import GraphDriverMissing
 from plugins.neo4j.settings import Neo4jSettings
 from plugins.neo4j.store import Neo4jGraphs
 from tests.host.hosting import hosting
-from tests.pages.driving import button, inline, opened
 
 ADDRESS = "bolt://127.0.0.1:7687"
 
@@ -68,25 +63,3 @@ def test_a_neo4j_that_is_not_there_is_down_and_its_password_is_not_shown(tmp_pat
     assert part_facts(found, words_for("zh"))[0] == "Neo4j 服务器"
     there = replace(found, health="ok", detail={**found.detail, "version": "5.26.0 community", "graphs": "2"})
     assert part_facts(there, words_for("en"))[0] == "Neo4j server 5.26.0 community"
-
-
-def test_a_workflow_that_searches_graphs_is_not_exported_from_a_server(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBENCH_NEO4J_URI", "bolt://127.0.0.1:1")
-    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path / "data"))
-    assert main(["export-code", "--run", "demo-quality-en", "--out", str(tmp_path / "mine")]) == 2
-    said = capsys.readouterr().err
-    assert "'quality_loop' cannot be exported as code" in said and "Unset WORKBENCH_NEO4J_URI" in said
-    assert not (tmp_path / "mine").exists()
-
-
-def test_the_menu_of_a_run_says_why_it_is_not_exported(tmp_path: Path) -> None:
-    with Engine.open(Settings.load(data_dir=tmp_path, neo4j_uri="bolt://127.0.0.1:1")) as engine:
-        engine.wait_until_ready()
-        assert engine.library.code_project(RunConfig()).files
-        use_engine(engine)
-        app = opened(run="demo-quality-zh", language="zh")
-        button(app, lambda label: label == "生成 LangGraph 项目").click().run()
-        assert "Neo4j 服务器上时，工作流 'quality_loop' 无法导出" in inline(app)
-        use_engine(None)

@@ -9,17 +9,13 @@ import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import NotExportable
-from engine.exporting.modules import Modules
-from engine.exporting.readme import env_example, readme
 from engine.flow import workflow
 from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.opening import graph_home
@@ -33,9 +29,14 @@ from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.shipped import anchor_file
 from engine.roles import slug
 from engine.settings import Settings
+from engine.version import ROOT
 from engine.workflows.given import Given
+from plugins.export.errors import NotExportable
+from plugins.export.modules import Modules
+from plugins.export.readme import env_example, readme
 
 if TYPE_CHECKING:
+    from engine.engine import Engine
     from engine.evaluation.grader_fits import GraderFits
 
 FOLDER = "self-corrective-rag"
@@ -75,15 +76,20 @@ class Project:
         return file.getvalue()
 
 
-async def exported(given: Given, fits: GraderFits) -> Project:
+def code_project(engine: Engine, config: RunConfig) -> Project:
     """The project of a config; raises ``NotExportable``, and what makes its collection impossible to search."""
+    return engine.library.given(config, partial(_exported, engine.resources.fits))
+
+
+async def _exported(fits: GraderFits, given: Given) -> Project:
     config, settings, retriever = given.config, given.settings, given.retriever
     embedding_model = retriever.manifest["embedding_model"]
     modules = await asyncio.to_thread(modules_of, config, settings, embedding_model)
     searches_graphs = _GRAPHS in modules and given.own_store
-    graphs = graph_home(settings).file if searches_graphs else None
-    if searches_graphs and graphs is None:
-        raise NotExportable.graph_server(workflow=config.workflow)
+    home = graph_home(settings) if searches_graphs else None
+    graphs = home and home.file
+    if home and graphs is None:
+        raise NotExportable.graph_server(workflow=config.workflow, address=home.facts["address"])
     grader, name = config.models.grader, retriever.parts[2].name
     fit = await asyncio.to_thread(fits.used_by, grader, name) if grader.fit else None
     history = []
@@ -113,7 +119,7 @@ def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> M
     without += [] if workflow(config.workflow).remembers else ["engine.knowledge.milvus_memory"]
     declared = WORKFLOWS[config.workflow]
     making = f"{declared.rpartition('.')[0]}.making"
-    entries = ["engine.exporting.graph", declared, *([making] if find_spec(making) else [])]
+    entries = ["plugins.export.graph", declared, *([making] if find_spec(making) else [])]
     found = Modules(entries, (*without, "engine.knowledge.graph"))
     return Modules(entries, tuple(without)) if _GRAPHS in found else found
 
@@ -153,14 +159,14 @@ def _project(modules: Modules, given: Given, saved: Mapping[str, Any]) -> Projec
         "README.md": readme(given.config, saved, len(copied)),
         ".env.example": env_example(given.config, saved),
     }
-    graph = {"graph.py": copied.pop("engine/exporting/graph.py")}
+    graph = {"graph.py": copied.pop("plugins/export/graph.py")}
     return Project(graph | {name: text.encode() for name, text in texts.items()} | _anchors(given) | copied)
 
 
 def _anchors(given: Given) -> dict[str, bytes]:
     """The anchors of similarity, and their vectors: those that come with the product, or those of this machine."""
     _, embedder, _, calibration = given.retriever.parts
-    samples = Path(__file__).parents[1] / "samples"
+    samples = ROOT / "engine" / "samples"
     shipped = samples / "vectors" / f"{slug(embedder)}.npz"
     found = {f"engine/samples/{item.name}": item.read_bytes() for item in samples.glob("anchors.*.txt")}
     if shipped.is_file():

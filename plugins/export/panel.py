@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from components.common.controls import download
@@ -12,23 +15,27 @@ from engine.errors import WorkbenchError
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import Fault
+from plugins.export.project import FILE_NAME, code_project
 
-FILE_NAME = "self-corrective-rag.zip"
-
-
-SAID = N_(
+_SAID = N_(
     "A graph file, these settings, and the workbench's own modules that they need. It runs without the workbench, on "
     "the same Milvus and the same models, and takes the same decisions."
 )
 
 
-def code_project(engine: Engine, config: RunConfig, words: Words, *, key: str) -> None:
+def take_along(engine: Engine, words: Words) -> tuple[str, str, Callable[[RunConfig, str], None]]:
+    """What a tab is called, what it says, and what draws its button."""
+    return "LangGraph", words(_SAID), partial(_button, engine, words)
+
+
+def _button(engine: Engine, words: Words, config: RunConfig, key: str) -> None:
     """A button that makes the project of a config, and one that saves it; or why it cannot be made."""
+    key = f"{key}_code"
     made = st.session_state.get(f"{key}_made")
     try:
-        pressed = st.button(words("Make the LangGraph project"), key=key, icon=":material/code:", help=words(SAID))
+        pressed = st.button(words("Make the LangGraph project"), key=key, icon=":material/code:", help=words(_SAID))
         if pressed:
-            made = st.session_state[f"{key}_made"] = config, engine.library.code_project(config).zipped()
+            made = st.session_state[f"{key}_made"] = config, code_project(engine, config).zipped()
     except WorkbenchError as error:
         fault_box(Fault.of(error), words, key=f"{key}_fault")
         return

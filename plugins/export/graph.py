@@ -15,12 +15,12 @@ from typing import Annotated, Any, TypedDict, get_type_hints
 from langgraph.channels import UntrackedValue
 from langgraph.graph import END, START, StateGraph
 
-from engine.exporting.program import Program, Run
 from engine.flow import workflow
 from engine.flow.context import visit
 from engine.flow.flow import decided
 from engine.model.decide import passed_ids
 from engine.model.values import Citation, RunRecord
+from plugins.export.program import Program, Run
 
 program = Program(Path(__file__).parent)
 own = workflow(program.config.workflow)

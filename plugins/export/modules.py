@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_ROOT = Path(__file__).parents[2]
-_OURS = "engine"
-_NAMED = re.compile(rf"{_OURS}[\w.]*:\w+")
+from engine.version import ROOT
+
+_OURS = "engine", "plugins"
+_NAMED = re.compile(r"engine[\w.]*:\w+")
 _DATA = re.compile(r'with_name\("([\w.-]+)"\)')
 
 
@@ -91,7 +92,7 @@ class Modules:
 
     def _take(self, item: _Import) -> None:
         top = item.module.partition(".")[0]
-        if top != _OURS:
+        if top not in _OURS:
             self.packages |= {top} - sys.stdlib_module_names
             return
         if item.within and any(f"{item.module}.".startswith(f"{name}.") for name in self._without):
@@ -126,7 +127,7 @@ class Modules:
 
 
 def _relative(path: Path) -> str:
-    return path.relative_to(_ROOT).as_posix()
+    return path.relative_to(ROOT).as_posix()
 
 
 def _packages_of(module: str) -> Iterator[str]:
@@ -135,12 +136,12 @@ def _packages_of(module: str) -> Iterator[str]:
 
 
 def _exists(module: str) -> bool:
-    place = _ROOT / module.replace(".", "/")
+    place = ROOT / module.replace(".", "/")
     return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
 
 
 def _path_of(module: str) -> Path:
-    place = _ROOT / module.replace(".", "/")
+    place = ROOT / module.replace(".", "/")
     return place.with_suffix(".py") if place.with_suffix(".py").is_file() else place / "__init__.py"
 
 

@@ -14,7 +14,6 @@ from uuid import uuid4
 
 from engine.builtin.answer_note import noted
 from engine.errors import GraderFailed
-from engine.exporting.store import ReadOnlyStore
 from engine.flow import workflow
 from engine.flow.context import Roles, RunClock, RunContext
 from engine.model.config import config_from_dict
@@ -29,6 +28,7 @@ from engine.retrieval.similarity import Calibration
 from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, Vector
 from engine.settings import Settings
 from engine.workflows.given import Given, grader_of
+from plugins.export.store import ReadOnlyStore
 
 VARIABLES: Mapping[str, str] = {
     "ollama_url": "OLLAMA_BASE_URL",

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.engine import Engine
-from engine.exporting.project import Project
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
-from tests.exporting.driver import as_said
+from plugins.export.project import Project, code_project
+from tests.plugins.export.driver import as_said
 
 
 def written(project: Project, folder: Path) -> Path:
@@ -28,7 +28,7 @@ def written(project: Project, folder: Path) -> Path:
 
 def recorded(engine: Engine, folder: Path, config: RunConfig, questions: Sequence[str]) -> list[RunRecord]:
     """Export a config into a folder, and run the questions with the workbench."""
-    written(engine.library.code_project(config), folder)
+    written(code_project(engine, config), folder)
     ids = [engine.start(question, config, trial=True) for question in questions]
     for run_id in ids:
         engine.wait(run_id)

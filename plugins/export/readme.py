@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.exporting.program import VARIABLES
 from engine.flow import workflow
 from engine.knowledge.milvus_connection import embedded
 from engine.llm.faults import known_provider
 from engine.model.config import RunConfig
 from engine.settings import Settings
 from engine.version import __version__
+from plugins.export.program import VARIABLES
 
 
 def readme(config: RunConfig, saved: Mapping[str, Any], modules: int) -> str:
@@ -39,7 +39,7 @@ Addresses and keys are environment variables, listed in `.env.example`. After `c
 | --- | --- |
 | `graph.py` | the graph: nodes and ways of the workflow, each node a step |
 | `settings.json` | thresholds, models, and where the collection is: change them here |
-| `engine/` | the workbench's own modules that these settings need, word for word: {modules} files |
+| `engine/`, `plugins/` | the workbench's own modules that these settings need, word for word: {modules} files |
 | `engine/workflows/{config.workflow}/` | the workflow: what its steps do, and what decides |
 | `anchors/` or `engine/samples/` | vectors from which it follows which cosine counts as similarity 0 |
 | `langgraph.json`, `requirements.txt`, `.env.example` | for LangGraph's command line, pip, and your addresses |

@@ -6,7 +6,7 @@ import argparse
 import io
 import zipfile
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from engine.cli.jobs import app_with_the_store
@@ -73,12 +73,14 @@ def _config(options: argparse.Namespace, settings: Settings) -> RunConfig:
 def _made(config: RunConfig, settings: Settings) -> bytes:
     app = app_with_the_store(settings)
     if app is not None:
-        return app.code_project(config)
+        plain = asdict(config)
+        return app.file("/api/settings/code", {"workflow": plain.pop("workflow"), "config": plain})
     from engine.engine import Engine
+    from plugins.export.project import code_project
 
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
-        return engine.library.code_project(config).zipped()
+        return code_project(engine, config).zipped()
 
 
 def _unpack(archive: bytes, folder: Path) -> None:

