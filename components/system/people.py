@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 
 from components.common.amounts import moment
 from components.common.i18n import Words
@@ -27,19 +28,6 @@ _TOKEN = (
     "",
 )
 _ENTRY = (N_("When (UTC)"), NC_("people", "Who"), NC_("people", "What"), N_("On what"))
-_CHANGES: Mapping[str, str] = {
-    SIGNED_IN: N_("Signed in"),
-    **{
-        f"{kind}.{name}": operation.change
-        for table in (OPERATIONS, *(plugin.operations for plugin in plugins()))
-        for kind, operations in table.items()
-        for name, operation in operations.items()
-        if operation is not None and operation.change
-    },
-    # Of earlier versions.
-    "Host.start_measure": N_("Model measured"),
-    "Host.start_self_test": N_("Self-test begun"),
-}
 
 
 def token_table(tokens: Sequence[Token], words: Words, *, key: str) -> str | None:
@@ -65,7 +53,25 @@ def entry_table(entries: Sequence[Entry], words: Words, *, key: str) -> None:
 
 def change_text(operation: str, words: Words) -> str:
     """What was done; the name of the operation where a later version or a plug-in that is gone noted it."""
-    return words(_CHANGES[operation]) if operation in _CHANGES else operation
+    change = _changes().get(operation)
+    return words(change) if change else operation
+
+
+@cache
+def _changes() -> Mapping[str, str]:
+    return {
+        SIGNED_IN: N_("Signed in"),
+        **{
+            f"{kind}.{name}": operation.change
+            for table in (OPERATIONS, *(plugin.operations for plugin in plugins()))
+            for kind, operations in table.items()
+            for name, operation in operations.items()
+            if operation is not None and operation.change
+        },
+        # Of earlier versions.
+        "Host.start_measure": N_("Model measured"),
+        "Host.start_self_test": N_("Self-test begun"),
+    }
 
 
 def _token(item: Token, now: datetime, words: Words) -> list[Node | str]:
