@@ -13,10 +13,12 @@ import pytest
 from components.common.i18n import words_for
 from engine.api.process import use_engine
 from engine.engine import Engine
+from engine.people import Person
 from engine.settings import Settings
 from plugins.traces.taking import Traces, traces_of
 from tests.pages.driving import button, inline, opened, visible
 from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
+from tests.support.people import EDITOR, VIEWER, people_sign_in
 
 EN = words_for("en")
 
@@ -86,6 +88,17 @@ def test_a_set_whose_documents_are_elsewhere_is_not_offered_to_be_run(engine: En
     assert not any(item.key == "tune_start" for item in app.button)
     assert EN("The runs never went where these settings lead.") in visible(app) or "nothing recorded" in visible(app)
     assert "gather again" not in visible(app)
+
+
+@pytest.mark.parametrize(("person", "offered"), [(EDITOR, True), (VIEWER, False)])
+def test_import_and_judging_are_offered_to_those_who_may(engine: Engine, person: Person, offered: bool) -> None:
+    """TM-13"""
+    made = CragTrace("page5", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 7.5)])
+    [run] = traces_of(engine).take(file_of(made.otlp("The moon."))).runs
+    with people_sign_in(engine, lambda: person):
+        labels = {item.label for app in (opened("runs"), opened(run=run)) for item in app.button}
+    wanted = {"Import traces", "Judge 1 passage"}
+    assert wanted & labels == (wanted if offered else set())
 
 
 _WITHOUT = """
