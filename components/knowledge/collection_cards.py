@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from components.common.amounts import count_text, holds, moment
 from components.common.embedding_facts import model_name
@@ -11,7 +12,6 @@ from components.common.markup import Node, chip, node
 from components.common.phrases import duration_text
 from components.knowledge.draw import draw_knowledge, note_box
 from components.labels.runs import SOURCE_KIND_NAMES
-from engine.library.index_values import IndexState
 from engine.library.values import GrowthAdvice
 from engine.messages import N_, NC_
 from engine.roles import CollectionInfo
@@ -48,13 +48,25 @@ _FACT = {
     "full_text": N_("Full text (BM25)"),
     "kinds": NC_("knowledge", "Kinds of sources"),
     "built": N_("Built"),
-    "index": N_("Index"),
     "store": N_("Store"),
     "remote": N_("Its name there"),
 }
 
 SAMPLES = "samples"
 _OPEN = "open:"
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A fact of a collection and a dialog for admins, which a plug-in adds, in the language of the page."""
+
+    name: str
+    fact: Callable[[CollectionInfo], tuple[str, str]]
+    """Its label and what it says; empty where there is nothing to say."""
+    label: str
+    """Of the button."""
+    icon: str
+    dialog: Callable[[CollectionInfo], None]
 
 
 def matching(collections: Sequence[CollectionInfo], text: str) -> list[CollectionInfo]:
@@ -94,15 +106,15 @@ def collection_card(
     key: str,
     server: bool,
     usable: bool = True,
-    index: IndexState | None = None,
+    added: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Draw name, description and every fact of one collection.
 
-    ``server`` says where the settings' own store is, ``index`` how it finds vectors there.
+    ``server`` says where the settings' own store is; ``added`` are facts of plug-ins.
     """
     title = node("div", "head", node("strong", "big", info.name), *_chips(info, usable, words))
     told = (node("p", "told", info.description),) if info.description else ()
-    facts = [_fact(label, value, words) for label, value in _facts(info, words, server, index) if value]
+    facts = [_fact(label, value) for label, value in _facts(info, words, server, added) if value]
     parts = [title, *told, node("div", "facts-grid", *facts)]
     if not usable:
         sentence = words(
@@ -168,34 +180,32 @@ def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
     return chips
 
 
-def _facts(info: CollectionInfo, words: Words, server: bool, index: IndexState | None) -> list[tuple[str, str]]:
+def _facts(info: CollectionInfo, words: Words, server: bool, added: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     kinds = words(", ").join(words(SOURCE_KIND_NAMES[kind]) for kind in info.kinds)
     store = info.address or words("server" if server else "embedded")
     built = words("{when} UTC", when=moment(info.created_at)) if info.created_at else ""
-    return [
-        ("passages", count_text(info.passages)),
-        ("sources", count_text(info.sources) if info.sources or not info.address else ""),
-        ("summaries", count_text(info.summaries) if info.summaries else ""),
-        ("model", model_name(info.embedding_model, words)),
-        ("dim", f"{info.dim} · {info.metric}"),
-        ("query_prefix", _quoted(info.query_prefix, words)),
-        ("passage_prefix", _quoted(info.passage_prefix, words)),
-        ("full_text", words("✓ yes" if info.full_text else "✗ no")),
-        ("kinds", kinds),
-        ("index", _index(index) if index is not None else ""),
-        ("store", store),
-        ("remote", info.remote_name if info.address else ""),
-        ("built", built),
-    ]
+    own = {
+        "passages": count_text(info.passages),
+        "sources": count_text(info.sources) if info.sources or not info.address else "",
+        "summaries": count_text(info.summaries) if info.summaries else "",
+        "model": model_name(info.embedding_model, words),
+        "dim": f"{info.dim} · {info.metric}",
+        "query_prefix": _quoted(info.query_prefix, words),
+        "passage_prefix": _quoted(info.passage_prefix, words),
+        "full_text": words("✓ yes" if info.full_text else "✗ no"),
+        "kinds": kinds,
+    }
+    last = {"store": store, "remote": info.remote_name if info.address else "", "built": built}
+    return [*_labelled(own, words), *added, *_labelled(last, words)]
 
 
-def _index(state: IndexState) -> str:
-    return f"{state.kind} · {state.parameter} {state.breadth}" if state.parameter and state.breadth else state.kind
+def _labelled(facts: Mapping[str, str], words: Words) -> list[tuple[str, str]]:
+    return [(words(_FACT[name]), value) for name, value in facts.items()]
 
 
 def _quoted(prefix: str, words: Words) -> str:
     return f"“{prefix}”" if prefix else words("none")
 
 
-def _fact(label: str, value: str, words: Words) -> Node:
-    return node("div", "fact", node("div", "label", words(_FACT[label])), node("div", "num", value))
+def _fact(label: str, value: str) -> Node:
+    return node("div", "fact", node("div", "label", label), node("div", "num", value))

@@ -33,7 +33,6 @@ COLLECTION_ACTIONS = {
     "describe": N_("Description"),
     "reembed": N_("Re-embed"),
     "full_text": N_("Add full text"),
-    "index": N_("Index and recall"),
     "prefix": N_("Query prefix"),
     "limit": N_("Limit"),
     "drop": N_("Delete collection"),

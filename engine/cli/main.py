@@ -23,11 +23,9 @@ from engine.cli.drafts import add_drafts
 from engine.cli.fits import add_fits
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
-from engine.cli.index import add_index
 from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
 from engine.cli.jobs import app_with_the_store, bar_on
 from engine.cli.judgements import add_judgements
-from engine.cli.load import add_load
 from engine.cli.move_data import add_move_data
 from engine.cli.record_printing import print_record
 from engine.cli.serve import add_options
@@ -104,8 +102,6 @@ def _parser() -> argparse.ArgumentParser:
 
     add_ingest(commands)
     add_graph(commands)
-    add_load(commands)
-    add_index(commands)
 
     judge = commands.add_parser("eval", help="run a set of questions and measure", description="Run and measure a set.")
     _add_eval_arguments(judge)

@@ -71,6 +71,7 @@ another language (:func:`message_of`).
     · ModelUnknownToRegistry
     · PartSlow
     · PluginBroken
+    · PluginMissing
     · PullInterrupted
     · PullRefused
     · ReaderIncomplete
@@ -153,7 +154,6 @@ another language (:func:`message_of`).
     · SourceTooManyPages
     · SourceUnreadable
     · SourceUnsupported
-    · VectorFileUnusable
   · StoreError
     · AliasTaken
     · CollectionBusy
@@ -163,10 +163,8 @@ another language (:func:`message_of`).
     · FieldTooLong
     · ForeignCollection
     · FullTextMissing
-    · IndexFixed
     · InvalidAddress
     · InvalidCollectionName
-    · InvalidIndex
     · MemorySlow
     · ModelNotRecorded
     · NothingToSwitch
@@ -191,7 +189,6 @@ another language (:func:`message_of`).
     · UnknownMemory
     · UnusableCollection
       · TextlessCollection
-    · VectorsUnlike
   · TokenRefused
   · TooManyFiles
   · TooManyRuns

@@ -156,6 +156,14 @@ class PluginBroken(HostError):
     remedy = N_("Update or remove what brings it, then start the workbench again.")
 
 
+class PluginMissing(HostError):
+    """What it began is left."""
+
+    code = "WB534"
+    fact = N_("This is the work of the plug-in {name}, which is not here.")
+    remedy = N_("Add the plug-in again and start the workbench, then try once more.")
+
+
 class ReaderIncomplete(HostError):
     """A library that reads documents of some format is not installed."""
 

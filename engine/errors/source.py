@@ -194,29 +194,3 @@ class SourceGarbled(SourceError):
     code = "WB316"
     fact = N_("The fonts of {name!r} do not say which characters they draw, so its text comes out as signs.")
     remedy = N_("Scan it larger and with more contrast, or run another text recognition (OCR) on it.")
-
-
-class VectorFileUnusable(SourceError):
-    """A file of passages with their vectors holds something else."""
-
-    code = "WB365"
-    no_row = Message(
-        N_("Line {row} of {name!r} is no JSON object."),
-        N_("Write one passage a line: source, text, vector."),
-    )
-    without = Message(
-        N_("Row {row} of {name!r} has no {field}."),
-        N_("Every row needs source, text and vector."),
-    )
-    damaged = Message(
-        N_("{name!r} cannot be read to its end: {why}."),
-        N_("Write or copy the file again: it is damaged, or no {kind} file. What was put in before stays."),
-    )
-    width = Message(
-        N_("The vector of row {row} of {name!r} is not {dim} finite numbers, as the model makes them."),
-        N_("Choose the embedding model that made the vectors."),
-    )
-    twice = Message(
-        N_("Source {source!r} comes a second time in row {row} of {name!r}."),
-        N_("Let all rows of a source stand together, in one file."),
-    )

@@ -22,10 +22,6 @@ class StoreError(WorkbenchError):
         N_("The Milvus server at {address} turns requests away: it is overloaded or its memory is full."),
         N_("Wait a moment and try again; ask whoever runs the server if it stays so."),
     )
-    not_imported = Message(
-        N_("The Milvus server did not import passages into collection {collection!r}: {why}"),
-        N_("See that it can read the folder under the name given to it, or load the files without bulk import."),
-    )
     old_server = Message(
         N_("The Milvus server at {address} is too old for this client."),
         N_("Use a Milvus server of version 2.3 or newer, or the embedded store (leave WORKBENCH_MILVUS_URI empty)."),
@@ -258,30 +254,6 @@ class StoreDatabaseMissing(StoreError):
     remedy = N_(
         "Let whoever runs the server make it and grant this account access, or correct WORKBENCH_MILVUS_DATABASE."
     )
-
-
-class IndexFixed(StoreError):
-    """An embedded store compares with every vector, and has no other index."""
-
-    code = "WB241"
-    fact = N_("Collection {collection!r} is in the embedded store, which compares with every vector.")
-    remedy = N_("Nothing needs to be done: every passage is found. An index is for a Milvus server.")
-
-
-class VectorsUnlike(StoreError):
-    """Vectors that were made elsewhere are not those of the model that questions will be embedded with."""
-
-    code = "WB244"
-    fact = N_("The vectors for collection {collection!r} are not those of {model}: mean cosine {cosine}.")
-    remedy = N_("Name the model that made them, with its prefixes, or ingest the texts instead.")
-
-
-class InvalidIndex(StoreError):
-    """No index is called so."""
-
-    code = "WB242"
-    fact = N_("{kind!r} is no index of vectors.")
-    remedy = N_("Use FLAT, IVF_FLAT, IVF_SQ8, HNSW or DISKANN.")
 
 
 class NothingToSwitch(StoreError):

@@ -26,17 +26,16 @@ from engine.knowledge import manifest as manifests
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.graph.building import build_graph
 from engine.knowledge.graph.kept import KeptSummaries
-from engine.knowledge.index_choice import kind_named
-from engine.knowledge.index_work import work_on_index
 from engine.knowledge.job_folder import begun, interrupted, journal_at, take_over, with_report
 from engine.knowledge.journal import disk_fault
-from engine.knowledge.manifest import Manifest
+from engine.knowledge.manifest import DONE_BY, Manifest
 from engine.knowledge.pace import NOTHING, IngestReport, Pace, Progress
 from engine.knowledge.reembed import reembed
 from engine.library.values import JobState, JobStatus
 from engine.model.ending import ENDING_S
 from engine.model.values import Fault
 from engine.people import WORKBENCH, acting_as
+from engine.plugins import job_of
 from engine.roles.graph import Extractor
 
 _KEPT_DONE = 20
@@ -263,11 +262,10 @@ class Jobs:
             return await self._reembed(manifest, note)
         if manifest.kind == "graph":
             return await self._read_graph(manifest, note)
-        if manifest.kind == "index":
-            store = await self._knowledge.own_store()
-            compared = await work_on_index(store, manifest.collection, kind_named(manifest.index), note)
-            return replace(NOTHING, passages=compared)
-        return await self._add_full_text(manifest, note)
+        if manifest.kind == "add_full_text":
+            return await self._add_full_text(manifest, note)
+        report: IngestReport = await job_of(DONE_BY[manifest.kind], manifest.kind)(self._knowledge, manifest, note)
+        return report
 
     async def _reembed(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
         journal = await asyncio.to_thread(journal_at, manifests.journal_of(self._folder / manifest.id))

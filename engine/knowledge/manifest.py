@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -24,6 +24,8 @@ from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.model.values import Fault
 
 JobKind = Literal["ingest", "reembed", "add_full_text", "graph", "index"]
+DONE_BY: Mapping[JobKind, str] = {"index": "scale"}
+"""The plug-in that does the jobs of a kind, where that is not the core's own."""
 
 _FORMAT = 1
 _FILE = "manifest.json"

@@ -1,6 +1,6 @@
-"""The index of a collection's vectors on a server: what it is, how far it has been built, another in its place.
+"""Another index in the place of that of a collection on a server: begun on request, and finished after a crash.
 
-Another index is made of the vectors that the server has: nothing is embedded or sent. The collection is released for
+It is made of the vectors that the server has: nothing is embedded or sent. The collection is released for
 the seconds in which the old index goes and the new one is begun. While that is built, a server searches with a
 makeshift index of its own, which finds less (55 % of the nearest ten of 10 000 clustered passages, Milvus 2.3.5), and
 so it does with what was put in a moment ago and is in no segment yet. What is about to be done is noted in the
@@ -14,18 +14,13 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.knowledge.index_choice import PARAMETER
 from engine.knowledge.milvus_catalogue import Catalogue
 from engine.knowledge.milvus_database import Database
-from engine.knowledge.milvus_schema import Layout
-from engine.library.index_values import IndexKind, IndexState
 
 _log = logging.getLogger(__name__)
 
-_BUILT_WITH = ("M", "efConstruction", "nlist")
 
-
-class VectorIndexes:
+class IndexChanges:
     """Blocks, and raises foreign exceptions untranslated; ``forget`` is told each name whose index changed."""
 
     def __init__(self, db: Database, catalogue: Catalogue, forget: Callable[[str], object]) -> None:
@@ -33,19 +28,7 @@ class VectorIndexes:
         self._catalogue = catalogue
         self._forget = forget
 
-    def state(self, layout: Layout, breadth: int) -> IndexState:
-        """The index of a collection, and how many of its rows it holds."""
-        if self._db.embedded:
-            rows = self._db.count(layout.collection)
-            return IndexState("FLAT", indexed=rows, rows=rows, changeable=False)
-        found = self._db.index_of(layout.collection, layout.vector)
-        kind = str(found.get("index_type", ""))
-        build = {name: int(found[name]) for name in _BUILT_WITH if str(found.get(name, "")).isdigit()}
-        rows = int(found.get("total_rows") or 0)
-        indexed = int(found.get("indexed_rows") or 0)
-        return IndexState(kind, build, breadth, PARAMETER.get(kind, ""), min(indexed, rows), rows, layout.own)
-
-    def change(self, name: str, kind: IndexKind, build: Mapping[str, int]) -> None:
+    def change(self, name: str, kind: str, build: Mapping[str, int]) -> None:
         """Begin to build another index; one of that kind, built with the same numbers, stays as it is."""
         self._catalogue.put_change(_noted(name), {"do": "index", "name": name, "kind": kind, "build": dict(build)})
         self._make(name, kind, build)

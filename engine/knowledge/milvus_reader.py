@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.knowledge.index_choice import search_params
 from engine.knowledge.milvus_database import BATCH, MOST_ROWS, Database
 from engine.knowledge.milvus_probe import Scores
 from engine.knowledge.milvus_schema import Layout, stored_field
@@ -25,6 +24,14 @@ _WIDER, _FURTHER = 10, 300
 _LOOKED_AT = 64
 _EVEN = 1.01
 """Vectors whose lengths differ by no more are in the order of their cosines by any metric."""
+PARAMETER: Mapping[str, str] = {
+    "IVF_FLAT": "nprobe",
+    "IVF_SQ8": "nprobe",
+    "HNSW": "ef",
+    "DISKANN": "search_list",
+}
+"""What an index calls its breadth; those that are not here have none that could be chosen."""
+MOST_BREADTH: Mapping[str, int] = {"ef": 32_768, "nprobe": 65_536, "search_list": 65_535}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,8 @@ class CollectionReader:
         layout = self.layout
         asked = limit if self._even else limit * _WIDER + _FURTHER
         output = layout.output if self._scores else [*layout.output, layout.vector]
-        more = _told(search_params(self._parameter, self.breadth, asked))
+        params = search_params(self._parameter, self.breadth, asked)
+        more: dict[str, Any] = {"search_params": {"params": params}} if params else {}
         found = self._db.search(
             layout.collection, layout.vector, vector.tolist(), where, limit=asked, output=output, **more
         )
@@ -79,21 +87,6 @@ class CollectionReader:
             # Rows without a vector took the places of others.
             return self.search(vector, min(asked * _WIDER, MOST_ROWS), where)[:limit]
         return sorted((self.hit(vector, item) for item in near), key=lambda hit: -hit.cosine)[:limit]
-
-    def nearest(self, vector: Vector, limit: int, params: Mapping[str, int]) -> list[PassageId]:
-        """Ids as the index of the store orders them, told how far to look; what is at most 5 s old may be missing."""
-        layout = self.layout
-        found = self._db.search(
-            layout.collection,
-            layout.vector,
-            vector.tolist(),
-            "",
-            limit=limit,
-            output=layout.output,
-            level="Bounded",
-            **_told(params),
-        )
-        return [PassageId(str(item.get(layout.key, item.get("id")))) for item in found]
 
     def hit(self, vector: Vector, item: Mapping[str, Any]) -> Hit:
         """A hit from what the client returns of it."""
@@ -181,9 +174,15 @@ class CollectionReader:
         return vector if self.layout.own else unit(vector)
 
 
-def _told(params: Mapping[str, int]) -> dict[str, Any]:
-    """What a search says of how far it looks; nothing where the store chooses."""
-    return {"search_params": {"params": dict(params)}} if params else {}
+def search_params(parameter: str, breadth: int, limit: int) -> dict[str, int]:
+    """What a search for ``limit`` passages is told; empty where the server chooses.
+
+    A graph cannot be asked for more than it looks at, so that a long list widens the search.
+    """
+    if not parameter or breadth < 1:
+        return {}
+    least = limit if parameter in ("ef", "search_list") else 1
+    return {parameter: min(max(breadth, least), MOST_BREADTH[parameter])}
 
 
 def unit(vector: Vector) -> Vector:

@@ -20,24 +20,20 @@ from engine.errors import (
     CollectionExists,
     EmbeddingMismatch,
     ForeignCollection,
-    IndexFixed,
     StoreError,
     UnknownCollection,
 )
 from engine.knowledge.foreign_fields import layout_in, seen_in
-from engine.knowledge.index_choice import PARAMETER, checked_breadth, usual_breadth
-from engine.knowledge.milvus_bulk import BulkImport, ImportFolder
 from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, counted, digest, pending_row
 from engine.knowledge.milvus_copying import CopyProgress, FullTextCopy
 from engine.knowledge.milvus_database import Database
-from engine.knowledge.milvus_index import VectorIndexes
+from engine.knowledge.milvus_index import IndexChanges
 from engine.knowledge.milvus_names import CollectionNames
-from engine.knowledge.milvus_reader import CollectionReader, Searching, source_of
+from engine.knowledge.milvus_reader import PARAMETER, CollectionReader, Searching, source_of
 from engine.knowledge.milvus_schema import Layout, check_new_name, own_layout, own_layout_of, readable_name
 from engine.knowledge.milvus_summaries import SummaryRows
 from engine.knowledge.milvus_sums import Sums
 from engine.knowledge.milvus_words import WordIndex
-from engine.library.index_values import IndexKind, IndexState, RecallFigures
 from engine.model.values import Account, PassageId
 from engine.roles import (
     ANYWHERE,
@@ -63,23 +59,21 @@ class MilvusSession:
     """
 
     def __init__(self, uri: str, token: str, timeout_s: float, database: str = "") -> None:
-        self._place = (uri, token, database)
+        self.place = (uri, token, database)
         self.db = Database.of_ours(uri, token, timeout_s, database)
-        self._catalogue = Catalogue(self.db)
-        self._sums = Sums(self._catalogue, embedded=self.db.embedded)
+        self.catalogue = Catalogue(self.db)
+        self._sums = Sums(self.catalogue, embedded=self.db.embedded)
         self._summaries = SummaryRows(self.db)
         self._words = WordIndex(self.db, uri)
         self._readers: dict[str, CollectionReader] = {}
-        self.names = CollectionNames(
-            self.db, self._catalogue, self._summaries, forget=self._forget, check_own=self._own
-        )
-        self._copying = FullTextCopy(self.db, self._catalogue, self.names, self._words, self._forget)
-        self._indexes = VectorIndexes(self.db, self._catalogue, self._forget)
+        self.names = CollectionNames(self.db, self.catalogue, self._summaries, forget=self._forget, check_own=self.own)
+        self._copying = FullTextCopy(self.db, self.catalogue, self.names, self._words, self._forget)
+        self.indexes = IndexChanges(self.db, self.catalogue, self._forget)
         try:
-            self._scores = self._catalogue.open(uri)
+            self._scores = self.catalogue.open(uri)
             self.names.finish()
             self._copying.finish()
-            self._indexes.finish()
+            self.indexes.finish()
         except BaseException:
             self.close()
             raise
@@ -91,7 +85,7 @@ class MilvusSession:
         return version("milvus-lite") if self.db.embedded else self.db.version()
 
     def collections(self) -> list[CollectionInfo]:
-        recorded = self._catalogue.collections()
+        recorded = self.catalogue.collections()
         names = sorted(filter(readable_name, self.db.names()))
         aliases = self.names.aliases()
         own = self._sums.infos(recorded, names)
@@ -100,7 +94,7 @@ class MilvusSession:
 
     def describe(self, name: str) -> CollectionInfo:
         self._require(name)
-        recorded, revision = self._catalogue.collection_now(name)
+        recorded, revision = self.catalogue.collection_now(name)
         known = self._readers.get(name)
         if known and known.layout.own and (recorded is None or _other(known, recorded)):
             # Another process has renamed it since, given the name to another collection, or set another breadth.
@@ -118,13 +112,13 @@ class MilvusSession:
         if self.db.there(info.name):
             raise CollectionExists(name=info.name)
         # The catalogue first: its row without a collection is never shown, a collection without a row would be foreign.
-        self._catalogue.forget_collection(info.name)
+        self.catalogue.forget_collection(info.name)
         self._summaries.drop(info.name)
         info = self._words.described(replace(info, metric="COSINE"))
-        self._catalogue.put_collection(info)
+        self.catalogue.put_collection(info)
         worded = self._words.make_collection(info.name, info.dim)
         if worded != info.full_text:
-            self._catalogue.put_collection(self._words.described(info))
+            self.catalogue.put_collection(self._words.described(info))
         self._readers[info.name] = self._reader_of(own_layout(info.name, info.dim, worded=worded))
 
     def note(
@@ -135,14 +129,14 @@ class MilvusSession:
         breadth: int | None = None,
     ) -> CollectionInfo:
         """Record another query prefix, description or breadth; what is stored depends on none of them."""
-        self._own(name)
+        self.own(name)
         info = self.describe(name)
         info = info if query_prefix is None else replace(info, query_prefix=query_prefix)
         info = info if description is None else replace(info, description=description)
         if breadth is not None and breadth != info.breadth:
             info = replace(info, breadth=breadth)
             self._forget(name)
-        self._catalogue.put_collection(info)
+        self.catalogue.put_collection(info)
         return info
 
     def set_alias(self, alias: str, name: str) -> None:
@@ -153,21 +147,8 @@ class MilvusSession:
         """Drop a collection by its own name only; raises ``AliasTaken`` for an alias."""
         if self.real(name) != name:
             raise AliasTaken(alias=name, collection=self.real(name))
-        self._own(name)
+        self.own(name)
         self.names.drop(name)
-
-    def bulk_insert(self, name: str, passages: Sequence[StoredPassage], vectors: Vector, folder: ImportFolder) -> None:
-        """Put in whole sources from a file that the server reads; raises ``IndexFixed`` in an embedded store."""
-        self._own(name)
-        if self.db.embedded:
-            raise IndexFixed(collection=name)
-        bulk = BulkImport(self.db, *self._place)
-        # What an earlier process began must not come in beside what comes in now.
-        bulk.settled(name)
-        for source in self._catalogue.some_sources(name, {item.source for item in passages}):
-            self.delete_source(name, source)
-        self.insert(name, passages, vectors, put=lambda rows: bulk.put(name, rows, folder))
-        self.db.wrote(name)
 
     def insert(
         self,
@@ -180,7 +161,7 @@ class MilvusSession:
         put: Callable[[Sequence[Mapping[str, Any]]], None] | None = None,
     ) -> None:
         """Add or replace passages; ``put`` takes the rows to the store where requests are not to."""
-        layout = self._own(name).layout
+        layout = self.own(name).layout
         self._check(layout, vectors, rows=len(passages))
         self._check_summaries(layout, summaries)
         if not passages:
@@ -191,14 +172,14 @@ class MilvusSession:
         if any(not item.id.startswith(f"{item.source}#") for item in passages):
             # Ids that do not name their source may replace a passage of another source.
             touched |= {item.source for item in self.get(name, list(latest))}
-        known = self._catalogue.some_sources(name, touched)
+        known = self.catalogue.some_sources(name, touched)
         # Marked as incomplete first, so that an interrupted write is never taken for a finished source.
         by_source = {source: list(group) for source, group in groupby(sorted(passages, key=source_of), key=source_of)}
         pending = {
             source: pending_row(source, by_source.get(source, []), known.get(source), accounts.get(source))
             for source in touched
         }
-        self._catalogue.put_sources(name, pending.values())
+        self.catalogue.put_sources(name, pending.values())
         # Before the passages, so that nothing ever tells of passages that were replaced.
         self._summaries.forget(name, touched & known.keys())
         with self._looked_at_afresh(name):
@@ -210,25 +191,25 @@ class MilvusSession:
         self._settle(name, pending, {source: by_source.get(source, []) for source in touched - known.keys()})
 
     def record_accounts(self, name: str, accounts: Mapping[str, Account]) -> None:
-        self._own(name)
-        known = self._catalogue.some_sources(name, accounts)
+        self.own(name)
+        known = self.catalogue.some_sources(name, accounts)
         rows = (replace(row, info=replace(row.info, account=accounts[source])) for source, row in known.items())
-        self._catalogue.put_sources(name, rows)
+        self.catalogue.put_sources(name, rows)
 
     def summarise(self, name: str, summaries: Summaries) -> None:
-        layout = self._own(name).layout
+        layout = self.own(name).layout
         self._check_summaries(layout, summaries)
         counts = Counter(item.source for item in summaries.rows)
-        known = self._catalogue.some_sources(name, counts)
+        known = self.catalogue.some_sources(name, counts)
         gone = counts.keys() - known.keys()
         if gone:
             raise StoreError.without_source(collection=name, source=min(gone))
         self._summaries.forget(name, known)
         self._summaries.put(name, summaries, layout)
-        self._catalogue.put_sources(name, [counted(entry, counts[source]) for source, entry in known.items()])
+        self.catalogue.put_sources(name, [counted(entry, counts[source]) for source, entry in known.items()])
 
     def search_summaries(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        reader = self._reader(name)
+        reader = self.reader(name)
         self._check(reader.layout, vector[np.newaxis], rows=1)
         where = reader.layout.filter(within)
         if not reader.layout.own or where is None:
@@ -237,7 +218,7 @@ class MilvusSession:
         return sorted((reader.hit(vector, item) for item in found), key=lambda hit: -hit.cosine)
 
     def search(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        reader = self._reader(name)
+        reader = self.reader(name)
         self._check(reader.layout, vector[np.newaxis], rows=1)
         where = reader.layout.filter(within)
         if limit < 1 or where is None:
@@ -247,10 +228,10 @@ class MilvusSession:
 
     def searching(self, name: str) -> Searching:
         """How a collection is searched."""
-        return self._reader(name).searching
+        return self.reader(name).searching
 
     def search_text(self, name: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        reader = self._reader(name)
+        reader = self.reader(name)
         if not reader.layout.words:
             raise self._words.missing(name)
         self._check(reader.layout, vector[np.newaxis], rows=1)
@@ -261,39 +242,11 @@ class MilvusSession:
             return self._words.search(reader, text, vector, limit, where)
 
     def add_full_text(self, name: str, progress: CopyProgress | None = None) -> CollectionInfo:
-        reader, info = self._own(name), self.describe(name)
+        reader, info = self.own(name), self.describe(name)
         if reader.layout.words and info.segmenting == SEGMENTING:
             return info
         self._copying.make(info, reader, progress)
         return self.describe(name)
-
-    def index(self, name: str) -> IndexState:
-        """The index of a collection and how far it is built."""
-        reader = self._reader(name)
-        return self._indexes.state(reader.layout, reader.breadth)
-
-    def recall(self, name: str) -> RecallFigures | None:
-        """What was last measured of the index; None where it never was, or by a version with other figures."""
-        self._require(name)
-        found = self._catalogue.recall(name)
-        try:
-            return RecallFigures.of(found) if found is not None else None
-        except (TypeError, KeyError):
-            return None
-
-    def put_recall(self, name: str, figures: RecallFigures) -> None:
-        self._own(name)
-        self._catalogue.put_recall(name, figures.to_dict())
-
-    def change_index(self, name: str, kind: IndexKind, build: Mapping[str, int]) -> None:
-        """Begin to build another index of the vectors; searches then begin with its usual breadth."""
-        self._own(name)
-        if self.db.embedded:
-            raise IndexFixed(collection=name)
-        before = self._indexes.state(self._reader(name).layout, 0)
-        self._indexes.change(name, kind, build)
-        if before.kind != kind:
-            self.note(name, breadth=usual_breadth(kind))
 
     def settle(self, name: str) -> None:
         """Have what was written indexed now, and not when the server thinks of it, which may be a day.
@@ -308,52 +261,38 @@ class MilvusSession:
             # A server that takes few of these in a minute does so by itself later; what was written is there.
             _log.warning("collection %r is not indexed at once", name, exc_info=True)
 
-    def use_index(self, name: str) -> None:
-        """Search with an index that was built since: a server takes it up of its own accord, but not at once."""
-        self._own(name)
-        self.db.reload(name)
-
-    def set_breadth(self, name: str, breadth: int) -> CollectionInfo:
-        """Let searches look further, or less far; 0 leaves it to the server."""
-        state = self.index(name)
-        return self.note(name, breadth=checked_breadth(state.kind, breadth))
-
-    def nearest(self, name: str, vector: Vector, limit: int, params: Mapping[str, int]) -> list[PassageId]:
-        """Ids as the index orders them, told how far to look."""
-        return self._reader(name).nearest(vector, limit, params)
-
     def get(self, name: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
-        return self._reader(name).get(ids)
+        return self.reader(name).get(ids)
 
     def vectors(self, name: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
-        return self._reader(name).vectors(ids)
+        return self.reader(name).vectors(ids)
 
     def ids(self, name: str) -> list[PassageId]:
-        return self._reader(name).ids()
+        return self.reader(name).ids()
 
     def page(self, name: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
-        return self._reader(name).page(ids)
+        return self.reader(name).page(ids)
 
     def sources(self, name: str) -> list[SourceInfo]:
         self._require(name)
-        if self._catalogue.collection(name) is None:
-            return self._reader(name).sources()
-        rows = self._catalogue.sources(name).values()
+        if self.catalogue.collection(name) is None:
+            return self.reader(name).sources()
+        rows = self.catalogue.sources(name).values()
         return sorted((item.info for item in rows), key=source_of)
 
     def passages(self, name: str, source: str) -> list[StoredPassage]:
-        return self._reader(name).passages(source)
+        return self.reader(name).passages(source)
 
     def delete_source(self, name: str, source: str) -> int:
-        self._own(name)
+        self.own(name)
         present = self.passages(name, source)
-        known = self._catalogue.some_sources(name, [source]).get(source)
+        known = self.catalogue.some_sources(name, [source]).get(source)
         if known is not None:
-            self._catalogue.put_sources(name, [pending_row(source, [], known)])
+            self.catalogue.put_sources(name, [pending_row(source, [], known)])
         self._summaries.forget(name, [source])
         self.db.delete(name, "source", [source])
         self._words.wrote(name)
-        self._catalogue.forget_sources(name, [source])
+        self.catalogue.forget_sources(name, [source])
         return len(present)
 
     def _settle(self, name: str, pending: Mapping[str, SourceRow], new: Mapping[str, Sequence[StoredPassage]]) -> None:
@@ -372,13 +311,13 @@ class MilvusSession:
             chunks = next((str(item.meta["chunks"]) for item in members.values() if item.meta.get("chunks")), "")
             info = replace(entry.info, passages=len(members), content_hash=content_hash, chunks=chunks)
             final.append(SourceRow(info, digest(members.values())))
-        self._catalogue.put_sources(name, final)
+        self.catalogue.put_sources(name, final)
         if gone:
-            self._catalogue.forget_sources(name, gone)
+            self.catalogue.forget_sources(name, gone)
 
     def _foreign_info(self, name: str) -> CollectionInfo:
         try:
-            reader = self._reader(name)
+            reader = self.reader(name)
             passages = reader.count()
         except Exception:
             # One collection that cannot be read (no index, no text) must not hide all the others.
@@ -386,13 +325,13 @@ class MilvusSession:
         seen = CollectionInfo(name, UNKNOWN_MODEL, reader.layout.dim, "", "", "", metric=reader.layout.metric)
         return replace(seen, passages=passages, fingerprint=f"rows-{passages}", kinds=("vector",))
 
-    def _reader(self, name: str) -> CollectionReader:
+    def reader(self, name: str) -> CollectionReader:
         """What reads a collection; raises ``UnknownCollection``."""
         known = self._readers.get(name)
         if known is not None:
             return known
         self._require(name)
-        recorded = self._catalogue.collection(name)
+        recorded = self.catalogue.collection(name)
         if recorded is None:
             layout = layout_in(seen_in(self.db, name))
         else:
@@ -419,13 +358,13 @@ class MilvusSession:
         self._readers.pop(name, None)
         raise UnknownCollection(name=name)
 
-    def _own(self, name: str) -> CollectionReader:
+    def own(self, name: str) -> CollectionReader:
         """The reader of a collection that is about to be written to; what is read for that must be current."""
-        reader = self._reader(name)
+        reader = self.reader(name)
         if not reader.layout.own:
             raise ForeignCollection(name=name)
         self.db.wrote(name)
-        self._catalogue.about_to_change()
+        self.catalogue.about_to_change()
         return reader
 
     def _check_summaries(self, layout: Layout, summaries: Summaries) -> None:
@@ -436,7 +375,7 @@ class MilvusSession:
         """Raise ``EmbeddingMismatch`` for another width, ``StoreError`` unless there is one finite vector a row."""
         # An empty embedded collection answers a vector of any width with "no hits", so the store cannot be asked.
         if rows and vectors.shape[-1] != layout.dim:
-            recorded = self._catalogue.collection(layout.name) or {"embedding_model": UNKNOWN_MODEL}
+            recorded = self.catalogue.collection(layout.name) or {"embedding_model": UNKNOWN_MODEL}
             built_with = f"{recorded['embedding_model']} ({layout.dim} dimensions)"
             offered = f"a model of {vectors.shape[-1]} dimensions"
             raise EmbeddingMismatch(collection=layout.name, built_with=built_with, offered=offered)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TypeVar
 
 from engine.errors import StoreError, UnknownCollection
-from engine.knowledge.milvus_bulk import ImportFolder
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_copying import CopyProgress
 from engine.knowledge.milvus_errors import Place, translated_errors
 from engine.knowledge.milvus_reader import Searching
 from engine.knowledge.milvus_session import MilvusSession
-from engine.library.index_values import IndexKind, IndexState, RecallFigures
 from engine.model.values import Account, PassageId
 from engine.roles import (
     ANYWHERE,
@@ -68,7 +65,7 @@ class MilvusStore:
 
     async def open(self) -> None:
         """Connect now instead of with the first call: errors show early, and the first search is not slow."""
-        await self._read("", lambda session, _: None)
+        await self.read("", lambda session, _: None)
 
     @property
     def changes(self) -> int:
@@ -77,28 +74,28 @@ class MilvusStore:
 
     async def version(self) -> str:
         """Version of the server, or of the embedded store."""
-        return await self._read("", lambda session, _: session.version())
+        return await self.read("", lambda session, _: session.version())
 
     async def collections(self) -> list[CollectionInfo]:
-        return await self._read("", lambda session, _: session.collections())
+        return await self.read("", lambda session, _: session.collections())
 
     async def describe(self, collection: str) -> CollectionInfo:
-        return await self._read(collection, lambda session, name: session.describe(name))
+        return await self.read(collection, lambda session, name: session.describe(name))
 
     async def create(self, info: CollectionInfo) -> None:
-        await self._write(info.name, lambda session, _: session.create(info))
+        await self.write(info.name, lambda session, _: session.create(info))
 
     async def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
         """Record another prefix for queries; stored vectors do not depend on it and stay as they are."""
-        return await self._write(collection, lambda session, name: session.note(name, query_prefix=prefix))
+        return await self.write(collection, lambda session, name: session.note(name, query_prefix=prefix))
 
     async def set_description(self, collection: str, text: str) -> CollectionInfo:
         """Record what its owner says of a collection."""
-        return await self._write(collection, lambda session, name: session.note(name, description=text))
+        return await self.write(collection, lambda session, name: session.note(name, description=text))
 
     async def drop(self, collection: str) -> None:
         """Delete a collection with its sources, summaries and aliases; raises ``AliasTaken`` for an alias."""
-        await self._write(collection, lambda session, _: session.drop(collection))
+        await self.write(collection, lambda session, _: session.drop(collection))
 
     async def rename(self, collection: str, new_name: str, *, keep_old: bool = False) -> CollectionInfo:
         """Rename with sources, summaries and aliases; ``keep_old`` lets the old name lead to it as an alias.
@@ -106,22 +103,22 @@ class MilvusStore:
         Raises ``CollectionExists`` or ``AliasTaken`` for a name that is taken. A crash on the way loses nothing: the
         next opening finishes it.
         """
-        await self._write(collection, lambda session, name: session.names.rename(name, new_name, keep_old=keep_old))
+        await self.write(collection, lambda session, name: session.names.rename(name, new_name, keep_old=keep_old))
         return await self.describe(new_name)
 
     async def take_place(self, collection: str, copy: str, before: str) -> CollectionInfo:
         """Give the name and the aliases of a collection to ``copy``; what had them is called ``before`` then."""
-        await self._write(collection, lambda session, name: session.names.take_place(name, copy, before))
+        await self.write(collection, lambda session, name: session.names.take_place(name, copy, before))
         return await self.describe(collection)
 
     async def set_alias(self, alias: str, collection: str) -> CollectionInfo:
         """Let an alias lead to a collection, wherever it led before; raises ``CollectionExists`` for a taken name."""
-        await self._write(collection, lambda session, name: session.set_alias(alias, name))
+        await self.write(collection, lambda session, name: session.set_alias(alias, name))
         return await self.describe(collection)
 
     async def drop_alias(self, alias: str) -> None:
         """Drop an alias; raises ``UnknownAlias``."""
-        await self._write("", lambda session, _: session.names.drop_alias(alias))
+        await self.write("", lambda session, _: session.names.drop_alias(alias))
 
     async def insert(
         self,
@@ -136,39 +133,28 @@ class MilvusStore:
         ``meta["content_hash"]``, ``meta["added_at"]`` and ``meta["kind"]`` of a source's passages are what ``sources``
         reports. ``summaries`` and ``accounts`` take the place of all that the sources written to had.
         """
-        await self._write(
-            collection, lambda session, name: session.insert(name, passages, vectors, summaries, accounts)
-        )
+        await self.write(collection, lambda session, name: session.insert(name, passages, vectors, summaries, accounts))
 
     async def record_accounts(self, collection: str, accounts: Mapping[str, Account]) -> None:
         """Record what was read of sources that are there; their passages are not written again."""
-        await self._write(collection, lambda session, name: session.record_accounts(name, accounts))
-
-    async def bulk_insert(
-        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, folder: ImportFolder
-    ) -> None:
-        """Put whole sources in from a file that the server reads; those of these names that are there are replaced.
-
-        They have no summaries. See :mod:`engine.knowledge.milvus_bulk` for which servers it was tried with.
-        """
-        await self._write(collection, lambda session, name: session.bulk_insert(name, passages, vectors, folder))
+        await self.write(collection, lambda session, name: session.record_accounts(name, accounts))
 
     async def summarise(self, collection: str, summaries: Summaries) -> None:
         """Give sources that are there summaries, in place of those they had."""
-        await self._write(collection, lambda session, name: session.summarise(name, summaries))
+        await self.write(collection, lambda session, name: session.summarise(name, summaries))
 
     async def search_summaries(
         self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
     ) -> list[Hit]:
         """Summaries of sources and sections, best first; none where a collection has none."""
-        return await self._read(collection, lambda session, name: session.search_summaries(name, vector, limit, within))
+        return await self.read(collection, lambda session, name: session.search_summaries(name, vector, limit, within))
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        return await self._read(collection, lambda session, name: session.search(name, vector, limit, within))
+        return await self.read(collection, lambda session, name: session.search(name, vector, limit, within))
 
     async def searching(self, collection: str) -> Searching:
         """How a collection is searched, for programs that do so without the workbench."""
-        return await self._read(collection, lambda session, name: session.searching(name))
+        return await self.read(collection, lambda session, name: session.searching(name))
 
     async def search_text(
         self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
@@ -177,9 +163,7 @@ class MilvusStore:
 
         Raises ``FullTextMissing`` where the collection, or its store, has no full text.
         """
-        return await self._read(
-            collection, lambda session, name: session.search_text(name, text, vector, limit, within)
-        )
+        return await self.read(collection, lambda session, name: session.search_text(name, text, vector, limit, within))
 
     async def add_full_text(self, collection: str, progress: CopyProgress | None = None) -> CollectionInfo:
         """Let a collection of an earlier version be searched by words too, or by those of this version.
@@ -188,79 +172,40 @@ class MilvusStore:
         ``progress`` is told rows copied and all rows from the writing thread; what it raises stops the copying and
         leaves the collection as it was, as a crash does. Raises ``FullTextMissing`` where the store cannot.
         """
-        return await self._write(collection, lambda session, name: session.add_full_text(name, progress))
-
-    async def index(self, collection: str) -> IndexState:
-        """The index of a collection, and how far it is built."""
-        return await self._read(collection, lambda session, name: session.index(name))
-
-    async def change_index(self, collection: str, kind: IndexKind, build: Mapping[str, int]) -> None:
-        """Begin to build another index of the vectors, which goes on after that; raises ``IndexFixed``.
-
-        The collection cannot be searched for the seconds in which the old one goes; searches of this process wait.
-        """
-        await self._write(collection, lambda session, name: session.change_index(name, kind, build))
-
-    async def use_index(self, collection: str) -> None:
-        """Search with an index that is built by now; until then a server finds less with a makeshift one."""
-        await self._write(collection, lambda session, name: session.use_index(name))
+        return await self.write(collection, lambda session, name: session.add_full_text(name, progress))
 
     async def settle(self, collection: str, written: int) -> None:
         """Let a server index what was written; a few passages are compared one by one and need none."""
         if written >= _INDEXED_FROM:
-            await self._write(collection, lambda session, name: session.settle(name))
-
-    async def set_breadth(self, collection: str, breadth: int) -> CollectionInfo:
-        """Let searches of an index look further, or less far; 0 leaves it to the server."""
-        return await self._write(collection, lambda session, name: session.set_breadth(name, breadth))
-
-    async def recall(self, collection: str) -> RecallFigures | None:
-        """What was last measured of the index; None where it never was."""
-        return await self._read(collection, lambda session, name: session.recall(name))
-
-    async def put_recall(self, collection: str, figures: RecallFigures) -> None:
-        """Keep a measurement of the index, in place of the one before."""
-        await self._write(collection, lambda session, name: session.put_recall(name, figures))
-
-    async def nearest(
-        self, collection: str, vector: Vector, limit: int, params: Mapping[str, int]
-    ) -> tuple[list[PassageId], float]:
-        """Ids as the index orders them, told how far to look, and the milliseconds that the store took."""
-
-        def timed(session: MilvusSession, name: str) -> tuple[list[PassageId], float]:
-            began = time.perf_counter()
-            found = session.nearest(name, vector, limit, params)
-            return found, (time.perf_counter() - began) * 1000.0
-
-        return await self._read(collection, timed)
+            await self.write(collection, lambda session, name: session.settle(name))
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages in the order asked for; ids that are not there are left out."""
-        return await self._read(collection, lambda session, name: session.get(name, ids))
+        return await self.read(collection, lambda session, name: session.get(name, ids))
 
     async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
         """Stored vectors by id; ids that are not there are left out."""
-        return await self._read(collection, lambda session, name: session.vectors(name, ids))
+        return await self.read(collection, lambda session, name: session.vectors(name, ids))
 
     async def ids(self, collection: str) -> list[PassageId]:
         """Every id, in a fixed order and however many there are; :meth:`page` reads them in batches."""
-        return await self._read(collection, lambda session, name: session.ids(name))
+        return await self.read(collection, lambda session, name: session.ids(name))
 
     async def page(self, collection: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
         """Passages with their vectors, in the order asked for; ids that are not there are left out."""
-        return await self._read(collection, lambda session, name: session.page(name, ids))
+        return await self.read(collection, lambda session, name: session.page(name, ids))
 
     async def sources(self, collection: str) -> list[SourceInfo]:
         """Sources by name; one whose writing was interrupted has an empty ``content_hash``."""
-        return await self._read(collection, lambda session, name: session.sources(name))
+        return await self.read(collection, lambda session, name: session.sources(name))
 
     async def passages(self, collection: str, source: str) -> list[StoredPassage]:
         """Passages of one source in their order; none for an unknown source."""
-        return await self._read(collection, lambda session, name: session.passages(name, source))
+        return await self.read(collection, lambda session, name: session.passages(name, source))
 
     async def delete_source(self, collection: str, source: str) -> int:
         """Remove a source; returns how many passages it had."""
-        return await self._write(collection, lambda session, name: session.delete_source(name, source))
+        return await self.write(collection, lambda session, name: session.delete_source(name, source))
 
     async def close(self) -> None:
         """Wait for calls under way, then give up the connection and the folder's lock; closing again does nothing."""
@@ -275,10 +220,13 @@ class MilvusStore:
         if session is not None:
             session.close()
 
-    async def _read(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
+    async def read(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
+        """Do something with the open store and the name that a collection, or its alias, has there."""
         return await self._run(self._readers, collection, work)
 
-    async def _write(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
+    async def write(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
+        """As :meth:`read`, in the one thread that changes anything."""
+
         def counted(session: MilvusSession, name: str) -> T:
             # In the writing thread: a write continues where its caller is cancelled.
             self._changes += 1

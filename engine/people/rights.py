@@ -76,24 +76,21 @@ _ENGINE: Operations = {
     **dict.fromkeys(("evaluation", "batches"), LOOK),
 }
 _LIBRARY: Operations = {
-    **dict.fromkeys(("search", "passage_map", "embedding_models", "advice", "index", "given"), LOOK),
+    **dict.fromkeys(("search", "passage_map", "embedding_models", "advice", "given"), LOOK),
     "create": _work(N_("Collection made"), "name"),
     "set_description": _work(N_("Collection described"), "collection"),
-    "set_breadth": _manage(N_("Breadth of a search changed"), "collection", "breadth"),
-    "load_vectors": _work(N_("Passages put in with their vectors"), "collection"),
     "rename": _manage(N_("Collection renamed"), "collection", "new_name"),
     "set_alias": _manage(N_("Alias set"), "alias", "collection"),
     "drop_alias": _manage(N_("Alias dropped")),
     "drop": _manage(N_("Collection deleted")),
 }
 _INGESTIONS: Operations = {
-    **dict.fromkeys(("close", "here"), OWN),
+    **dict.fromkeys(("close", "here", "begin"), OWN),
     **dict.fromkeys(("jobs", "job", "wait"), LOOK),
     **dict.fromkeys(("preview", "check_graph"), WORK),
     "start": _work(N_("Files put in"), "collection", RESULT),
     "start_graph": _work(N_("Knowledge graph begun"), "collection", RESULT),
     "start_reembed": _manage(N_("Collection embedded again"), "collection", "new_name", "model"),
-    "start_index": _manage(N_("Index of a collection measured or changed"), "collection", "kind"),
     "start_add_full_text": _work(N_("Search by words added"), "collection"),
     "stop": _work(N_("Job stopped")),
     "resume": _work(N_("Job resumed")),

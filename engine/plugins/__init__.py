@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
+from engine.errors import PluginMissing
 from engine.model.events import Event
 from engine.model.people import Role
 from engine.model.values import RunId
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 
 GROUP = "rag_workbench.plugins"
 """Entry points of other wheels: the name is the plug-in's, the value leads to its :class:`Plugin`."""
-Place = Literal["programs", "saved_settings", "take_along", "runs", "imported_runs"]
+Place = Literal["programs", "saved_settings", "take_along", "runs", "imported_runs", "collection"]
 """Where a panel may stand. ``programs`` returns a ``components.system.ways.Way``, a card in System, Other programs;
 ``saved_settings`` draws below the form of Tune that saves settings, ``runs`` above the list of Runs, and
 ``imported_runs`` where records of other programs are shown, which it is given with a ``key`` and their ``set_name``.
 ``take_along`` returns the name of a tab of *Take them along*, a sentence, and what draws a button from a ``RunConfig``
-and a key, there and in *Share* of a run."""
+and a key, there and in *Share* of a run. ``collection`` returns a ``components.knowledge.collection_cards.Addition``
+to the collections of one's own on Knowledge, or None."""
 _FOLDER = ROOT / "plugins"
 _log = logging.getLogger(__name__)
 
@@ -108,6 +110,9 @@ class Plugin:
     graphs: Callable[[Any], Any] | None = None
     """The ``engine.knowledge.graph.place.GraphHome`` that ``Settings`` name, also where packages are missing; None
     where they name none."""
+    jobs: Mapping[str, Callable[[Any, Any, Any], Awaitable[Any]]] = field(default_factory=dict)
+    """What does the jobs of a kind, given the ``KnowledgeBase``, the ``Manifest`` and what takes ``Progress``; returns
+    an ``IngestReport``."""
     panels: Mapping[Place, Callable[..., Any]] = field(default_factory=dict)
     """Drawn from the ``Engine`` and the ``Words`` of the page, by where it stands."""
 
@@ -142,6 +147,14 @@ def opened(engine: Any, inside: Inside) -> tuple[Part, ...]:
 def panels(place: Place) -> list[Callable[..., Any]]:
     """The panels of a place, in the order of their plug-ins."""
     return [plugin.panels[place] for plugin in plugins() if place in plugin.panels]
+
+
+def job_of(name: str, kind: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
+    """What a plug-in does jobs of a kind with; raises ``PluginMissing``."""
+    for plugin in plugins():
+        if plugin.name == name:
+            return plugin.jobs[kind]
+    raise PluginMissing(name=name)
 
 
 @cache

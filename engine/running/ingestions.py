@@ -8,16 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from engine.database.base import Database
 from engine.errors import (
     EngineClosed,
-    ForeignCollection,
     GraphReplaced,
-    IndexFixed,
-    InvalidIndex,
     UnknownCollection,
     UnknownJob,
     WorkbenchError,
 )
 from engine.knowledge import preview as previews
-from engine.knowledge.index_choice import kind_named
 from engine.knowledge.items import IngestItem, with_members
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
@@ -30,7 +26,7 @@ from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded
-from engine.roles import UNKNOWN_MODEL, SourceInfo
+from engine.roles import SourceInfo
 from engine.roles.graph import Extractor, GraphInfo
 from engine.running.resources import Resources
 
@@ -134,7 +130,7 @@ class Ingestions:
             self.check_graph(collection, graph, replace=replace_graph)
         knowledge = self._resources.knowledge
         self._loop.call(knowledge.embedder_into(collection, embedding_model, query_prefix, passage_prefix))
-        return self._begin(
+        return self.begin(
             Manifest(
                 id="",
                 kind="ingest",
@@ -172,7 +168,7 @@ class Ingestions:
         Raises ``UnknownCollection``.
         """
         self._loop.call(self._resources.knowledge.describe(collection))
-        return self._begin(Manifest("", "graph", collection, "", "", graph=extractor))
+        return self.begin(Manifest("", "graph", collection, "", "", graph=extractor))
 
     def start_reembed(self, collection: str, new_name: str, model: str, *, switch: bool = False) -> str:
         """Begin to embed a collection's passages with another model into a new collection; returns the job's id.
@@ -184,28 +180,18 @@ class Ingestions:
         check_new_name(new_name)
         self._limit_alike(info.name, new_name)
         wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, origin=collection, switch=switch)
-        return self._begin(wanted)
+        return self.begin(wanted)
 
     def start_add_full_text(self, collection: str) -> str:
         """Begin to make a collection of an earlier version searchable by words; returns the job's id."""
         self._loop.call(self._resources.knowledge.describe(collection))
-        return self._begin(Manifest("", "add_full_text", collection, "", ""))
+        return self.begin(Manifest("", "add_full_text", collection, "", ""))
 
-    def start_index(self, collection: str, kind: str = "") -> str:
-        """Begin to give a collection another index and to measure it; without a ``kind`` the one it has is measured.
-
-        Returns the job's id. Raises ``UnknownCollection``, ``ForeignCollection``, ``InvalidIndex`` for no kind of ours,
-        ``IndexFixed`` in an embedded store.
-        """
-        found = kind_named(kind)
-        if kind and found is None:
-            raise InvalidIndex(kind=kind)
-        info = self._loop.call(self._resources.knowledge.describe(collection))
-        if info.read_only or info.embedding_model == UNKNOWN_MODEL:
-            raise ForeignCollection(name=info.name)
-        if not self._resources.settings.milvus_uri:
-            raise IndexFixed(collection=info.name)
-        return self._begin(Manifest("", "index", info.name, "", "", index=found or ""))
+    def begin(self, wanted: Manifest) -> str:
+        """Begin a job that was checked, and for which whoever acts was admitted; returns its id."""
+        # In the caller's thread: uploads may be large, and the loop runs everybody's questions.
+        kept = self._jobs.kept(wanted)
+        return self._loop.call(self._jobs.begin(kept))
 
     def jobs(self) -> tuple[JobStatus, ...]:
         """List jobs, newest first: all that are not done, and the last twenty that are."""
@@ -270,11 +256,6 @@ class Ingestions:
         from engine.llm.extractor import make_extractor
 
         return make_extractor(RoleModel(name), self._resources.settings)
-
-    def _begin(self, wanted: Manifest) -> str:
-        # In the caller's thread: uploads may be large, and the loop runs everybody's questions.
-        kept = self._jobs.kept(wanted)
-        return self._loop.call(self._jobs.begin(kept))
 
 
 def _require_own_files(items: Iterable[IngestItem]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from engine.builtin.embedder import HashingEmbedder
@@ -22,12 +21,8 @@ from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_models import HASHING, installed_embedders
 from engine.knowledge.graph.keeping import dropped, renamed
-from engine.knowledge.index_choice import options
-from engine.knowledge.loading import LoadReport, load_vectors
-from engine.knowledge.milvus_bulk import ImportFolder
 from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
-from engine.library.index_values import IndexView
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
 from engine.model.config import BUILTIN, RunConfig, SearchMethod
 from engine.model.loop_thread import LoopThread, on_loop
@@ -205,45 +200,6 @@ class Library:
         """What follows from the collection's size on this kind of store; None where it is no trouble."""
         info = await self._knowledge.describe(collection)
         return advice(info, info.address or self._resources.settings.store_uri)
-
-    @on_loop
-    async def index(self, collection: str) -> IndexView:
-        """How the vectors of a collection are found, what was measured of that, and what else it could have.
-
-        Raises ``UnknownCollection``, and ``ForeignCollection`` for a collection that another program made.
-        """
-        info = await self._own(collection, samples=True)
-        store = await self._knowledge.own_store()
-        state, recall = await store.index(info.name), await store.recall(info.name)
-        return IndexView(info.name, state, recall, options(info.passages, info.dim) if state.changeable else ())
-
-    @on_loop
-    async def load_vectors(
-        self,
-        files: Sequence[Path],
-        collection: str,
-        embedding_model: str = "",
-        progress: Callable[[LoadReport], None] | None = None,
-        *,
-        bulk: Path | None = None,
-        bulk_as: str = "",
-    ) -> LoadReport:
-        """Put in passages that were embedded elsewhere, with the model that made their vectors; see
-        :func:`engine.knowledge.loading.load_vectors`.
-
-        With ``bulk`` a Milvus server imports them from that folder, which it knows as ``bulk_as``.
-        """
-        embedder = await self._knowledge.embedder_into(collection, embedding_model)
-        await embedder.embed_passages(())
-        store = await self._knowledge.own_store()
-        folder = ImportFolder(bulk, bulk_as) if bulk is not None else None
-        return await load_vectors(store, embedder, collection, files, progress, folder=folder)
-
-    @on_loop
-    async def set_breadth(self, collection: str, breadth: int) -> CollectionInfo:
-        """Let searches of an index look further, or less far; 0 leaves it to the server."""
-        info = await self._own(collection, samples=True)
-        return await (await self._knowledge.own_store()).set_breadth(info.name, breadth)
 
     @property
     def _knowledge(self) -> KnowledgeBase:

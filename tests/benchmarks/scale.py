@@ -17,12 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.knowledge.index_choice import build_of
 from engine.knowledge.milvus_store import MilvusStore
-from engine.knowledge.recall import Exact, exact_nearest, recall_of
-from engine.library.index_values import IndexKind, IndexState, RecallFigures
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage, Vector
+from plugins.scale.choice import build_of
+from plugins.scale.indexes import Indexes
+from plugins.scale.recall import Exact, exact_nearest, recall_of
+from plugins.scale.values import IndexKind, IndexState, RecallFigures
 from tests.benchmarks.growth import _disk_mb, _memory_mb, _resident_mb, _texts
 from tests.benchmarks.harness import Bench, Row, prefixed
 from tests.support import milvus_server
@@ -131,7 +132,7 @@ async def _listed(store: MilvusStore) -> list[Row]:
 async def _indexed(store: MilvusStore, kind: IndexKind, size: int, exact: Exact, place: Path) -> list[Row]:
     """One kind of index, from the order to build it to what its searches find."""
     began = time.perf_counter()
-    await store.change_index(_COLLECTION, kind, build_of(kind, size))
+    await Indexes(store).change(_COLLECTION, kind, build_of(kind, size))
     away = time.perf_counter() - began
     state = await _built(store, began)
     took = time.perf_counter() - began
@@ -139,7 +140,7 @@ async def _indexed(store: MilvusStore, kind: IndexKind, size: int, exact: Exact,
         return list(prefixed(kind, [Row("not built in time, seconds", "s", (took,))]))
     makeshift = (await recall_of(store, _COLLECTION, exact)).rows[-1]
     began = time.perf_counter()
-    await store.use_index(_COLLECTION)
+    await Indexes(store).use(_COLLECTION)
     loaded = time.perf_counter() - began
     figures = await recall_of(store, _COLLECTION, exact)
     rows = [
@@ -156,7 +157,7 @@ async def _indexed(store: MilvusStore, kind: IndexKind, size: int, exact: Exact,
 
 async def _built(store: MilvusStore, began: float) -> IndexState:
     while True:
-        state = await store.index(_COLLECTION)
+        state = await Indexes(store).state(_COLLECTION)
         if state.indexed >= state.rows or time.perf_counter() - began > _BUILT_WITHIN_S:
             return state
         await asyncio.sleep(_LOOK_S)

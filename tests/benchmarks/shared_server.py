@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.knowledge.milvus_bulk import ImportFolder
 from engine.knowledge.milvus_connection import connect
 from engine.knowledge.milvus_database import data_types
 from engine.knowledge.milvus_store import MilvusStore
 from engine.roles import CollectionInfo, StoredPassage, Vector
+from plugins.scale.bulk import ImportFolder
+from plugins.scale.indexes import Indexes
 from tests.benchmarks.growth import _memory_mb, _resident_mb, _texts
 from tests.benchmarks.harness import Bench, Row
 from tests.benchmarks.scale import _passage, clustered, mixture
@@ -62,7 +63,7 @@ async def _in_databases(uri: str, count: int, before: float) -> list[Row]:
         await store.insert("docs", passages, vectors)
         for place in range(_SEARCHES // count + 1):
             began = time.perf_counter()
-            await store.nearest("docs", vectors[place], 10, {})
+            await Indexes(store).nearest("docs", vectors[place], 10, {})
             searched.append((time.perf_counter() - began) * 1000.0)
         await store.close()
     return [
@@ -131,7 +132,7 @@ async def _loaded(uri: str, count: int, folder: Path) -> list[Row]:
         await store.drop(collection)
     await store.create(CollectionInfo("by_import", "drawn", _DIM, "", "", "2026-01-01"))
     began = time.perf_counter()
-    await store.bulk_insert("by_import", passages, vectors, ImportFolder(folder))
+    await Indexes(store).bulk_insert("by_import", passages, vectors, ImportFolder(folder))
     rows.append(Row(f"put in by bulk import of {count}", "/s", (count / (time.perf_counter() - began),)))
     await store.close()
     return rows

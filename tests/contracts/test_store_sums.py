@@ -34,7 +34,7 @@ def counting(case: Case, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the collections whose sources are added up from now on."""
     session = case.store._session
     assert session is not None
-    catalogue, read = session._catalogue, []
+    catalogue, read = session.catalogue, []
     honest, honest_all = catalogue.sources, catalogue.all_sources
 
     def one(name: str) -> Any:

@@ -91,6 +91,19 @@ async def _all(jobs: Jobs) -> tuple[JobStatus, ...]:
     return jobs.all()
 
 
+def test_a_job_of_a_plug_in_that_is_gone_names_it_and_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.plugins.plugins", tuple)
+
+    async def work(jobs: Jobs, _: PlainKnowledge) -> JobStatus:
+        return await ended(jobs, await jobs.begin(jobs.kept(Manifest("", "index", "notes", "", ""))))
+
+    status = within(tmp_path, work)
+    assert status.state == "failed" and status.fault is not None and status.resumable
+    assert status.fault.fact == "This is the work of the plug-in scale, which is not here."
+
+
 def test_the_second_of_two_jobs_waits_for_the_first(tmp_path: Path) -> None:
     embedder = StallingEmbedder(stall_at=0)
 

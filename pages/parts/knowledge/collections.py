@@ -10,18 +10,24 @@ from components.common.controls import narrowing
 from components.common.embedding_facts import family
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.knowledge.collection_cards import SAMPLES, advice_note, collection_card, collection_table, matching
-from components.labels.knowledge import COLLECTION_ACTIONS
+from components.knowledge.collection_cards import (
+    SAMPLES,
+    Addition,
+    advice_note,
+    collection_card,
+    collection_table,
+    matching,
+)
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.library.index_values import IndexState
 from engine.library.values import GrowthAdvice
 from engine.messages import NC_
+from engine.plugins import panels
 from engine.roles import CollectionInfo
 from pages.parts.common.next_step import clear, next_step
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
-from pages.parts.knowledge.dialogs import NEEDED, Action, actions_of, open_dialog
+from pages.parts.knowledge.dialogs import NEEDED, Action, actions_of, label_of, open_dialog
 from pages.parts.knowledge.sources import sources_panel
 from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, choose, chosen_collection, go_to
 from pages.parts.knowledge.target import embedding_models
@@ -34,7 +40,6 @@ _ICONS: dict[Action, str] = {
     "describe": "notes",
     "reembed": "cached",
     "full_text": "manage_search",
-    "index": "speed",
     "prefix": "short_text",
     "limit": "lock",
     "drop": "delete",
@@ -97,9 +102,10 @@ def _one(engine: Engine, info: CollectionInfo, is_usable: bool, words: Words) ->
         if advice is not None:
             advice_note(advice, words, key="kb_advice")
         server = bool(engine.settings.milvus_uri)
-        index = _index(engine, info) if server and not info.read_only else None
-        collection_card(info, words, key="kb_facts", server=server, usable=is_usable, index=index)
-        _actions(engine, info, words)
+        added = [] if info.read_only else _added(engine, words)
+        facts = [item.fact(info) for item in added]
+        collection_card(info, words, key="kb_facts", server=server, usable=is_usable, added=facts)
+        _actions(engine, info, added, words)
         if info.fault is not None:
             if fault_box(info.fault, words, key="kb_unreadable", actions=(("again", words("Try again")),)):
                 st.rerun()
@@ -119,15 +125,12 @@ def _advice(engine: Engine, info: CollectionInfo) -> GrowthAdvice | None:
     return remembered("kb_advice", (engine.instance, info.name, info.passages), ask)
 
 
-def _index(engine: Engine, info: CollectionInfo) -> IndexState | None:
-    try:
-        return engine.library.index(info.name).state
-    except WorkbenchError:
-        # The facts of the collection say what is wrong with it.
-        return None
+def _added(engine: Engine, words: Words) -> list[Addition]:
+    found = (panel(engine, words) for panel in panels("collection"))
+    return [item for item in found if item is not None]
 
 
-def _actions(engine: Engine, info: CollectionInfo, words: Words) -> None:
+def _actions(engine: Engine, info: CollectionInfo, added: Sequence[Addition], words: Words) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="kb_actions"):
         if st.button(words(NC_("knowledge", "Ask it")), icon=":material/account_tree:", type="primary", key="kb_ask"):
             st.switch_page("workbench.py", query_params={"collection": info.name})
@@ -137,9 +140,13 @@ def _actions(engine: Engine, info: CollectionInfo, words: Words) -> None:
         if open_to and st.button(words("Add files"), icon=":material/add:", key="kb_add_to"):
             st.session_state["kb_into"] = info.name
             go_to("add", info.name)
-        for action in actions_of(info, server=bool(engine.settings.milvus_uri)):
-            if not may(NEEDED.get(action, "admin")):
+        for action in actions_of(info, added):
+            if isinstance(action, Addition):
+                name, icon, needed = action.name, action.icon, "admin"
+            else:
+                name, icon, needed = action, _ICONS[action], NEEDED.get(action, "admin")
+            if not may(needed):
                 continue
-            label = words(COLLECTION_ACTIONS[action])
-            if st.button(label, icon=f":material/{_ICONS[action]}:", type="tertiary", key=f"kb_do_{action}"):
+            label = label_of(action, words)
+            if st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"kb_do_{name}"):
                 open_dialog(action, engine, info, words)

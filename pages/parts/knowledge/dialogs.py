@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import streamlit as st
@@ -11,40 +11,38 @@ from components.common.amounts import count_text
 from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_option
 from components.common.i18n import Words
 from components.common.markup import draw, node
-from components.knowledge.collection_cards import SAMPLES
+from components.knowledge.collection_cards import SAMPLES, Addition
 from components.labels.knowledge import COLLECTION_ACTIONS, NAME_RULE
 from engine.builtin.full_text import SEGMENTING
 from engine.engine import Engine
 from engine.people import Role, acting, signing_in
 from engine.roles import CollectionInfo
 from pages.parts.common.presses import answer_buttons
-from pages.parts.knowledge.index_dialog import index_dialog
 from pages.parts.knowledge.state import aim_at, attempt
 from pages.parts.knowledge.target import embedding_models
 
 Action = Literal[
-    "rename", "alias", "describe", "reembed", "full_text", "index", "prefix", "limit", "drop", "disconnect"
+    "rename", "alias", "describe", "reembed", "full_text", "prefix", "limit", "drop", "disconnect"
 ]  # fmt: skip
 NEEDED: Mapping[Action, Role] = {"describe": "editor", "full_text": "editor"}
 """The roles of those that are not for admins alone."""
 _LONGEST_NAME = 255
 
 
-def actions_of(info: CollectionInfo, *, server: bool = False) -> list[Action]:
+def actions_of(info: CollectionInfo, added: Sequence[Addition] = ()) -> list[Action | Addition]:
     """What makes sense for a collection: those of others are only read, the samples stay as they are.
 
-    An index is for a ``server``, and a limit where people sign in.
+    ``added`` are those of plug-ins; a limit is for where people sign in.
     """
-    limit: list[Action] = ["limit"] if signing_in() else []
+    limit: list[Action | Addition] = ["limit"] if signing_in() else []
     if info.address or info.read_only:
         return [*limit, "disconnect"] if info.address else limit
-    possible: list[Action] = ["alias", "describe", "reembed"]
+    possible: list[Action | Addition] = ["alias", "describe", "reembed"]
     if info.name != SAMPLES:
         possible.insert(0, "rename")
     if not info.full_text or info.segmenting != SEGMENTING:
         possible.append("full_text")
-    if server:
-        possible.append("index")
+    possible += added
     if has_own_prefixes(info.embedding_model):
         possible.append("prefix")
     possible += limit
@@ -53,7 +51,7 @@ def actions_of(info: CollectionInfo, *, server: bool = False) -> list[Action]:
     return possible
 
 
-def open_dialog(action: Action, engine: Engine, info: CollectionInfo, words: Words) -> None:
+def open_dialog(action: Action | Addition, engine: Engine, info: CollectionInfo, words: Words) -> None:
     """Open the dialog of one action on a collection."""
     bodies: dict[Action, Callable[[Engine, CollectionInfo, Words], None]] = {
         "rename": _rename,
@@ -61,7 +59,6 @@ def open_dialog(action: Action, engine: Engine, info: CollectionInfo, words: Wor
         "describe": _describe,
         "reembed": _reembed,
         "full_text": _full_text,
-        "index": index_dialog,
         "prefix": _prefix,
         "limit": _limit,
         "drop": _drop,
@@ -70,9 +67,17 @@ def open_dialog(action: Action, engine: Engine, info: CollectionInfo, words: Wor
 
     def body() -> None:
         draw((node("strong", "", info.name),), words, key="kb_dialog_name")
-        bodies[action](engine, info, words)
+        if isinstance(action, Addition):
+            action.dialog(info)
+        else:
+            bodies[action](engine, info, words)
 
-    st.dialog(words(COLLECTION_ACTIONS[action]))(body)()
+    st.dialog(label_of(action, words))(body)()
+
+
+def label_of(action: Action | Addition, words: Words) -> str:
+    """What the button of an action says."""
+    return action.label if isinstance(action, Addition) else words(COLLECTION_ACTIONS[action])
 
 
 def _end(label: str, act: Callable[[], None], words: Words, *, disabled: bool = False, icon: str | None = None) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.knowledge.index_choice import (
+from engine.knowledge.milvus_reader import search_params
+from plugins.scale.choice import (
     advised,
     build_of,
     checked_breadth,
     kind_named,
     options,
-    search_params,
     usual_breadth,
 )
 

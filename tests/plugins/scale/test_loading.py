@@ -15,12 +15,13 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.errors import IndexFixed, SourceError, SourceUnsupported, StoreError, VectorFileUnusable, VectorsUnlike
-from engine.knowledge import loading
-from engine.knowledge.loading import LoadReport, load_vectors
-from engine.knowledge.milvus_bulk import ImportFolder
-from engine.knowledge.vector_files import sources_of
+from engine.errors import SourceError, SourceUnsupported, StoreError
 from engine.model.values import PassageId
+from plugins.scale import loading
+from plugins.scale.bulk import ImportFolder
+from plugins.scale.errors import IndexFixed, VectorFileUnusable, VectorsUnlike
+from plugins.scale.loading import LoadReport, load_vectors
+from plugins.scale.vector_files import sources_of
 from tests.contracts.stores import Case
 
 EMBEDDER = HashingEmbedder(64)
@@ -138,6 +139,13 @@ def test_a_row_that_is_no_passage_is_named(change: Callable[[Row], Any], fact: s
     assert raised.value.fact.startswith(fact)
     with pytest.raises(SourceUnsupported):
         list(sources_of([jsonl(tmp_path, content, "rows.txt")], 64, ""))
+
+
+def test_separators_inside_a_text_end_no_line(tmp_path: Path) -> None:
+    text = "first\u2028second\u2029third\u0085fourth"
+    sources = list(sources_of([jsonl(tmp_path, rows(text=text))], 64, ""))
+    assert len(sources) == 6
+    assert all(text in passage.text for source in sources for passage in source.passages)
 
 
 @pytest.mark.parametrize("place", [0.0, 0.1, 0.5, 0.9, 1.0])

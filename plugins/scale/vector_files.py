@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import SourceError, SourceMissing, SourceUnsupported, VectorFileUnusable
+from engine.errors import SourceError, SourceMissing, SourceUnsupported
 from engine.model.values import PassageId, kind_named
 from engine.roles import StoredPassage, Vector
+from plugins.scale.errors import VectorFileUnusable
 
 SUFFIXES = (".jsonl", ".parquet")
 _ROWS = 1000

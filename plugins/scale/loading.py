@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
-from engine.errors import VectorsUnlike
-from engine.knowledge.milvus_bulk import ImportFolder
 from engine.knowledge.milvus_reader import cosine
+from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.source_writing import make_collection, wholly
-from engine.knowledge.vector_files import EmbeddedSource, sources_of
-from engine.roles import Embedder, PassageStore, StoredPassage, Vector
+from engine.roles import Embedder
+from plugins.scale.bulk import ImportFolder
+from plugins.scale.errors import VectorsUnlike
+from plugins.scale.indexes import Indexes
+from plugins.scale.vector_files import EmbeddedSource, sources_of
 
 BLOCK = 1_000
 BULK_BLOCK = 20_000
@@ -23,16 +24,6 @@ BULK_BLOCK = 20_000
 _COMPARED = 4
 _ALIKE = 0.9
 """Least mean cosine of vectors of the same model: what other programs round or cut differently is above it."""
-
-
-class LoadsPassages(PassageStore, Protocol):
-    """The store that is loaded into."""
-
-    async def settle(self, collection: str, written: int) -> None: ...
-
-    async def bulk_insert(
-        self, collection: str, passages: Sequence[StoredPassage], vectors: Vector, folder: ImportFolder
-    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +37,7 @@ class LoadReport:
 
 
 async def load_vectors(
-    store: LoadsPassages,
+    store: MilvusStore,
     embedder: Embedder,
     collection: str,
     files: Iterable[Path],
@@ -59,7 +50,7 @@ async def load_vectors(
     A source that is there as it is in the files is skipped, so that what was cut off is resumed by calling again; one
     of the same name with other content is replaced. With a ``folder`` a server imports blocks from there. Nothing is
     embedded but a few texts, to see that the vectors are of this model: raises ``VectorsUnlike`` before anything is
-    written, and otherwise as :func:`~engine.knowledge.vector_files.sources_of` when it comes to a row of that kind.
+    written, and otherwise as :func:`~plugins.scale.vector_files.sources_of` when it comes to a row of that kind.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     loading = _Loading(store, collection, folder, progress)
@@ -89,7 +80,7 @@ class _Loading:
 
     def __init__(
         self,
-        store: LoadsPassages,
+        store: MilvusStore,
         collection: str,
         folder: ImportFolder | None,
         progress: Callable[[LoadReport], None] | None,
@@ -125,7 +116,7 @@ class _Loading:
         passages = [passage for item, _ in waiting for passage in item.passages]
         vectors = np.concatenate([item.vectors for item, _ in waiting])
         if self._folder is not None:
-            await store.bulk_insert(collection, passages, vectors, self._folder)
+            await Indexes(store).bulk_insert(collection, passages, vectors, self._folder)
             return
         for item, replaces in waiting:
             if replaces:

@@ -10,14 +10,15 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
 
 import numpy as np
 
-from engine.knowledge.index_choice import BREADTHS, search_params
-from engine.library.index_values import BreadthFigures, IndexState, RecallFigures
+from engine.knowledge.milvus_reader import search_params
 from engine.model.values import PassageId
 from engine.roles import Vector
+from plugins.scale.choice import BREADTHS
+from plugins.scale.indexes import Indexes
+from plugins.scale.values import BreadthFigures, IndexState, RecallFigures
 
 LIMIT = 10
 """The k of recall@k."""
@@ -32,50 +33,46 @@ Compared = Callable[[int, int], None]
 """Told vectors compared and all of them."""
 
 
-class Indexed(Protocol):
-    """What is needed of the store."""
-
-    async def ids(self, collection: str) -> list[PassageId]: ...
-
-    async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]: ...
-
-    async def index(self, collection: str) -> IndexState: ...
-
-    async def nearest(
-        self, collection: str, vector: Vector, limit: int, params: Mapping[str, int]
-    ) -> tuple[list[PassageId], float]: ...
-
-
 async def measure_recall(
-    store: Indexed, collection: str, progress: Compared | None = None, *, questions: int = QUESTIONS, limit: int = LIMIT
+    indexes: Indexes,
+    collection: str,
+    progress: Compared | None = None,
+    *,
+    questions: int = QUESTIONS,
+    limit: int = LIMIT,
 ) -> RecallFigures:
     """Compare the index, at each breadth that it can have, with exact search."""
-    exact = await exact_nearest(store, collection, progress, questions=questions, limit=limit)
-    return await recall_of(store, collection, exact)
+    exact = await exact_nearest(indexes, collection, progress, questions=questions, limit=limit)
+    return await recall_of(indexes, collection, exact)
 
 
 async def exact_nearest(
-    store: Indexed, collection: str, progress: Compared | None = None, *, questions: int = QUESTIONS, limit: int = LIMIT
+    indexes: Indexes,
+    collection: str,
+    progress: Compared | None = None,
+    *,
+    questions: int = QUESTIONS,
+    limit: int = LIMIT,
 ) -> Exact:
     """What exact search finds for some vectors of the collection, by a pass over all of them."""
-    ids = await store.ids(collection)
+    ids = await indexes.store.ids(collection)
     asked = [ids[place * len(ids) // questions] for place in range(questions)] if len(ids) > questions else ids
-    exact = Exact.of(await store.vectors(collection, asked), limit)
+    exact = Exact.of(await indexes.store.vectors(collection, asked), limit)
     for start in range(0, len(ids), _PAGE):
-        page = await store.vectors(collection, ids[start : start + _PAGE])
+        page = await indexes.store.vectors(collection, ids[start : start + _PAGE])
         await asyncio.to_thread(exact.compare, page)
         if progress is not None:
             progress(min(start + _PAGE, len(ids)), len(ids))
     return exact
 
 
-async def recall_of(store: Indexed, collection: str, exact: Exact) -> RecallFigures:
+async def recall_of(indexes: Indexes, collection: str, exact: Exact) -> RecallFigures:
     """What the index of today finds of that, at each breadth that it can have."""
-    state = await store.index(collection)
+    state = await indexes.state(collection)
     rows = []
     for breadth in breadths(state):
         params = search_params(state.parameter, breadth, exact.limit + 1)
-        rows.append(await _searched(store, collection, exact, breadth, params))
+        rows.append(await _searched(indexes, collection, exact, breadth, params))
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return RecallFigures(state.kind, dict(state.build), exact.compared, exact.limit, len(exact.keys), tuple(rows), now)
 
@@ -88,15 +85,15 @@ def breadths(state: IndexState) -> tuple[int, ...]:
 
 
 async def _searched(
-    store: Indexed, collection: str, exact: Exact, breadth: int, params: Mapping[str, int]
+    indexes: Indexes, collection: str, exact: Exact, breadth: int, params: Mapping[str, int]
 ) -> BreadthFigures:
     if not exact.keys:
         return BreadthFigures(breadth, 1.0, 0.0, 0.0)
     # The first search of a kind is not timed: it may load what the others find loaded.
-    await store.nearest(collection, exact.queries[0], exact.limit + 1, params)
+    await indexes.nearest(collection, exact.queries[0], exact.limit + 1, params)
     shares, taken = [], []
     for place, query in enumerate(exact.queries):
-        found, ms = await store.nearest(collection, query, exact.limit + 1, params)
+        found, ms = await indexes.nearest(collection, query, exact.limit + 1, params)
         shares.append(exact.share(place, found))
         taken.append(ms)
     return BreadthFigures(breadth, float(np.mean(shares)), float(np.median(taken)), float(np.percentile(taken, 95)))

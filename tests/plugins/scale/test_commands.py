@@ -12,11 +12,11 @@ import pytest
 from engine.builtin.embedder import HashingEmbedder
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.library.index_values import BreadthFigures, IndexState, IndexView, RecallFigures
 from engine.library.values import JobStatus
 from engine.running.ingestions import Ingestions
-from engine.running.library import Library
 from engine.settings import Settings
+from plugins.scale.actions import Scale
+from plugins.scale.values import BreadthFigures, IndexState, IndexView, RecallFigures
 
 
 @pytest.fixture(autouse=True)
@@ -86,14 +86,14 @@ def test_what_was_measured_on_a_server_is_printed(
     figures = RecallFigures("HNSW", {"M": 16}, 1000, 10, 100, (BreadthFigures(64, 0.987, 2.0, 4.5),), "2026-01-01")
     job = JobStatus("j", "index", "docs", "done", "2026-01-01", 0)
 
-    def start(_: Ingestions, collection: str, kind: str = "") -> str:
+    def start(_: Scale, collection: str, kind: str = "") -> str:
         begun.append((collection, kind))
         return "j"
 
-    monkeypatch.setattr(Ingestions, "start_index", start)
+    monkeypatch.setattr(Scale, "start_index", start)
     monkeypatch.setattr(Ingestions, "job", lambda *_: job)
     monkeypatch.setattr(Ingestions, "discard", lambda *_: None)
-    monkeypatch.setattr(Library, "index", lambda _, name: IndexView(name, state, figures, ()))
+    monkeypatch.setattr(Scale, "index", lambda _, name: IndexView(name, state, figures, ()))
     assert main(["index", "docs", "--measure"]) == 0
     told = capsys.readouterr().out
     assert "docs: HNSW M 16, 900 of 1000 passages indexed" in told

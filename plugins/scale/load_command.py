@@ -41,7 +41,8 @@ def add_load(commands: Any) -> None:
 def _load(options: argparse.Namespace) -> int:
     # Imported here: the other commands start without it.
     from engine.engine import Engine
-    from engine.knowledge.loading import LoadReport
+    from plugins.scale.actions import Scale
+    from plugins.scale.loading import LoadReport
 
     console = Console(stderr=True, soft_wrap=True)
 
@@ -50,7 +51,7 @@ def _load(options: argparse.Namespace) -> int:
 
     with Engine.open(Settings.load()) as engine:
         engine.wait_until_ready()
-        report = engine.library.load_vectors(
+        report = Scale.of(engine).load_vectors(
             options.files,
             options.collection,
             options.embedding_model,

@@ -9,7 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import get_args
 
-from engine.library.index_values import IndexKind, IndexOption
+from engine.knowledge.milvus_reader import MOST_BREADTH, PARAMETER
+from plugins.scale.values import IndexKind, IndexOption
 
 EXACT_BELOW = 100_000
 """Passages up to which comparing with every vector takes some 10 ms, and finds everything."""
@@ -21,14 +22,6 @@ BREADTHS: Mapping[str, tuple[int, ...]] = {
     "search_list": (16, 32, 64, 128, 256),
 }
 """Breadths that a measurement tries, by what the store calls them."""
-MOST_BREADTH: Mapping[str, int] = {"ef": 32_768, "nprobe": 65_536, "search_list": 65_535}
-PARAMETER: Mapping[str, str] = {
-    "IVF_FLAT": "nprobe",
-    "IVF_SQ8": "nprobe",
-    "HNSW": "ef",
-    "DISKANN": "search_list",
-}
-"""What an index calls its breadth; those that are not here have none that could be chosen."""
 _USUAL: Mapping[str, int] = {"nprobe": 32, "ef": 128, "search_list": 64}
 _M = 16
 _EF_CONSTRUCTION = 200
@@ -61,17 +54,6 @@ def checked_breadth(kind: str, breadth: int) -> int:
     """The breadth within what the store takes; 0 leaves it to the server."""
     most = MOST_BREADTH.get(PARAMETER.get(kind, ""), 0)
     return max(0, min(breadth, most))
-
-
-def search_params(parameter: str, breadth: int, limit: int) -> dict[str, int]:
-    """What a search for ``limit`` passages is told; empty where the server chooses.
-
-    A graph cannot be asked for more than it looks at, so that a long list widens the search.
-    """
-    if not parameter or breadth < 1:
-        return {}
-    least = limit if parameter in ("ef", "search_list") else 1
-    return {parameter: min(max(breadth, least), MOST_BREADTH[parameter])}
 
 
 def advised(passages: int) -> IndexKind:

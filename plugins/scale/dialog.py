@@ -7,27 +7,44 @@ from collections.abc import Callable
 import streamlit as st
 
 from components.common.i18n import Words
-from components.knowledge.index_card import index_card, index_name, option_text
+from components.knowledge.collection_cards import Addition
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.library.index_values import IndexView
 from engine.roles import CollectionInfo
 from pages.parts.common.presses import retry_box
 from pages.parts.knowledge.state import aim_at, attempt
+from plugins.scale.actions import Scale
+from plugins.scale.card import index_card, index_name, option_text
+from plugins.scale.values import IndexView
 
 _KEY = "kb_index"
+
+
+def addition(engine: Engine, words: Words) -> Addition:
+    """The index among the facts of a collection, and its dialog."""
+
+    def fact(info: CollectionInfo) -> tuple[str, str]:
+        try:
+            state = Scale.of(engine).index(info.name).state
+        except WorkbenchError:
+            # The facts of the collection say what is wrong with it.
+            return words("Index"), ""
+        more = f" · {state.parameter} {state.breadth}" if state.parameter and state.breadth else ""
+        return words("Index"), state.kind + more
+
+    return Addition("index", fact, words("Index and recall"), "speed", lambda info: index_dialog(engine, info, words))
 
 
 def index_dialog(engine: Engine, info: CollectionInfo, words: Words) -> None:
     """Draw the index with its figures, the button that measures it, and the choice of another."""
     try:
-        view = engine.library.index(info.name)
+        view = Scale.of(engine).index(info.name)
     except WorkbenchError as error:
         retry_box(error, words, key=f"{_KEY}_unreadable")
         return
     breadth = index_card(view, words, key=f"{_KEY}_card")
     if breadth is not None:
-        attempt(lambda: engine.library.set_breadth(info.name, breadth))
+        attempt(lambda: Scale.of(engine).set_breadth(info.name, breadth))
         st.rerun(scope="fragment")
     st.caption(
         words(
@@ -81,5 +98,5 @@ def _another(engine: Engine, view: IndexView, words: Words) -> None:
 
 
 def _begin(engine: Engine, collection: str, kind: Callable[[], str]) -> None:
-    if attempt(lambda: engine.ingestions.start_index(collection, kind())):
+    if attempt(lambda: Scale.of(engine).start_index(collection, kind())):
         aim_at("add")

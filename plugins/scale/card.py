@@ -7,8 +7,8 @@ from components.common.i18n import Words
 from components.common.markup import Node, button, chip, node, table
 from components.common.phrases import duration_text
 from components.knowledge.draw import draw_knowledge
-from engine.library.index_values import BreadthFigures, IndexOption, IndexState, IndexView, RecallFigures
 from engine.messages import N_
+from plugins.scale.values import BreadthFigures, IndexOption, IndexState, IndexView, RecallFigures
 
 INDEX_NAMES = {
     "FLAT": N_("FLAT: compares with every passage, finds all"),

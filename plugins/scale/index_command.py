@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from engine.cli.jobs import bar_on
-from engine.library.index_values import IndexKind, IndexView
 from engine.settings import Settings
+from plugins.scale.values import IndexKind, IndexView
 
 if TYPE_CHECKING:
     from typing import Any
@@ -44,17 +44,19 @@ def add_index(commands: Any) -> None:
 def _index(options: argparse.Namespace) -> int:
     # Imported here: the other commands start without it.
     from engine.engine import Engine
+    from plugins.scale.actions import Scale
 
     console = Console(stderr=True, soft_wrap=True)
     with Engine.open(Settings.load()) as engine:
         engine.wait_until_ready()
+        scale = Scale.of(engine)
         if options.build or options.measure:
-            code = _follow(engine, engine.ingestions.start_index(options.collection, options.build or ""), console)
+            code = _follow(engine, scale.start_index(options.collection, options.build or ""), console)
             if code:
                 return code
         if options.breadth is not None:
-            engine.library.set_breadth(options.collection, options.breadth)
-        view = engine.library.index(options.collection)
+            scale.set_breadth(options.collection, options.breadth)
+        view = scale.index(options.collection)
     if options.json:
         print(json.dumps(view.to_dict(), ensure_ascii=False, indent=2))
     else:

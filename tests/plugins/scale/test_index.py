@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import IndexFixed, StoreError
-from engine.knowledge.index_choice import build_of
-from engine.knowledge.index_work import work_on_index
+from engine.errors import StoreError
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.pace import Progress
-from engine.knowledge.recall import measure_recall
-from engine.library.index_values import IndexKind
 from engine.roles import StoredPassage, Vector
+from plugins.scale.choice import build_of
+from plugins.scale.errors import IndexFixed
+from plugins.scale.indexes import Indexes
+from plugins.scale.recall import measure_recall
+from plugins.scale.values import IndexKind
+from plugins.scale.work import work_on_index
 from tests.contracts.stores import DIM, Case, clean_up, passage
 
 MANY = 1500
@@ -54,7 +56,7 @@ def quiet(_: Progress) -> None:
 
 
 def job(case: Case, kind: IndexKind | None, report: Callable[[Progress], None] = quiet) -> int:
-    return int(case.run(work_on_index(case.store, case.name, kind, report)))
+    return int(case.run(work_on_index(Indexes(case.store), case.name, kind, report)))
 
 
 @pytest.mark.milvus_server
@@ -62,12 +64,12 @@ def test_on_a_server_a_collection_gets_another_index_and_is_measured_with_it(on_
     case = on_server
     seen: list[Progress] = []
     assert job(case, "HNSW", seen.append) == MANY
-    state = case.run(case.store.index(case.name))
+    state = case.run(Indexes(case.store).state(case.name))
     assert (state.kind, state.parameter, state.build) == ("HNSW", "ef", {"M": 16, "efConstruction": 200})
     assert (state.indexed, state.rows) == (MANY, MANY)
     # The breadth that such an index begins with is recorded for all who search it.
     assert state.breadth == case.run(case.store.describe(case.name)).breadth == 128
-    figures = case.run(case.store.recall(case.name))
+    figures = case.run(Indexes(case.store).recall(case.name))
     assert (figures.kind, figures.passages, figures.limit, figures.questions) == ("HNSW", MANY, 10, 100)
     assert [row.breadth for row in figures.rows] == [16, 32, 64, 128, 256, 512]
     assert figures.rows[-1].recall > 0.99
@@ -80,14 +82,14 @@ def test_on_a_server_a_collection_gets_another_index_and_is_measured_with_it(on_
 def test_on_a_server_a_narrow_search_finds_less_and_the_breadth_in_use_decides(on_server: Case) -> None:
     case = on_server
     job(case, "IVF_FLAT")
-    figures = case.run(case.store.recall(case.name))
+    figures = case.run(Indexes(case.store).recall(case.name))
     recalls = [row.recall for row in figures.rows]
     assert recalls == sorted(recalls)
     assert recalls[-1] > 0.99
     query = clustered()[0]
 
     def found(breadth: int) -> list[str]:
-        case.run(case.store.set_breadth(case.name, breadth))
+        case.run(Indexes(case.store).set_breadth(case.name, breadth))
         hits = case.run(case.store.search(case.name, query, 200))
         return [hit.passage.id for hit in hits]
 
@@ -100,7 +102,7 @@ def test_on_a_server_a_narrow_search_finds_less_and_the_breadth_in_use_decides(o
 @pytest.mark.milvus_server
 def test_on_a_server_exact_search_finds_everything(on_server: Case) -> None:
     job(on_server, "FLAT")
-    figures = on_server.run(on_server.store.recall(on_server.name))
+    figures = on_server.run(Indexes(on_server.store).recall(on_server.name))
     assert [(row.breadth, row.recall) for row in figures.rows] == [(0, 1.0)]
     assert on_server.run(on_server.store.describe(on_server.name)).breadth == 0
 
@@ -108,16 +110,16 @@ def test_on_a_server_exact_search_finds_everything(on_server: Case) -> None:
 @pytest.mark.milvus_server
 def test_on_a_server_a_measurement_alone_changes_nothing_and_goes_with_the_name(on_server: Case) -> None:
     case = on_server
-    before = case.run(case.store.index(case.name))
+    before = case.run(Indexes(case.store).state(case.name))
     assert before.kind == "AUTOINDEX"
     job(case, None)
-    assert case.run(case.store.index(case.name)).kind == "AUTOINDEX"
-    figures = case.run(case.store.recall(case.name))
+    assert case.run(Indexes(case.store).state(case.name)).kind == "AUTOINDEX"
+    figures = case.run(Indexes(case.store).recall(case.name))
     assert [row.breadth for row in figures.rows] == [0]
     case.run(case.store.rename(case.name, f"{case.name}_new"))
-    assert case.run(case.store.recall(f"{case.name}_new")) == figures
+    assert case.run(Indexes(case.store).recall(f"{case.name}_new")) == figures
     case.create()
-    assert case.run(case.store.recall(case.name)) is None
+    assert case.run(Indexes(case.store).recall(case.name)) is None
 
 
 @pytest.mark.milvus_server
@@ -133,11 +135,11 @@ def test_on_a_server_a_crash_without_an_index_is_finished_by_the_next_opening(
     with monkeypatch.context() as patched:
         patched.setattr(case.client(), "create_index", dies)
         with pytest.raises(StoreError):
-            case.run(case.store.change_index(case.name, "IVF_SQ8", build_of("IVF_SQ8", MANY)))
+            case.run(Indexes(case.store).change(case.name, "IVF_SQ8", build_of("IVF_SQ8", MANY)))
     assert case.client().list_indexes(case.name) == []
     again = MilvusStore(case.store.uri, timeout_s=30)
     try:
-        state = case.run(again.index(case.name))
+        state = case.run(Indexes(again).state(case.name))
         hits = case.run(again.search(case.name, clustered()[0], 5))
     finally:
         case.run(again.close())
@@ -161,8 +163,8 @@ def test_on_a_server_searches_of_this_process_wait_for_a_change_and_do_not_fail(
 
     async def both() -> None:
         task = asyncio.create_task(searching())
-        await case.store.change_index(case.name, "HNSW", build_of("HNSW", MANY))
-        await case.store.use_index(case.name)
+        await Indexes(case.store).change(case.name, "HNSW", build_of("HNSW", MANY))
+        await Indexes(case.store).use(case.name)
         stop.set()
         await task
 
@@ -175,9 +177,9 @@ def test_on_a_server_searches_of_this_process_wait_for_a_change_and_do_not_fail(
 def test_on_a_server_what_was_written_is_indexed_when_it_is_settled(on_server: Case) -> None:
     """Before that a server searches with a makeshift index, which finds far less."""
     case = on_server
-    assert case.run(case.store.index(case.name)).rows == 0
+    assert case.run(Indexes(case.store).state(case.name)).rows == 0
     case.run(case.store.settle(case.name, MANY))
-    assert case.run(case.store.index(case.name)).rows == MANY
+    assert case.run(Indexes(case.store).state(case.name)).rows == MANY
 
 
 def test_an_embedded_store_is_exact_and_has_no_other_index(case: Case) -> None:
@@ -185,9 +187,9 @@ def test_an_embedded_store_is_exact_and_has_no_other_index(case: Case) -> None:
         pytest.skip("of the embedded store")
     case.create()
     case.insert(*(passage("a.md", number + 1) for number in range(40)), vectors=clustered()[:40])
-    state = case.run(case.store.index(case.name))
+    state = case.run(Indexes(case.store).state(case.name))
     assert (state.kind, state.indexed, state.rows, state.changeable) == ("FLAT", 40, 40, False)
-    figures = case.run(measure_recall(case.store, case.name, questions=10))
+    figures = case.run(measure_recall(Indexes(case.store), case.name, questions=10))
     assert [(row.breadth, row.recall) for row in figures.rows] == [(0, 1.0)]
     with pytest.raises(IndexFixed):
-        case.run(case.store.change_index(case.name, "HNSW", {}))
+        case.run(Indexes(case.store).change(case.name, "HNSW", {}))

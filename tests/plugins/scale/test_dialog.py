@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
-from engine.knowledge.index_choice import options
-from engine.library.index_values import BreadthFigures, IndexState, IndexView, RecallFigures
+from plugins.scale.actions import Scale
+from plugins.scale.choice import options
+from plugins.scale.values import BreadthFigures, IndexState, IndexView, RecallFigures
 from tests.pages.driving import inline, opened
-from tests.pages.knowledge_fakes import FakeIngestions, FakeLibrary
 
 EN = words_for("en")
 MEASURED = RecallFigures(
@@ -29,33 +28,22 @@ STATE = IndexState("HNSW", {"M": 16, "efConstruction": 200}, 64, "ef", 47_000, 4
 
 
 @dataclass
-class IndexedLibrary(FakeLibrary):
-    """A library whose collections have the index that a test says."""
+class OnServer:
+    """What the pages are given of an index, and what they asked for."""
 
     view: IndexView = field(default_factory=lambda: IndexView("samples", STATE, MEASURED, options(480_000, 384)))
-
-    def index(self, collection: str) -> IndexView:
-        return self.view
-
-    def set_breadth(self, collection: str, breadth: int) -> None:
-        self.asked.append(("breadth", collection, breadth))
-
-
-@dataclass
-class IndexingJobs(FakeIngestions):
-    def start_index(self, collection: str, kind: str = "") -> str:
-        self.pressed.append(("index", f"{collection} {kind}".strip()))
-        return "i1"
+    asked: list[tuple[str, ...]] = field(default_factory=list)
 
 
 @pytest.fixture
-def on_server(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
+def on_server(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> OnServer:
     """The engine of the pages, as if its store were a server."""
-    address = engine.settings.model_copy(update={"milvus_uri": "http://milvus:19530"})
-    monkeypatch.setattr(engine, "settings", address)
-    monkeypatch.setattr(engine, "library", IndexedLibrary())
-    monkeypatch.setattr(engine, "ingestions", IndexingJobs())
-    return engine
+    given = OnServer()
+    monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"milvus_uri": "http://milvus:19530"}))
+    monkeypatch.setattr(Scale, "index", lambda _, name: given.view)
+    monkeypatch.setattr(Scale, "set_breadth", lambda _, *asked: given.asked.append(asked))
+    monkeypatch.setattr(Scale, "start_index", lambda _, *asked: given.asked.append(asked))
+    return given
 
 
 def dialog(language: UiLanguage = "en") -> AppTest:
@@ -75,7 +63,7 @@ def test_an_embedded_store_has_no_index_to_change(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_index_is_shown_with_what_it_finds_at_each_breadth(on_server: Engine, language: UiLanguage) -> None:
+def test_the_index_is_shown_with_what_it_finds_at_each_breadth(on_server: OnServer, language: UiLanguage) -> None:
     shown = inline(dialog(language))
     words = words_for(language)
     assert "HNSW · ef 64" in shown
@@ -85,25 +73,22 @@ def test_the_index_is_shown_with_what_it_finds_at_each_breadth(on_server: Engine
     assert "breadth:256" in shown and "breadth:64" not in shown
 
 
-def test_figures_of_an_index_that_is_gone_say_so_and_offer_no_breadth(on_server: Engine) -> None:
-    library: Any = on_server.library
+def test_figures_of_an_index_that_is_gone_say_so_and_offer_no_breadth(on_server: OnServer) -> None:
     state = IndexState("IVF_FLAT", {"nlist": 800}, 32, "nprobe", 48_000, 48_000)
-    library.view = IndexView("samples", state, MEASURED, options(480_000, 384))
+    on_server.view = IndexView("samples", state, MEASURED, options(480_000, 384))
     shown = inline(dialog())
     assert EN("These figures are of the index {kind}.", kind="HNSW") in shown
     assert "breadth:" not in shown
 
 
-def test_measuring_and_another_index_are_jobs(on_server: Engine) -> None:
-    jobs: Any = on_server.ingestions
+def test_measuring_and_another_index_are_jobs(on_server: OnServer) -> None:
     press(dialog(), "kb_index_measure")
-    assert jobs.pressed == [("index", "samples")]
+    assert on_server.asked == [("samples", "")]
     app = dialog()
     assert app.session_state["knowledge_view"] == "collections"
     assert next(item for item in app.button if item.key == "kb_index_build").disabled  # it has the advised one
-    other: Any = on_server.library
-    other.view = IndexView("samples", STATE, None, options(12_000, 384))
+    on_server.view = IndexView("samples", STATE, None, options(12_000, 384))
     app = dialog()
     press(app, "kb_index_build")
-    assert jobs.pressed[1:] == [("index", "samples FLAT")]
+    assert on_server.asked[1:] == [("samples", "FLAT")]
     assert app.session_state["knowledge_view"] == "add"

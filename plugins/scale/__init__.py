@@ -1,0 +1,1 @@
+"""Collections of millions of passages on a server: their index and what it finds, and loading in bulk."""

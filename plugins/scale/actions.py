@@ -1,0 +1,99 @@
+"""What is asked of indexes and of files of vectors, each through the rights of who acts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+from engine.engine import Engine
+from engine.errors import ForeignCollection
+from engine.knowledge.manifest import Manifest
+from engine.model.loop_thread import LoopThread, on_loop
+from engine.people.doors import guarded_by
+from engine.plugins import Part
+from engine.roles import UNKNOWN_MODEL, CollectionInfo
+from plugins.scale.bulk import ImportFolder
+from plugins.scale.choice import kind_named, options
+from plugins.scale.errors import IndexFixed, InvalidIndex
+from plugins.scale.indexes import Indexes
+from plugins.scale.loading import LoadReport, load_vectors
+from plugins.scale.rights import RIGHTS
+from plugins.scale.values import IndexView
+
+
+@guarded_by(RIGHTS)
+class Scale(Part):
+    """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
+
+    def __init__(self, engine: Engine, loop: LoopThread) -> None:
+        self._engine = engine
+        self._loop = loop
+
+    @classmethod
+    def of(cls, engine: Engine) -> Self:
+        """That of an engine, which always has one."""
+        found = engine.part(cls)
+        assert found is not None
+        return found
+
+    @on_loop
+    async def index(self, collection: str) -> IndexView:
+        """How the vectors of a collection are found, what was measured of that, and what else it could have.
+
+        Raises ``UnknownCollection``, and ``ForeignCollection`` for a collection that another program made.
+        """
+        info, indexes = await self._own(collection), await self._indexes()
+        state, recall = await indexes.state(info.name), await indexes.recall(info.name)
+        return IndexView(info.name, state, recall, options(info.passages, info.dim) if state.changeable else ())
+
+    @on_loop
+    async def set_breadth(self, collection: str, breadth: int) -> CollectionInfo:
+        """Let searches of an index look further, or less far; 0 leaves it to the server."""
+        info = await self._own(collection)
+        return await (await self._indexes()).set_breadth(info.name, breadth)
+
+    @on_loop
+    async def load_vectors(
+        self,
+        files: Sequence[Path],
+        collection: str,
+        embedding_model: str = "",
+        progress: Callable[[LoadReport], None] | None = None,
+        *,
+        bulk: Path | None = None,
+        bulk_as: str = "",
+    ) -> LoadReport:
+        """Put in passages that were embedded elsewhere, with the model that made their vectors; see
+        :func:`plugins.scale.loading.load_vectors`.
+
+        With ``bulk`` a Milvus server imports them from that folder, which it knows as ``bulk_as``.
+        """
+        folder = ImportFolder(bulk, bulk_as) if bulk is not None else None
+        knowledge = self._engine.resources.knowledge
+        embedder = await knowledge.embedder_into(collection, embedding_model)
+        await embedder.embed_passages(())
+        return await load_vectors(await knowledge.own_store(), embedder, collection, files, progress, folder=folder)
+
+    def start_index(self, collection: str, kind: str = "") -> str:
+        """Begin to give a collection another index and to measure it; without a ``kind`` the one it has is measured.
+
+        Returns the job's id. Raises ``UnknownCollection``, ``ForeignCollection``, ``InvalidIndex`` for no kind of ours,
+        ``IndexFixed`` in an embedded store.
+        """
+        found = kind_named(kind)
+        if kind and found is None:
+            raise InvalidIndex(kind=kind)
+        info = self._loop.call(self._own(collection))
+        if not self._engine.settings.milvus_uri:
+            raise IndexFixed(collection=info.name)
+        return self._engine.ingestions.begin(Manifest("", "index", info.name, "", "", index=found or ""))
+
+    async def _own(self, collection: str) -> CollectionInfo:
+        info = await self._engine.resources.knowledge.describe(collection)
+        if info.read_only or info.embedding_model == UNKNOWN_MODEL:
+            raise ForeignCollection(name=info.name)
+        return info
+
+    async def _indexes(self) -> Indexes:
+        return Indexes(await self._engine.resources.knowledge.own_store())

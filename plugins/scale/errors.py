@@ -1,0 +1,64 @@
+"""What an index, a bulk import and files of vectors can meet with."""
+
+from __future__ import annotations
+
+from engine.errors import SourceError, StoreError
+from engine.errors.base import Message
+from engine.messages import N_
+
+
+class NotImported(StoreError):
+    """A server did not import a file."""
+
+    fact = N_("The Milvus server did not import passages into collection {collection!r}: {why}")
+    remedy = N_("See that it can read the folder under the name given to it, or load the files without bulk import.")
+
+
+class IndexFixed(StoreError):
+    """An embedded store compares with every vector, and has no other index."""
+
+    code = "WB241"
+    fact = N_("Collection {collection!r} is in the embedded store, which compares with every vector.")
+    remedy = N_("Nothing needs to be done: every passage is found. An index is for a Milvus server.")
+
+
+class VectorsUnlike(StoreError):
+    """Vectors that were made elsewhere are not those of the model that questions will be embedded with."""
+
+    code = "WB244"
+    fact = N_("The vectors for collection {collection!r} are not those of {model}: mean cosine {cosine}.")
+    remedy = N_("Name the model that made them, with its prefixes, or ingest the texts instead.")
+
+
+class InvalidIndex(StoreError):
+    """No index is called so."""
+
+    code = "WB242"
+    fact = N_("{kind!r} is no index of vectors.")
+    remedy = N_("Use FLAT, IVF_FLAT, IVF_SQ8, HNSW or DISKANN.")
+
+
+class VectorFileUnusable(SourceError):
+    """A file of passages with their vectors holds something else."""
+
+    code = "WB365"
+    no_row = Message(
+        N_("Line {row} of {name!r} is no JSON object."),
+        N_("Write one passage a line: source, text, vector."),
+    )
+    without = Message(
+        N_("Row {row} of {name!r} has no {field}."),
+        N_("Every row needs source, text and vector."),
+    )
+    damaged = Message(
+        N_("{name!r} cannot be read to its end: {why}."),
+        N_("Write or copy the file again: it is damaged, or no {kind} file. What was put in before stays."),
+    )
+    width = Message(
+        N_("The vector of row {row} of {name!r} is not {dim} finite numbers, as the model makes them."),
+        N_("Choose the embedding model that made the vectors."),
+    )
+    twice = Message(
+        N_("Source {source!r} comes a second time in row {row} of {name!r}."),
+        N_("Let all rows of a source stand together, in one file."),
+    )

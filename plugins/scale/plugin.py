@@ -1,0 +1,61 @@
+"""Scale: which index a collection of a server has and what it finds, and vectors that were made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from engine.messages import N_
+from engine.plugins import Inside, Plugin
+
+# Imported with the declaration: jobs hold these errors, and their codes lead to their messages.
+from plugins.scale import errors  # noqa: F401
+from plugins.scale.rights import OPERATIONS
+
+if TYPE_CHECKING:
+    from components.common.i18n import Words
+    from components.knowledge.collection_cards import Addition
+    from engine.engine import Engine
+    from engine.knowledge.base import KnowledgeBase
+    from engine.knowledge.manifest import Manifest
+    from engine.knowledge.pace import IngestReport, Progress
+    from plugins.scale.actions import Scale
+
+
+def _open(engine: Engine, inside: Inside) -> Scale:
+    from plugins.scale.actions import Scale
+
+    return Scale(engine, inside.loop)
+
+
+def _commands(commands: Any) -> None:
+    from plugins.scale.index_command import add_index
+    from plugins.scale.load_command import add_load
+
+    add_load(commands)
+    add_index(commands)
+
+
+async def _index(knowledge: KnowledgeBase, manifest: Manifest, report: Callable[[Progress], None]) -> IngestReport:
+    from plugins.scale.work import work
+
+    return await work(knowledge, manifest, report)
+
+
+def _addition(engine: Engine, words: Words) -> Addition | None:
+    if not engine.settings.milvus_uri:
+        return None
+    from plugins.scale.dialog import addition
+
+    return addition(engine, words)
+
+
+PLUGIN = Plugin(
+    name="scale",
+    title=N_("Indexes and vector files"),
+    open=_open,
+    operations=OPERATIONS,
+    commands=_commands,
+    jobs={"index": _index},
+    panels={"collection": _addition},
+)
