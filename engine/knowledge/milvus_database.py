@@ -188,6 +188,8 @@ class Database:
 
     def take_in(self, name: str) -> None:
         """Let searches find segments that were imported since the collection was loaded."""
+        # A server loads a new collection on its own, but not at once, and refuses to refresh it before.
+        self.load(name)
         self.client.refresh_load(name, timeout=_REINDEXING_S)
 
     def flush(self, name: str) -> None:

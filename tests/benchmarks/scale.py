@@ -83,10 +83,10 @@ async def _grown(bench: Bench, uri: str) -> list[Row]:
             made = size
             rows += _noted(bench, name, [Row("passages put in", "/s", (per_second,))])
             began = time.perf_counter()
-            exact = await exact_nearest(store, _COLLECTION)
+            exact = await exact_nearest(Indexes(store), _COLLECTION)
             rows += _noted(bench, name, [Row("exact pass of a recall", "s", (time.perf_counter() - began,))])
             rows += _noted(bench, name, await _listed(store))
-            fresh = await recall_of(store, _COLLECTION, exact)
+            fresh = await recall_of(Indexes(store), _COLLECTION, exact)
             rows += _noted(bench, name, prefixed("as put in", _searches(fresh)))
             for kind in _MEASURED:
                 rows += _noted(bench, name, await _indexed(store, kind, size, exact, bench.folder))
@@ -138,11 +138,11 @@ async def _indexed(store: MilvusStore, kind: IndexKind, size: int, exact: Exact,
     took = time.perf_counter() - began
     if state.indexed < state.rows:
         return list(prefixed(kind, [Row("not built in time, seconds", "s", (took,))]))
-    makeshift = (await recall_of(store, _COLLECTION, exact)).rows[-1]
+    makeshift = (await recall_of(Indexes(store), _COLLECTION, exact)).rows[-1]
     began = time.perf_counter()
     await Indexes(store).use(_COLLECTION)
     loaded = time.perf_counter() - began
-    figures = await recall_of(store, _COLLECTION, exact)
+    figures = await recall_of(Indexes(store), _COLLECTION, exact)
     rows = [
         Row("order, flush and loading", "s", (away,)),
         Row("until built", "s", (took,)),

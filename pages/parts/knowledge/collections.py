@@ -142,10 +142,10 @@ def _actions(engine: Engine, info: CollectionInfo, added: Sequence[Addition], wo
             go_to("add", info.name)
         for action in actions_of(info, added):
             if isinstance(action, Addition):
-                name, icon, needed = action.name, action.icon, "admin"
+                name, icon = action.name, action.icon
             else:
-                name, icon, needed = action, _ICONS[action], NEEDED.get(action, "admin")
-            if not may(needed):
+                name, icon = action, _ICONS[action]
+            if not may(NEEDED.get(name, "admin")):
                 continue
             label = label_of(action, words)
             if st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"kb_do_{name}"):

@@ -24,7 +24,7 @@ from pages.parts.knowledge.target import embedding_models
 Action = Literal[
     "rename", "alias", "describe", "reembed", "full_text", "prefix", "limit", "drop", "disconnect"
 ]  # fmt: skip
-NEEDED: Mapping[Action, Role] = {"describe": "editor", "full_text": "editor"}
+NEEDED: Mapping[str, Role] = {"describe": "editor", "full_text": "editor"}
 """The roles of those that are not for admins alone."""
 _LONGEST_NAME = 255
 
