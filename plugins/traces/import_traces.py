@@ -52,8 +52,7 @@ def _import(options: argparse.Namespace) -> int:
         if options.dry_run:
             found = previewed(traces.preview(files, **told))
         else:
-            seen = traces.preview(files, **told)
-            found = taken(seen, traces.take(files, **told, set_name=options.as_set))
+            found = taken(traces.take(files, **told, set_name=options.as_set))
         _say(found, dry=options.dry_run)
     return 0
 

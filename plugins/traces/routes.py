@@ -44,12 +44,10 @@ async def judged(engine: Engine, run_id: str, model: RoleModel) -> int:
 
 def _take(engine: Engine, body: TracesRequest) -> dict[str, Any]:
     traces, files = traces_of(engine), [(item.name, _content(item)) for item in body.files]
-    seen = traces.preview(files, project=body.project, collection=body.collection)
+    told = {"project": body.project, "collection": body.collection}
     if body.dry_run:
-        return previewed(seen)
-    names = [name for name, _ in files]
-    done = traces.take(files, project=body.project, collection=body.collection, set_name=body.set_name, names=names)
-    return taken(seen, done)
+        return previewed(traces.preview(files, **told))
+    return taken(traces.take(files, **told, set_name=body.set_name, names=[name for name, _ in files]))
 
 
 def _written(item: TraceFile) -> bytes:

@@ -93,20 +93,14 @@ class Traces(Part):
 
         seen = self.preview(files, project=project, collection=collection)
         name = usable_set_name(set_name) if set_name else ""
-        new = [
-            (record, trace)
-            for record, trace in zip(seen.records, seen.found.traces, strict=True)
-            if record.id not in seen.known
-        ]
-        for record, trace in new:
-            for event in events_of(record, trace):
-                self._store.append(record.id, event)
+        for record, trace in zip(seen.records, seen.found.traces, strict=True):
+            if record.id not in seen.known:
+                for event in events_of(record, trace):
+                    self._store.append(record.id, event)
         self._store.flush()
-        runs = tuple(record.id for record in seen.records)
         if not name:
-            return TracesTaken(runs, len(new))
-        batch_id = self._as_set(name, [self._store.load(run_id) for run_id in runs])
-        return TracesTaken(runs, len(new), name, batch_id)
+            return TracesTaken(seen)
+        return TracesTaken(seen, name, self._as_set(name, [self._store.load(record.id) for record in seen.records]))
 
     def price(self, run_ids: Sequence[str], model: RoleModel) -> JudgingPrice:
         """What :meth:`judge` would ask of a grader; raises ``UnknownRun``."""

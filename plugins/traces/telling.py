@@ -39,11 +39,20 @@ class Previewed:
 class TracesTaken:
     """What came of an import."""
 
-    runs: tuple[RunId, ...]
-    """All of the file, those imported before among them."""
-    new: int
+    seen: Previewed
+    """What the files held, and which runs were there before."""
     set_name: str = ""
     batch_id: str = ""
+
+    @property
+    def runs(self) -> tuple[RunId, ...]:
+        """All of the files, those imported before among them."""
+        return tuple(record.id for record in self.seen.records)
+
+    @property
+    def new(self) -> int:
+        """How many were not there before."""
+        return len(self.runs) - len(self.seen.known)
 
 
 def said_of(item: LeftOut) -> str:
@@ -77,6 +86,6 @@ def previewed(seen: Previewed) -> dict[str, Any]:
     }
 
 
-def taken(seen: Previewed, done: TracesTaken) -> dict[str, Any]:
+def taken(done: TracesTaken) -> dict[str, Any]:
     """The same, with what was kept of it."""
-    return {**previewed(seen), "new": done.new, "set_name": done.set_name, "batch_id": done.batch_id}
+    return {**previewed(done.seen), "new": done.new, "set_name": done.set_name, "batch_id": done.batch_id}
