@@ -129,7 +129,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
     """Name a file in memory by its parameter: archives hold times, so that each process would name a test otherwise."""
-    return argname if isinstance(val, bytes) and len(val) > _SHORT else None
+    if not isinstance(val, bytes):
+        return None
+    return None if len(val) <= _SHORT and val.decode("latin-1").isprintable() else argname
 
 
 def pytest_collection_finish() -> None:
