@@ -104,7 +104,7 @@ class SourceMislabelled(SourceError):
 
 class SourceEncoding(SourceError):
     code = "WB307"
-    fact = N_("The text encoding of {name!r} is none of: {tried}.")
+    fact = N_("The text encoding of {name!r} is not certain. Tried: {tried}.")
     remedy = N_("Save it as UTF-8 and ingest it again.")
 
 

@@ -50,7 +50,7 @@ def test_an_older_encoding_is_read_where_its_text_leaves_no_doubt_and_said_to_be
     ],
 )
 def test_what_may_be_several_encodings_is_refused(text: str, encoding: str) -> None:
-    with pytest.raises(SourceEncoding):
+    with pytest.raises(SourceEncoding, match="is not certain"):
         load_bytes("a.txt", text.encode(encoding))
 
 
