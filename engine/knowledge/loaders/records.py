@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -30,7 +31,7 @@ def load_json(name: str, text: str, _hidden: bool) -> Contents:
     Raises ``SourceDamaged`` with the place of the first error, ``SourceBomb``.
     """
     try:
-        value = json.loads(text, parse_float=Decimal)
+        value = _loaded(text)
     except json.JSONDecodeError as error:
         raise SourceDamaged.at_line(name=name, line=error.lineno) from error
     except (RecursionError, ValueError) as error:
@@ -50,13 +51,25 @@ def load_json_lines(name: str, text: str, _hidden: bool) -> Contents:
             more += bool(line.strip())
         elif line.strip():
             try:
-                records.append(json.loads(line, parse_float=Decimal))
+                records.append(_loaded(line))
             except (RecursionError, ValueError):
                 bad.append(number)
     if bad and len(bad) >= len(records):
         raise SourceDamaged.at_line(name=name, line=bad[0])
     sections, cut = _record_sections(Allowance(name, len(text)), records, more)
     return Contents("", sections, notes=(*named({"lines_unreadable": bad}), *cut, *_empty(records)))
+
+
+def _loaded(text: str) -> Any:
+    return json.loads(text, parse_float=Decimal, object_pairs_hook=_every_value)
+
+
+def _every_value(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; a name that stands in it several times has the list of its values."""
+    values = defaultdict[str, list[Any]](list)
+    for name, value in pairs:
+        values[name].append(value)
+    return {name: found[0] if len(found) == 1 else found for name, found in values.items()}
 
 
 def contents_of(allowance: Allowance, value: Any) -> tuple[str, tuple[Section, ...], tuple[SourceNote, ...]]:

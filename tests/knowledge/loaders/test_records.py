@@ -53,6 +53,11 @@ def test_other_json_is_flattened_readably() -> None:
     assert load({"text": "alone", "id": 7}) == (Section((), "alone\n\nid: 7"),)
 
 
+def test_a_name_that_stands_in_an_object_several_times_keeps_all_its_values() -> None:
+    contents = load_json("a.json", b'{"text":"Rent.","due":"1 May","due":"1 June","by":{"n":1},"by":{"n":2}}')
+    assert contents.sections == (Section((), "Rent.\n\ndue: 1 May, 1 June\nby[1].n: 1\nby[2].n: 2"),)
+
+
 def test_lines_that_are_no_json_are_counted_and_the_others_go_in() -> None:
     contents = load_json_lines("a.jsonl", b'{"text":"a"}\n{broken\n\n{"text":"b"}\n{"text":"c"}\n{"te')
     assert [section.text for section in contents.sections] == ["a", "b", "c"]
