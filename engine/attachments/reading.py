@@ -28,7 +28,7 @@ from engine.roles import SILENT, ImageReader, Trace
 
 LARGEST_MB = 20.0
 MOST_SIDE_SHOWN = 640
-"""Pixels: beside what was read of it, on a screen with two of them for one."""
+"""Pixels: next to what was read of it, on a screen with two of them for one."""
 _MILLION = 1_000_000
 
 

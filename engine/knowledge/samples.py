@@ -88,10 +88,10 @@ def content_hashes() -> Mapping[str, str]:
 async def ensure_samples(store: SampleStore, embedder: Embedder) -> bool:
     """Make the sample collection, or bring it up to what is shipped; where they agree nothing is written.
 
-    Whether it holds the samples; it does not where somebody else has that name for passages of their own.
+    Whether it holds the samples; it does not where another user has that name for passages of their own.
 
-    Sources that somebody added stay. A collection of another model is made again where it holds nothing but samples,
-    and left alone where somebody added to it: this model cannot search its vectors, and must not add others to them.
+    Sources that a user added stay. A collection of another model is made again where it holds nothing but samples,
+    and left alone where a user added to it: this model cannot search its vectors, and must not add others to them.
     Vectors of the built-in model are shipped; only what is missing is embedded.
     """
     shipped = await asyncio.to_thread(content_hashes)

@@ -177,5 +177,5 @@ shared_turns: dict[str, Turns] = {}
 
 
 def turns_of(settings: Settings) -> Turns | None:
-    """The turns that calls with these settings take; None where nobody else has to be waited for."""
+    """The turns that calls with these settings take; None where no other call has to be waited for."""
     return shared_turns.get(settings.database_url.get_secret_value()) if settings.database_url else None

@@ -1,4 +1,4 @@
-"""What a plug-in declares (:class:`Plugin`), and which there are: those beside the engine, and those of other wheels.
+"""What a plug-in declares (:class:`Plugin`), and which there are: those next to the engine, and those of other wheels.
 
 A declaration is imported by every start, so it imports what it needs in its functions. The core asks declarations
 and imports no plug-in.

@@ -188,7 +188,7 @@ class Ingestions:
         return self.begin(Manifest("", "add_full_text", collection, "", ""))
 
     def begin(self, wanted: Manifest) -> str:
-        """Begin a job that was checked, and for which whoever acts was admitted; returns its id."""
+        """Begin a job that was checked, and which the current user may do; returns its id."""
         # In the caller's thread: uploads may be large, and the loop runs everybody's questions.
         kept = self._jobs.kept(wanted)
         return self._loop.call(self._jobs.begin(kept))

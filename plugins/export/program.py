@@ -78,7 +78,7 @@ class Program:
 
 
 class Knowledge:
-    """The collection with what a run may find beside it: its graph, memories, and the history of weak points."""
+    """The collection with what else a run may find: its graph, memories, and the history of weak points."""
 
     def __init__(self, saved: Mapping[str, Any], folder: Path, settings: Settings) -> None:
         self._saved, self._folder, self._settings = saved, folder, settings

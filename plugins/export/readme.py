@@ -1,4 +1,4 @@
-"""What an exported project says of itself: how it is run, what it does alike, and what it leaves to the workbench."""
+"""README of an exported project: how it is run, what it does as the workbench does, and what it leaves to it."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Scale(Part):
         bulk: Path | None = None,
         bulk_as: str = "",
     ) -> LoadReport:
-        """Put in passages that were embedded elsewhere, with the model that made their vectors; see
+        """Put in passages that another program embedded, with the model that made their vectors; see
         :func:`plugins.scale.loading.load_vectors`.
 
         With ``bulk`` a Milvus server imports them from that folder, which it knows as ``bulk_as``.

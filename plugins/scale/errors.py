@@ -23,7 +23,7 @@ class IndexFixed(StoreError):
 
 
 class VectorsUnlike(StoreError):
-    """Vectors that were made elsewhere are not those of the model that questions will be embedded with."""
+    """Vectors that another program made are not those of the model that questions will be embedded with."""
 
     code = "WB244"
     fact = N_("The vectors for collection {collection!r} are not those of {model}: mean cosine {cosine}.")

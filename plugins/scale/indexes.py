@@ -31,7 +31,7 @@ class Indexes:
         return await self.store.read(collection, _state)
 
     async def change(self, collection: str, kind: IndexKind, build: Mapping[str, int]) -> None:
-        """Begin to build another index of the vectors, which goes on after that; its usual breadth is recorded.
+        """Begin to build another index of the vectors, which continues after that; its usual breadth is recorded.
 
         The collection cannot be searched for the seconds in which the old one goes; searches of this process wait.
         """
@@ -89,7 +89,7 @@ class Indexes:
     async def nearest(
         self, collection: str, vector: Vector, limit: int, params: Mapping[str, int]
     ) -> tuple[list[PassageId], float]:
-        """Ids as the index orders them, told how far to look, and the milliseconds that the store took.
+        """Ids as the index orders them at a given breadth, and the milliseconds that the store took.
 
         What is at most 5 s old may be missing.
         """
@@ -126,7 +126,7 @@ class Indexes:
             if session.db.embedded:
                 raise IndexFixed(collection=name)
             bulk = BulkImport(session.db, *session.place)
-            # What an earlier process began must not come in beside what comes in now.
+            # What an earlier process began must not come in together with what comes in now.
             bulk.settled(name)
             for source in session.catalogue.some_sources(name, {item.source for item in passages}):
                 session.delete_source(name, source)

@@ -1,4 +1,4 @@
-"""Scale: which index a collection of a server has and what it finds, and vectors that were made elsewhere."""
+"""Scale: which index a collection of a server has and what it finds, and vectors that another program made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenTelemetry out: finished runs as spans, to whatever receives OTLP over HTTP."""
+"""OpenTelemetry out: finished runs as spans, to any receiver of OTLP over HTTP."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def _is_one(row: Sequence[Cell]) -> bool:
 
 
 def _lines(rows: Iterable[tuple[bool, Sequence[Cell]]]) -> Iterator[str]:
-    """Lines of rows of which some are said to be headers; what a header names and no row below it has is a row."""
+    """Lines of rows, some of them named as headers; what a header names and no row below it has is a row."""
     header, names, filled = list[Sequence[Cell]](), list[str](), set[int]()
     for heads, row in rows:
         if _is_one(row) and (heads or len(row) >= len(names)):

@@ -85,7 +85,7 @@ def draft_form(engine: Engine, chosen: str, model: RoleModel, words: Words) -> N
 def _no_writer(words: Words) -> None:
     """What drafting needs, and what to do without it."""
     said = words(
-        "The generator in the sidebar is no chat model, so there is none to write them. *Import* takes questions from "
+        "Drafting needs a chat model as generator, chosen in the sidebar. Without one, *Import* takes questions from "
         "a file."
     )
     if next_step(said, words("Set up a chat model"), "memory", key="tune_draft_set_up"):

@@ -42,7 +42,7 @@ def test_each_needs_its_role_and_nothing_is_done_for_a_thread_that_no_door_has_n
 
 
 @pytest.mark.parametrize("name", ["ward", "station"])
-def test_a_collection_that_is_kept_from_somebody_is_not_there(ward: Ward, name: str) -> None:
+def test_a_collection_that_is_kept_from_a_person_is_not_there(ward: Ward, name: str) -> None:
     with ward.as_(EDITOR):
         with pytest.raises(UnknownCollection):
             Scale.of(ward.engine).index(name)

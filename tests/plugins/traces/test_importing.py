@@ -218,7 +218,7 @@ def test_who_knows_the_id_of_a_trace_does_not_read_what_others_imported_of_it(en
     assert traces_of(engine).preview(files).known
 
 
-def test_of_a_collection_that_is_kept_from_somebody_nothing_is_taken_or_judged(engine: Engine) -> None:
+def test_of_a_collection_that_is_kept_from_a_person_nothing_is_taken_or_judged(engine: Engine) -> None:
     """TM-14; and viewers neither import nor have anything judged."""
     files, traces = file_of(ungraded("kept").otlp("The moon.")), traces_of(engine)
     [run] = traces.take(files).runs
