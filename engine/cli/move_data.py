@@ -65,18 +65,17 @@ def _move_data(options: argparse.Namespace) -> int:
 
 def _moved(source: Databases, target: Databases, told: Told, settings: Settings) -> list[MovedTable]:
     from engine.database.moving import move, require_free
-    from engine.knowledge.foreign_kept import kept_connections
-    from engine.knowledge.foreign_moving import ConnectionMove
     from engine.knowledge.job_moving import JobMove
+    from engine.plugins import plugins
 
     require_free(source, target)
     if source.by_part.keys() == target.by_part.keys():
         # Encrypted ones are rows like others, and so are jobs.
         return move(source, target, told)
     # Looked at before anything is written.
-    connections = ConnectionMove.planned(kept_connections(settings, source), kept_connections(settings, target))
+    plugged = [plugin.tables(settings, source, target) for plugin in plugins() if plugin.tables is not None]
     jobs = JobMove.planned(settings.data_dir / "ingest", source, target)
-    return [*move(source, target, told), connections.done(), jobs.done()]
+    return [*move(source, target, told), *(copy() for copy in plugged), jobs.done()]
 
 
 def _print(moved: Sequence[MovedTable]) -> None:

@@ -113,6 +113,9 @@ class Plugin:
     jobs: Mapping[str, Callable[[Any, Any, Any], Awaitable[Any]]] = field(default_factory=dict)
     """What does the jobs of a kind, given the ``KnowledgeBase``, the ``Manifest`` and what takes ``Progress``; returns
     an ``IngestReport``."""
+    tables: Callable[[Any, Any, Any], Callable[[], Any]] | None = None
+    """Looks at what it keeps in files or in a database, given ``Settings`` and the ``Databases`` to copy from and to;
+    returns what copies that and returns a ``MovedTable``. Raises ``MoveRefused`` before anything is written."""
     panels: Mapping[Place, Callable[..., Any]] = field(default_factory=dict)
     """Drawn from the ``Engine`` and the ``Words`` of the page, by where it stands."""
 

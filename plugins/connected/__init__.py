@@ -1,0 +1,1 @@
+"""Milvus collections of other programs, which are only read."""
