@@ -26,7 +26,6 @@ from engine.evaluation.grader_fits import GraderFits
 from engine.flow import compiled, workflow
 from engine.flow.graph import WorkflowGraph, graph_of
 from engine.host.host import Host
-from engine.host.measuring import heard_by, measured
 from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.knowledge.weak_points import WeakPoints
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
@@ -40,7 +39,7 @@ from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded
 from engine.people.records import PeopleRecords
 from engine.people.team import Team
-from engine.plugins import Inside, Part, opened
+from engine.plugins import Inside, Part, heard_by, opened
 from engine.records import CHAT
 from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
@@ -110,9 +109,8 @@ class Engine:
         self.ingestions = Ingestions(
             self._loop, self.resources, None if worker else self.databases.runs, self.team.limit_alike
         )
-        self.metrics = measured(self._loop, self.resources, self.active_runs, self.ingestions.here)
         self._parts = opened(self, Inside(self._faults, self._loop, self._store))
-        hear = heard_by(self._store.append, self.metrics, *self._parts)
+        hear = heard_by(self._store.append, *self._parts)
         self._runs = LiveRuns(self._loop, self.resources, hear, settings.max_concurrent_runs)
         self._quota = Quota(settings, self._store)
         self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)

@@ -236,7 +236,6 @@ class Settings(BaseSettings):
     )
     max_question_chars: int = Field(2000, ge=1, le=100_000, description=N_("Longest question, in characters."))
     max_upload_mb: int = Field(20, ge=1, le=1024, description=N_("Largest file to ingest, in megabytes."))
-    metrics: bool = Field(False, description=N_("Whether `/api/metrics` has figures for Prometheus (extra `team`)."))
     public_url: WebAddress = Field(
         "",
         description=N_(

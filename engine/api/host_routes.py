@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from fastapi import FastAPI
 from fastapi.responses import Response
-from starlette.exceptions import HTTPException
 
 from engine.api.encoding import Json
 from engine.engine import Engine
@@ -19,20 +18,6 @@ def add_host(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
     @api.get("/host/health", summary="How every part is, with what to do about it")
     async def host_health() -> Response:
         return Json({"parts": [item.to_dict() for item in await asyncio.to_thread(get_engine().host.health)]})
-
-    @api.get(
-        "/metrics",
-        summary="Figures of this process for Prometheus",
-        responses={
-            200: {"content": {"text/plain": {}}, "description": "Prometheus' text format."},
-            404: {"description": "WORKBENCH_METRICS is not set."},
-        },
-    )
-    async def metrics() -> Response:
-        figures = get_engine().metrics
-        if figures is None:
-            raise HTTPException(404)
-        return Response(await asyncio.to_thread(figures.text), media_type=figures.content_type)
 
     @api.get("/host/diagnosis", summary="A text about this host without secrets, questions and passages")
     async def host_diagnosis() -> Response:

@@ -233,7 +233,6 @@ ROUTES: Mapping[str, Role] = {
     "DELETE /memories/{memory_id}": "admin",
     "POST /attachments": "editor",
     "GET /host/health": "viewer",
-    "GET /metrics": "viewer",
     "GET /host/diagnosis": "admin",
     "GET /collections": "viewer",
     "GET /collections/{name}/sources": "viewer",

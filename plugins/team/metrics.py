@@ -5,25 +5,27 @@ from __future__ import annotations
 import threading
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Sequence
-from typing import get_args
+from typing import Self, get_args
 
 from prometheus_client import CollectorRegistry, Counter, GCCollector, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
+from engine.engine import Engine
+from engine.host.health import ANSWERING, look_at_all
 from engine.library.values import JobState, JobStatus
 from engine.model.events import Event
 from engine.model.host import PartHealth
 from engine.model.values import RunId
+from engine.plugins import Inside, Part
 
+__all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
 _SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 
 
-class Metrics:
+class Metrics(Part):
     """Sees every event of the runs of this process, and looks at its other parts when it is asked; thread-safe."""
-
-    content_type = CONTENT_TYPE_LATEST
 
     def __init__(
         self,
@@ -46,6 +48,16 @@ class Metrics:
         self._registry.register(_Now(active_runs, jobs, health))
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self._registry)
+
+    @classmethod
+    def of(cls, engine: Engine, inside: Inside) -> Self:
+        """Return those of an engine."""
+
+        def health() -> Sequence[PartHealth]:
+            found: Sequence[PartHealth] = inside.loop.call(look_at_all(engine.resources, (), ANSWERING))
+            return found
+
+        return cls(active_runs=engine.active_runs, jobs=engine.ingestions.here, health=health)
 
     def note(self, run_id: RunId, event: Event) -> None:
         """Take one event of a run of this process."""

@@ -1,0 +1,1 @@
+"""A team: who signs in, what they may do and did, and what several replicas share."""
