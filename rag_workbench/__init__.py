@@ -13,6 +13,7 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 _HERE = Path(__file__).resolve().parent
 ROOT = _HERE / "_app" if (_HERE / "_app").is_dir() else _HERE.parent
@@ -39,7 +40,7 @@ def _engine() -> ModuleType:
     return there
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """PEP 562: what ``engine`` exports, imported when it is first asked for."""
     if name.startswith("_"):
         if name != "__version__":

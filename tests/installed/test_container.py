@@ -1,4 +1,4 @@
-"""The container file, carried out in a clean root file system, and the compose file beside it."""
+"""The Dockerfile, carried out in a clean root file system, and the compose file beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import yaml
 
 from engine.settings import Settings
 from tests.support import clean_root
-from tests.support.containerfile import Builder, Image
+from tests.support.dockerfile import Builder, Image
 from tests.support.wheel import ROOT
 
 QUESTION = "When does a connected graph have an Euler circuit?"
@@ -35,11 +35,11 @@ print(urllib.request.urlopen(request).read().decode())
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     if why := clean_root.missing():
         assert not os.environ.get("WORKBENCH_TEST_ALL"), why
-        pytest.skip(f"the container file is not carried out: {why}")
+        pytest.skip(f"the Dockerfile is not carried out: {why}")
     uv = Path(sys.executable).with_name("uv")
     cache = Path(subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=True).stdout.strip())
     folder = tmp_path_factory.mktemp("image")
-    yield Builder(ROOT, folder, cache, {"UV_NO_CACHE": "0"}).build(ROOT / "Containerfile")
+    yield Builder(ROOT, folder, cache, {"UV_NO_CACHE": "0"}).build(ROOT / "Dockerfile")
     # A gigabyte, which pytest would keep for three runs.
     shutil.rmtree(folder)
 

@@ -1,4 +1,4 @@
-"""Carries out the steps of a Containerfile in clean root file systems, where no container engine runs.
+"""Carries out the steps of a Dockerfile in clean root file systems, where no container engine runs.
 
 Only what ours says is understood; anything else is an error, never passed over.
 """
