@@ -14,8 +14,8 @@ from engine.engine import Engine
 from engine.evaluation.known_right import known_right
 from engine.model.cost import Cost
 from engine.model.values import Candidate, Outcome, PassageId, Round, RunRecord
+from engine.replay.decision_boundaries import remedy
 from engine.replay.diagnosis import Diagnosis, diagnose
-from engine.replay.remedy import remedy
 from plugins.mcp.configs import differences, without_effect
 from plugins.mcp.declared import InLanguage, RunNamed, SettingsGiven, Tools, tool
 from plugins.mcp.links import page_of

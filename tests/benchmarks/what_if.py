@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import decision_boundaries
+from engine.replay.decision_boundaries import Sweep
 from engine.replay.decision_map import decision_map
 from engine.replay.grid import paths
 from engine.replay.settings import SettingsGrid
@@ -56,7 +56,7 @@ def what_ifs(bench: Bench) -> Iterator[Row]:
     yield Row("table of one run", "ms", tuple(taken / len(records) for taken in built))
     (drawn,) = in_turn(lambda: _map(records[0]), repeats=repeats)
     yield Row("decision map of 101 × 101 settings", "ms", drawn, "< 50 ms")
-    (boundaries,) = in_turn(lambda: decision_boundaries(run_table(records[0]), records[0].config), repeats=repeats)
+    (boundaries,) = in_turn(lambda: Sweep(run_table(records[0]), records[0].config).boundaries(), repeats=repeats)
     yield Row("decision boundaries", "ms", boundaries)
 
 

@@ -15,11 +15,10 @@ from components.common.i18n import UiLanguage, words_for
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.replay import what_if
-from engine.replay.decision_boundaries import DecisionBoundary, decision_boundaries
+from engine.replay.decision_boundaries import DecisionBoundary, Sweep, remedy
 from engine.replay.decision_map import Cell, DecisionMap, decision_map
 from engine.replay.diagnosis import Diagnosis, Failure, diagnose
 from engine.replay.pinned import PinnedEffect
-from engine.replay.remedy import remedy
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record
 
@@ -128,7 +127,7 @@ def test_the_nearest_flip_is_a_sentence_with_both_values() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_flip_of_a_demo_can_be_said_and_set(language: UiLanguage) -> None:
-    for boundary in decision_boundaries(run_table(FORCED), FORCED.config):
+    for boundary in Sweep(run_table(FORCED), FORCED.config).boundaries():
         assert "{" not in boundary_text(boundary, words_for(language))
         assert setting_of(f"set:{boundary.name}:{boundary.value_to}") == (boundary.name, str(boundary.value_to))
     assert setting_of("run:abc") is None

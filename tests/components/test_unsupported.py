@@ -28,7 +28,7 @@ from engine.flow import compiled
 from engine.flow.graph import graph_of
 from engine.model.values import AnswerNote, Outcome, RunId, RunRecord, UnsupportedSentence
 from engine.replay import what_if
-from engine.replay.decision_boundaries import decision_boundaries
+from engine.replay.decision_boundaries import Sweep
 from engine.replay.decision_map import decision_map
 from engine.replay.pinned import pinned_effect
 from engine.replay.table import run_table
@@ -127,7 +127,7 @@ def test_of_an_answer_that_would_have_to_be_written_nothing_is_said() -> None:
 
 
 def test_maps_smallest_changes_and_the_watch_list_show_no_unsupported_answer_as_a_good_one() -> None:
-    changes = decision_boundaries(run_table(RESCUED), ABSTAINING)
+    changes = Sweep(run_table(RESCUED), ABSTAINING).boundaries()
     assert [(item.outcome, item.answer_note) for item in changes] == [("answered", "unsupported")]
     drawn = smallest_change_nodes(changes, EN)[0].kids[-1]
     assert isinstance(drawn, Node) and drawn.attrs["class"] == "chip warn"

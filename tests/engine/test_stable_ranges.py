@@ -10,7 +10,7 @@ import pytest
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if
-from engine.replay.decision_boundaries import stable_ranges
+from engine.replay.decision_boundaries import Sweep
 from engine.replay.lines import NUMBERS
 from engine.replay.pinned import pinned_effect
 from engine.replay.settings import Column
@@ -29,7 +29,7 @@ def end(record: RunRecord, config: RunConfig) -> tuple[object, ...]:
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.id)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_both_ends_of_the_range_lead_where_the_setting_itself_leads(record: RunRecord, name: Column) -> None:
-    low, high = stable_ranges(run_table(record), record.config, (name,))[name]
+    low, high = Sweep(run_table(record), record.config).stable_ranges((name,))[name]
     assert low <= getattr(record.config, name) <= high
     for value in (low, high):
         changes: dict[str, Any] = {name: value}
@@ -37,7 +37,7 @@ def test_both_ends_of_the_range_lead_where_the_setting_itself_leads(record: RunR
 
 
 def test_beyond_the_range_something_else_happens_or_is_not_known() -> None:
-    low, _ = stable_ranges(run_table(FORCED), FORCED.config, ("grade_pass_threshold",))["grade_pass_threshold"]
+    low, _ = Sweep(run_table(FORCED), FORCED.config).stable_ranges(("grade_pass_threshold",))["grade_pass_threshold"]
     beyond = replace(FORCED.config, grade_pass_threshold=round(low - 0.0001, 4))
     assert end(FORCED, beyond) != end(FORCED, FORCED.config)
 
@@ -45,7 +45,7 @@ def test_beyond_the_range_something_else_happens_or_is_not_known() -> None:
 def test_where_the_end_is_not_known_nothing_is_called_alike() -> None:
     config = replace(FORCED.config, similarity_threshold=0.99, max_rewrites=5)
     assert not what_if(FORCED, config).path_known
-    assert "similarity_threshold" not in stable_ranges(run_table(FORCED), config, ("similarity_threshold",))
+    assert "similarity_threshold" not in Sweep(run_table(FORCED), config).stable_ranges(("similarity_threshold",))
 
 
 def test_a_lower_bar_makes_a_pinned_run_better_and_a_higher_one_is_not_known() -> None:

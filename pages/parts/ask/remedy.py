@@ -13,9 +13,8 @@ from components.common.panel import want_settings
 from engine.engine import Engine
 from engine.evaluation.known_right import known_right
 from engine.model.values import RunRecord
-from engine.replay.decision_boundaries import DecisionBoundary
+from engine.replay.decision_boundaries import DecisionBoundary, remedy
 from engine.replay.diagnosis import Diagnosis, diagnose
-from engine.replay.remedy import remedy
 from pages.parts.ask.pinned_runs import effect_on_pinned
 from pages.parts.common.presses import attempt
 from pages.parts.common.remembered import remembered

@@ -20,7 +20,7 @@ from engine.evaluation.known_right import known_right
 from engine.model.config import PARAMETERS, SETTINGS, RoleModels, RunConfig, declared, for_workflow, settings_of
 from engine.model.values import PassageId, RunId, RunRecord
 from engine.replay import WhatIf
-from engine.replay.decision_boundaries import smallest_changes, stable_ranges
+from engine.replay.decision_boundaries import Sweep
 from engine.replay.grid import at_once
 from engine.replay.table import RunTable, run_table
 from engine.samples.demos import is_demo
@@ -115,23 +115,29 @@ def table_of(record: RunRecord) -> RunTable:
     return remembered("table", (record.id, record.last_seq), lambda: run_table(replayed(record)))
 
 
+def _sweep(record: RunRecord, config: RunConfig) -> Sweep | None:
+    """Where single settings lead, once for all that a page says of it; None where it cannot be said at once."""
+    table = table_of(record)
+    if not at_once(table, config):
+        return None
+    return remembered("sweep", (record.id, record.last_seq, config), lambda: Sweep(table, config))
+
+
 def marks_of(record: RunRecord, chosen: RunConfig) -> Mapping[str, StableRange]:
     """By slider the values that decide the run alike, under the panel's other settings."""
-    table = table_of(record)
-    if not at_once(table, tried(chosen, record.config)):
-        # Replayed one setting at a time, which would make every slider wait.
-        return {}
-    ranges = stable_ranges(table, tried(chosen, record.config), MARKED)
+    sweep = _sweep(record, tried(chosen, record.config))
+    # Replayed one setting at a time, it would make every slider wait.
+    ranges = {} if sweep is None else sweep.stable_ranges(MARKED)
     return {name: StableRange(low, high) for name, (low, high) in ranges.items()}
 
 
 def _below(engine: Engine, record: RunRecord, found: WhatIf, words: Words) -> list[Node]:
     """The smallest changes, and the pinned runs that would end differently."""
     nodes: list[Node] = []
-    table = table_of(record)
-    if found.path_known and at_once(table, found.config):
+    sweep = _sweep(record, found.config) if found.path_known else None
+    if sweep is not None:
         answerable = known_right(engine, record)[1]
-        changes = smallest_changes(table, found.config, answerable=answerable)
+        changes = sweep.smallest_changes(answerable=answerable)
         nodes += smallest_change_nodes(changes, words, answerable=answerable)
     effect = effect_on_pinned(engine, record.config, found.config, name="card")
     return nodes + (pinned_nodes(effect, words) if effect is not None else [])

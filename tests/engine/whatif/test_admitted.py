@@ -25,12 +25,11 @@ from engine.evaluation.known_right import known_right
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import smallest_changes
+from engine.replay.decision_boundaries import Sweep, remedy
 from engine.replay.decision_map import decision_map
 from engine.replay.diagnosis import diagnose
 from engine.replay.gate_cost import gate_cost
 from engine.replay.pinned import pinned_effect
-from engine.replay.remedy import remedy
 from engine.replay.table import ANSWERED, run_table
 from engine.settings import Settings
 from tests.engine.whatif.world import World, recordings, run_in, variations, worlds
@@ -124,8 +123,8 @@ def test_what_the_similarity_threshold_dropped_is_said_with_its_similarity() -> 
 
 def test_no_change_is_proposed_where_nothing_answers_the_question() -> None:
     record = refusing(WEAK)
-    assert any(item.outcome in ANSWERED for item in smallest_changes(run_table(record), record.config))
-    assert smallest_changes(run_table(record), record.config, answerable=False) == ()
+    assert any(item.outcome in ANSWERED for item in Sweep(run_table(record), record.config).smallest_changes())
+    assert Sweep(run_table(record), record.config).smallest_changes(answerable=False) == ()
     assert remedy(record, record.config) is not None
     assert remedy(record, record.config, answerable=False) is None
 
@@ -135,7 +134,7 @@ def test_no_change_is_proposed_where_nothing_answers_the_question() -> None:
 def test_the_same_end_for_less_is_no_proposal(around: World, config: RunConfig) -> None:
     record = run_in(around, config)
     here = what_if(record, config)
-    assert all(item.outcome != here.outcome for item in smallest_changes(run_table(record), config))
+    assert all(item.outcome != here.outcome for item in Sweep(run_table(record), config).smallest_changes())
 
 
 def test_a_set_of_the_user_says_that_a_question_has_no_answer(tmp_path: Path) -> None:

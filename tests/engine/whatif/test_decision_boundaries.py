@@ -15,7 +15,7 @@ from components.common.i18n import words_for
 from engine.model.config import PARAMETERS, RunConfig
 from engine.model.values import RunRecord, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import DecisionBoundary, decision_boundaries
+from engine.replay.decision_boundaries import DecisionBoundary, Sweep
 from engine.replay.decision_map import DecisionMap, decision_map
 from engine.replay.lines import NUMBERS, round_value
 from engine.replay.table import run_table
@@ -40,7 +40,7 @@ def test_the_nearest_flip_is_a_value_that_can_be_said() -> None:
     """SC-04: pass threshold 0.60 → 0.40 would have answered at round 0."""
     record, config = forced()
     assert record.outcome == "answered_forced"
-    boundaries = by_setting(decision_boundaries(run_table(record), config))
+    boundaries = by_setting(Sweep(run_table(record), config).boundaries())
     lower = boundaries["grade_pass_threshold", False]
     assert (lower.value_from, lower.value_to, lower.outcome, lower.round) == (0.6, 0.4, "answered", 0)
     assert (lower.rewrites_saved, lower.steps_saved) == (2, 2)
@@ -54,7 +54,7 @@ def test_the_nearest_flip_is_a_value_that_can_be_said() -> None:
 def test_the_nearest_comes_first_another_gate_next_and_what_lets_rejected_passages_in_last() -> None:
     """SC-05"""
     record, config = forced()
-    boundaries = decision_boundaries(run_table(record), config)
+    boundaries = Sweep(run_table(record), config).boundaries()
     assert [boundary.share for boundary in boundaries[:-1]] == sorted(boundary.share for boundary in boundaries[:-1])
     assert (boundaries[-2].name, boundaries[-2].value_to, boundaries[-2].outcome) == (
         "gate",
@@ -70,7 +70,7 @@ def test_the_nearest_comes_first_another_gate_next_and_what_lets_rejected_passag
 
 def test_nothing_is_said_of_flips_where_the_path_itself_is_not_known() -> None:
     record, config = forced()
-    assert decision_boundaries(run_table(record), replace(config, top_k=4, max_rewrites=5)) == ()
+    assert Sweep(run_table(record), replace(config, top_k=4, max_rewrites=5)).boundaries() == ()
 
 
 @hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -81,7 +81,7 @@ def test_every_flip_is_confirmed_and_none_of_the_sliders_steps_before_it_flips(
     """SC-04"""
     record = run_in(around, config)
     here = what_if(record, config)
-    for boundary in decision_boundaries(run_table(record), config):
+    for boundary in Sweep(run_table(record), config).boundaries():
         there = what_if(record, _changed(config, boundary.name, boundary.value_to))
         assert there.path_known and there.outcome == boundary.outcome
         assert len(there.steps) - 1 == boundary.round

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from engine.model.config import RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
-from engine.replay.decision_boundaries import decision_boundaries, stable_ranges
+from engine.replay.decision_boundaries import Sweep, remedy
 from engine.replay.decision_map import decision_map
 from engine.replay.diagnosis import diagnose
 from engine.replay.gate_cost import gate_cost
 from engine.replay.grid import paths
 from engine.replay.lines import numbers_of
-from engine.replay.remedy import remedy
 from engine.replay.settings import STATES, Column, SettingsGrid
 from engine.replay.table import run_table
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
@@ -343,9 +342,9 @@ def test_many_settings_are_replayed_one_by_one(workflow: WorkflowName) -> None:
         assert STATES[told.state[place]] == found.state
         assert (found.outcome is None) == (told.outcome[place] < 0)
         assert told.calls[place] + told.built_in_calls[place] == found.cost.calls + found.cost.built_in_calls
-    low, high = stable_ranges(table, record.config, ["top_k"])["top_k"]
+    low, high = Sweep(table, record.config).stable_ranges(["top_k"])["top_k"]
     assert low <= record.config.top_k <= high
-    assert decision_boundaries(run_table(record), record.config) is not None
+    assert Sweep(run_table(record), record.config).boundaries() is not None
     across: Column = "max_rewrites" if "max_rewrites" in numbers_of(workflow) else "min_confidence"
     assert decision_map(record, record.config, across, "top_k").cells
     with pytest.raises(ValueError, match="two different settings"):

@@ -12,8 +12,7 @@ from engine.evaluation.matching import met_map
 from engine.model.config import RunConfig
 from engine.model.values import PassageId, Verdict
 from engine.replay import what_if
-from engine.replay.decision_boundaries import DecisionBoundary
-from engine.replay.remedy import remedy
+from engine.replay.decision_boundaries import DecisionBoundary, remedy
 from engine.samples.demos import demo_record, demos
 from tests.engine.whatif.world import World, recordings, run_in, worlds
 

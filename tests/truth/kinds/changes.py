@@ -14,8 +14,7 @@ from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import WhatIf, what_if
-from engine.replay.decision_boundaries import DecisionBoundary, decision_boundaries
-from engine.replay.remedy import remedy
+from engine.replay.decision_boundaries import DecisionBoundary, Sweep, remedy
 from engine.replay.table import run_table
 from tests.truth.claims import Claim, numbers
 
@@ -25,7 +24,7 @@ def claims(record: RunRecord, words: Words) -> Iterator[Claim]:
     # Boundaries of other runs are on no page: they would be replayed setting by setting.
     if not table.plain or record.outcome in ("cancelled", "failed", "interrupted"):
         return
-    boundaries = decision_boundaries(table, record.config)
+    boundaries = Sweep(table, record.config).boundaries()
     mended = remedy(record, record.config)
     for boundary in boundaries:
         said = boundary_text(boundary, words)
