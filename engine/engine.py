@@ -14,9 +14,9 @@ from engine.attachments.admission import admitted
 from engine.attachments.readers import read_with
 from engine.database.opening import Databases
 from engine.errors import (
-    DatabaseGone,
     DataFolderGone,
     ForkRefused,
+    HostError,
     InvalidQuestion,
     RecordError,
     UnknownMemory,
@@ -274,7 +274,7 @@ class Engine:
 
         An image is read by the vision model of ``config``, which looks at it with the question in mind, or by the
         built-in text recognition. What was read may be corrected before it goes into :meth:`start`. Raises
-        ``AttachmentError``, ``SourceBomb``, ``SourceEncrypted`` and ``ModelError``.
+        ``AttachmentError``, ``SourceError`` and ``ModelError``.
         """
         model = config.models.vision if config else RoleModel()
         return self._loop.call(read_with(model, self.resources, name=name, data=data, question=question))
@@ -544,7 +544,7 @@ class Engine:
     def _note_gone(self) -> None:
         """Note the knowledge base and the databases that were taken away while they were used, each once."""
         lost: dict[str, WorkbenchError] = {
-            item.place: DatabaseGone(path=item.place) for item in self.databases.kept if item.gone
+            item.place: HostError.database_gone(path=item.place) for item in self.databases.kept if item.gone
         }
         if (store := self.resources.knowledge.gone) is not None:
             lost[store.params["path"]] = store

@@ -13,11 +13,10 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from engine import errors
 from engine.api.bodies import SEED_FIELD_RANGES
 from engine.api.encoding import Json
 from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY, INVALID_FACT, INVALID_REMEDY, error_body
-from engine.errors import WorkbenchError, classes
+from engine.errors import TooManyRuns, WorkbenchError, status_of
 from engine.model.config import PARAMETERS
 from engine.model.values import RunRecord
 
@@ -28,75 +27,6 @@ class CallerLeft(Exception):
     """The caller hung up while a request was being worked on; no one reads the answer."""
 
 
-_STATUS: Final[Mapping[str, int]] = {
-    error.code: status
-    for status, kinds in {
-        401: (errors.NotSignedIn, errors.TokenRefused),
-        403: (errors.AddressNotListed, errors.NotAllowed, errors.ReadOnlyRun),
-        404: (
-            errors.GraphMissing,
-            errors.UnknownCollection,
-            errors.UnknownDraft,
-            errors.UnknownEntity,
-            errors.UnknownJob,
-            errors.UnknownMemory,
-            errors.UnknownQuerySet,
-            errors.UnknownRun,
-            errors.UnknownToken,
-            errors.UnknownWeakPoint,
-        ),
-        409: (
-            errors.RunActive,
-            errors.RunNotOver,
-            errors.EmbeddingMismatch,
-            errors.ModelNotRecorded,
-            errors.FullTextMissing,
-            errors.JobActive,
-            errors.JobDamaged,
-            errors.JobOver,
-            errors.GraphBusy,
-            errors.GraphReplaced,
-            errors.NoAnswer,
-            errors.NothingToRead,
-            errors.SignInOff,
-        ),
-        413: (errors.AttachmentTooLarge, errors.ImageTooLarge, errors.SourceBomb),
-        415: (errors.AttachmentUnsupported,),
-        422: (
-            errors.ForkRefused,
-            errors.InvalidConfig,
-            errors.InvalidQuerySet,
-            errors.JudgementsUnusable,
-            errors.InvalidQuestion,
-            errors.InvalidCollectionName,
-            errors.InvalidTag,
-            errors.InvalidToken,
-            errors.AttachmentDamaged,
-            errors.AttachmentEmpty,
-            errors.AttachmentsNotTaken,
-            errors.InvalidAttachment,
-            errors.ModelCannotSee,
-            errors.SourceEncrypted,
-            errors.TooManyAttachments,
-        ),
-        429: (errors.PersonLimitReached,),
-        503: (
-            errors.DataFolderGone,
-            errors.ReaderMissing,
-            errors.TooManyRuns,
-            errors.EngineClosed,
-            errors.CallerUnchecked,
-            errors.PeopleUnusable,
-            errors.StoreLocked,
-            errors.StoreUnreachable,
-            errors.RemoteUnreachable,
-            errors.ModelUnreachable,
-        ),
-        504: (errors.ModelTimeout, errors.ReadingTimedOut, errors.WaitedTooLong),
-        507: (errors.DataFolderUnwritable, errors.JobDiskFull, errors.StoreFull),
-    }.items()
-    for error in kinds
-}
 NOT_KEPT_YET: Final = (
     "the answer as with 200, but its record is not on the disk yet; `faults` of `GET /api/health` say why."
 )
@@ -108,12 +38,6 @@ _FACTS: Final[Mapping[int, str]] = {
     405: "This path does not take that method.",
 }
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
-
-
-def status_of(code: str) -> int:
-    """The HTTP status of an error of ours, by its code."""
-    kind = next((kind for kind in classes(WorkbenchError) if kind.code == code), WorkbenchError)
-    return _STATUS.get(code, kind.status)
 
 
 def answered(record: RunRecord, body: dict[str, Any], *, kept: bool) -> Response:
@@ -141,8 +65,8 @@ async def _ours(_: Request, error: Exception) -> Response:
     body = error_body(error.code, error.fact, error.remedy)
     if "field" in error.params:
         body["field"] = error.params["field"]
-    headers = {"retry-after": str(error.retry_after_s)} if isinstance(error, errors.TooManyRuns) else None
-    return Json(body, status_of(error.code), headers=headers)
+    headers = {"retry-after": str(error.retry_after_s)} if isinstance(error, TooManyRuns) else None
+    return Json(body, error.status, headers=headers)
 
 
 async def _invalid(_: Request, error: Exception) -> Response:

@@ -38,8 +38,7 @@ async def read_attachment(
     """Read an image with the reader, or a table as it is in the file, and cut it to the limits.
 
     The text of an image may be empty: its reader found nothing, and a person may still say what it shows. Raises
-    ``AttachmentError``, ``SourceBomb`` or ``SourceEncrypted`` for workbooks that are never opened, and ``ModelError``
-    where a vision model failed.
+    ``AttachmentError``, ``SourceError`` for workbooks that are never opened, and ``ModelError`` for a vision model.
     """
     name = PurePath(name.replace("\\", "/")).name or "attachment"
     header = checked(name, data)

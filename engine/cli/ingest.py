@@ -16,7 +16,7 @@ from rich.progress import Progress
 from engine.cli.graph import GraphsHere, build_graph, follow
 from engine.cli.jobs import app_with_the_store, bar_on, job_over
 from engine.cli.sources import print_account
-from engine.errors import AppRefused, SourceTooLarge, WorkbenchError
+from engine.errors import AppRefused, SourceError, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
 from engine.knowledge.loaders.kinds import KINDS
@@ -185,7 +185,7 @@ def ingest_there(
             try:
                 content = item.read()
                 if len(content) > limit_mb * 1e6:
-                    raise SourceTooLarge(name=item.name, size_mb=f"{len(content) / 1e6:.1f}", limit_mb=limit_mb)
+                    raise SourceError.too_large(name=item.name, size_mb=f"{len(content) / 1e6:.1f}", limit_mb=limit_mb)
                 report = app.add_source(collection, item.name, content, options)
                 if "id" in report:
                     report = _followed(app, report, item.name, bar)

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
 
-from engine.errors import InvalidSettings, PortTaken
+from engine.errors import HostError, InvalidSettings
 
 _FIRST_PORT, _LAST_PORT = 1024, 65535
 """Below, ports are the administrator's."""
@@ -20,7 +20,7 @@ _SHOWN = 60
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise ``PortTaken`` for a port in use, ``InvalidSettings`` for an address or a port that is not ours to take."""
+    """Raise ``HostError`` for a port in use, ``InvalidSettings`` for an address or a port that is not ours to take."""
     try:
         _listen(host, port)
         return
@@ -30,8 +30,8 @@ def require_free(host: str, port: int) -> None:
             raise InvalidSettings.unusable(name=name, why=(error.strerror or str(error)).lower()) from None
     free, holder = next_free(host, port), held_by(port)
     if holder is None:
-        raise PortTaken(port=port, free=free)
-    raise PortTaken.by(port=port, free=free, pid=holder[0], holder=holder[1])
+        raise HostError.port_in_use(port=port, free=free)
+    raise HostError.port_in_use_by(port=port, free=free, pid=holder[0], holder=holder[1])
 
 
 def next_free(host: str, port: int) -> int:

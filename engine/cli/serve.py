@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from engine.cli.ports import next_free, require_free
-from engine.errors import AlreadyServed
+from engine.errors import HostError
 from engine.plugins import plugins
 from engine.records.data_folder import require_writable
 from engine.running.running_app import RunningApp
@@ -24,7 +24,7 @@ from engine.version import INSTALLED, PROGRAM, ROOT
 def serve(arguments: Sequence[str] = ()) -> int:
     """Be the app, pages and HTTP API, on the host and port named or those of the settings, until it is ended.
 
-    Raises ``InvalidSettings``, ``DataFolderUnwritable``, ``PortTaken`` and ``AlreadyServed``.
+    Raises ``InvalidSettings``, and ``HostError`` for an unwritable data folder, a port in use or a second app.
     """
     parser = argparse.ArgumentParser(prog=f"{PROGRAM} serve", description="Serve pages and HTTP API.")
     add_options(parser)
@@ -80,12 +80,12 @@ def _require_packages(settings: Settings) -> None:
 
 
 def _require_unserved(settings: Settings) -> None:
-    """Raise ``AlreadyServed`` where an app that answers has the embedded store of the data folder open."""
+    """Raise ``HostError.already_served`` where an app that answers has the embedded store of the data folder open."""
     folder = settings.data_dir
     app = None if settings.milvus_uri else RunningApp.find(folder)
     if app is not None:
         other = shlex.quote(f"{folder}-2")
-        raise AlreadyServed(
+        raise HostError.already_served(
             path=str(folder), url=app.url, other=other, port=next_free(settings.host, settings.port - 1)
         )
 

@@ -20,6 +20,7 @@ class AttachmentMissing(AttachmentError):
 
 class AttachmentTooLarge(AttachmentError):
     code = "WB352"
+    status = 413
     fact = N_("{name!r} has {size_mb} MB; an attachment may have {limit_mb} MB.")
     remedy = N_("Make the image smaller, or attach the part of the table that the question is about.")
 
@@ -28,6 +29,7 @@ class AttachmentUnsupported(AttachmentError):
     """Neither an image nor a table, no matter what its name says."""
 
     code = "WB353"
+    status = 415
     fact = N_("{name!r} is neither an image nor a table that can be read.")
     remedy = N_("Attach one of: {kinds}.")
 
@@ -36,12 +38,14 @@ class ImageTooLarge(AttachmentError):
     """More pixels than are ever decoded: a few kilobytes can stand for gigabytes of them."""
 
     code = "WB354"
+    status = 413
     fact = N_("{name!r} has {width} × {height} pixels; the limit is {limit_mpx} million.")
     remedy = N_("Cut out the part that matters, or save it smaller.")
 
 
 class AttachmentDamaged(AttachmentError):
     code = "WB355"
+    status = 422
     fact = N_("{name!r} is damaged or incomplete.")
     remedy = N_("Fetch it again, or open it in its program and save a new copy.")
 
@@ -50,6 +54,7 @@ class AttachmentEmpty(AttachmentError):
     """Nothing was read, so there is nothing to search with and nothing to quote."""
 
     code = "WB356"
+    status = 422
     table = Message(
         N_("No table was found in {table!r}."),
         N_("Attach a file with rows and columns."),
@@ -62,6 +67,7 @@ class AttachmentEmpty(AttachmentError):
 
 class TooManyAttachments(AttachmentError):
     code = "WB357"
+    status = 422
     fact = N_("The question has {count} attachments; the limit is {most}.")
     remedy = N_("Remove those that it can do without.")
 
@@ -70,6 +76,7 @@ class AttachmentsNotTaken(AttachmentError):
     """Only graph + vector retrieval looks at attachments; another workflow would silently leave them out."""
 
     code = "WB358"
+    status = 422
     by = Message(
         N_("The workflow {workflow} does not look at images and tables."),
         N_("Choose the workflow graph_hybrid, or ask without attachments."),
@@ -90,6 +97,7 @@ class ReaderMissing(AttachmentError):
     """No package for text recognition is installed."""
 
     code = "WB359"
+    status = 503
     ocr = Message(
         N_("No package that recognises text in images is installed."),
         N_("Install it with `{command}`, or choose a vision model."),
@@ -99,6 +107,7 @@ class ReaderMissing(AttachmentError):
 
 class ReadingTimedOut(AttachmentError):
     code = "WB360"
+    status = 504
     fact = N_("Reading this attachment was given up after {seconds} seconds.")
     remedy = N_("Cut out the part that matters, or choose a vision model for images.")
 
@@ -115,6 +124,7 @@ class ModelCannotSee(AttachmentError):
     """Ollama itself would leave the image out without a word, and the model would make something up."""
 
     code = "WB363"
+    status = 422
     fact = N_("The model {model} takes no images.")
     remedy = N_("Choose a vision model, such as `ollama:gemma3:4b`, or the built-in text recognition.")
 
@@ -123,6 +133,7 @@ class InvalidAttachment(AttachmentError):
     """A request describes an attachment in a way that cannot be used."""
 
     code = "WB362"
+    status = 422
     not_base64 = Message(
         N_("The data of {encoded!r} is not base64."),
         N_("Encode the bytes of the file as base64."),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
 from string import Formatter
-from typing import ClassVar, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from engine.messages import N_
 from engine.version import PROGRAM, install_command
@@ -17,15 +17,18 @@ _LONGEST = 1000
 
 
 class Message:
-    """One of several messages of an error class: ``raise InvalidTag.too_long(length=99, limit=40)``.
+    """An error of a class of errors, raised by its name: ``raise SourceError.missing(name=path)``.
 
     ``fact`` and ``remedy`` are templates over the parameters that the call names; ``fixed`` are further parameters
     that are the same at every call. Any may name ``{program}``, and with a ``package`` the ``{command}`` that adds it.
+    ``code`` and HTTP ``status`` are those of the class unless given.
     """
 
-    def __init__(self, fact: str, remedy: str, **fixed: str) -> None:
+    def __init__(self, fact: str, remedy: str, *, code: str = "", status: int = 0, **fixed: str) -> None:
         self.fact = fact
         self.remedy = remedy
+        self.code = code
+        self.status = status
         self.fixed = fixed
 
     @property
@@ -46,33 +49,60 @@ class Message:
         ends = {name for name in filled if f"{{{name}}}." in self.fact + self.remedy}
         return {name: value.rstrip(".。") if name in ends else value for name, value in filled.items()}
 
-    def __get__(self, _: object, kind: type[Error]) -> Callable[..., Error]:
-        return partial(kind, self)
+    def __get__(self, _: object, kind: type[Error]) -> BoundMessage[Error]:
+        return BoundMessage(kind, self)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundMessage(Generic[Error]):
+    """A message of its class of errors; a call with its parameters makes the error."""
+
+    kind: type[Error]
+    message: Message
+
+    @property
+    def code(self) -> str:
+        return self.message.code or self.kind.code
+
+    @property
+    def status(self) -> int:
+        return self.message.status or self.kind.status
+
+    def __call__(self, **params: object) -> Error:
+        return self.kind(self.message, **params)
+
+    def restored(self, fact: str, remedy: str, params: Mapping[str, str] | None = None) -> Error:
+        """Make the error again from the sentences in which another process or program stated it."""
+        error = self.kind.restored(fact, remedy, params)
+        error.code, error.status = self.code, self.status
+        return error
 
 
 class WorkbenchError(Exception):
     """Root of all our errors: one sentence of fact, one of remedy, no traceback needed to act.
 
-    A class states its message as ``fact`` and ``remedy``, templates over the parameters of its constructor. Where one
-    code has several messages, each is a :class:`Message` of the class. An instance has the filled sentences, and the
-    parameters as the texts that stand in them, from which a page renders it in another language.
+    A class exists where something catches it; its errors are each a :class:`Message` of it, and one of its own may
+    stand as ``fact`` and ``remedy``. An instance has the filled sentences, and the parameters as the texts that stand
+    in them, from which a page renders it in another language.
     """
 
-    code: ClassVar[str] = "WB000"
-    status: ClassVar[int] = 502
-    """Of HTTP, for what plug-ins state; the API has a table for the core's own."""
+    code: str = "WB000"
+    status: int = 502
+    """Of HTTP, where a run or a request ends with it."""
     fact: str = N_("An unexpected {kind} stopped the run.")
     remedy: str = N_("Look at the log of the workbench for the traceback, and report it.")
 
     def __init__(self, message: Message | None = None, /, **params: object) -> None:
         message = message or Message(self.fact, self.remedy)
+        self.code = message.code or self.code
+        self.status = message.status or self.status
         shown = {name: _shown(value) for name, value in params.items()}
         filled = message.ending(message.filled(shown))
         self._say(message.fact.format_map(filled), message.remedy.format_map(filled), filled)
 
     @classmethod
     def restored(cls, fact: str, remedy: str, params: Mapping[str, str] | None = None) -> Self:
-        """Make the error again from the sentences in which another process or program stated it."""
+        """Make an error of this class from the sentences in which another process or program stated it."""
         error = cls.__new__(cls)
         error._say(fact, remedy, params or {})
         return error

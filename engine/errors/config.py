@@ -10,6 +10,7 @@ class InvalidConfig(WorkbenchError):
     """A setting lies outside its range, or something else of a request cannot be used; ``field`` names it."""
 
     code = "WB100"
+    status = 422
     out_of_range = Message(
         N_("{field} must lie between {low} and {high}."), N_("Set {field} to a value in that range.")
     )
@@ -146,6 +147,7 @@ class AddressNotListed(WorkbenchError):
     """A request named a Milvus address that the settings do not list."""
 
     code = "WB704"
+    status = 403
     fact = N_("This Milvus address is not one that the settings list.")
     remedy = N_("Leave {field} out, or add the address to WORKBENCH_MILVUS_ADDRESSES.")
 
@@ -154,6 +156,7 @@ class InvalidQuestion(WorkbenchError):
     """The question is blank or too long."""
 
     code = "WB101"
+    status = 422
     blank = Message(N_("The question is empty."), N_("Type a question and run it again."))
     too_long = Message(
         N_("The question has {length} characters; the limit is {limit}."),

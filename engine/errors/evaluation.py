@@ -18,6 +18,7 @@ class EvaluationError(WorkbenchError):
 
 class UnknownQuerySet(EvaluationError):
     code = "WB801"
+    status = 404
     fact = N_("There is no query set named {name!r}.")
     remedy = N_("Choose one from the list, or import it.")
 
@@ -26,6 +27,7 @@ class InvalidQuerySet(EvaluationError):
     """A set cannot be kept under this name, or with these cases."""
 
     code = "WB802"
+    status = 422
     reserved = Message(
         N_("The query set {name!r} comes with the program and stays as it is."),
         N_("Save the cases under another name."),
@@ -86,6 +88,7 @@ class NoAnswer(EvaluationError):
     """Somebody or a model is to judge an answer that a run has not given."""
 
     code = "WB827"
+    status = 409
     fact = N_("Run {run!r} gave no answer that could be judged.")
     remedy = N_("Choose a run that ended with an answer.")
 
@@ -122,6 +125,7 @@ class SetNotCovered(EvaluationError):
 
 class UnknownDraft(EvaluationError):
     code = "WB809"
+    status = 404
     fact = N_("There is no drafted question {draft!r}.")
     remedy = N_("It may have been removed; look at the list again.")
 
@@ -130,6 +134,7 @@ class JudgementsUnusable(EvaluationError):
     """A file cannot be read as judgements of a set."""
 
     code = "WB812"
+    status = 422
     nothing = Message(
         N_("{name!r} cannot be read as judgements: {cause}."),
         N_("Give it the form of TREC qrels, of Quepid's CSV or of JSON lines, for questions of this set."),

@@ -36,5 +36,6 @@ class GraphMissing(GraphStoreError):
     """Something was to be added to a graph that no one began."""
 
     code = "WB238"
+    status = 404
     fact = N_("Collection {collection!r} has no knowledge graph.")
     remedy = N_("Build one on the page Knowledge, or with `{program} graph build COLLECTION`.")

@@ -10,12 +10,14 @@ class GraphReplaced(WorkbenchError):
     """Another extractor has read the collection: rebuilding would throw its graph away."""
 
     code = "WB329"
+    status = 409
     fact = N_("Collection {collection!r} has a knowledge graph read by {has}; building with {wanted} replaces it.")
     remedy = N_("Build it on its own and say so (`graph build --replace`), or let the same one read what is new.")
 
 
 class GraphBusy(WorkbenchError):
     code = "WB330"
+    status = 409
     fact = N_("A job is at work on the knowledge graph of collection {collection!r}.")
     remedy = N_("Wait for its end, or stop it first.")
 
@@ -30,12 +32,14 @@ class JobsUnreachable(WorkbenchError):
 
 class UnknownEntity(WorkbenchError):
     code = "WB331"
+    status = 404
     fact = N_("The knowledge graph of collection {collection!r} has no entity {entity!r}.")
     remedy = N_("Correct the name, or look for it among the entities on the page Knowledge.")
 
 
 class NothingToRead(WorkbenchError):
     code = "WB332"
+    status = 409
     fact = N_("Collection {collection!r} has no passages, so there is nothing to build a knowledge graph of.")
     remedy = N_("Put files into it first.")
 
@@ -50,18 +54,21 @@ class ExtractorFailed(WorkbenchError):
 
 class UnknownJob(WorkbenchError):
     code = "WB321"
+    status = 404
     fact = N_("There is no ingestion {job!r}.")
     remedy = N_("It may have been discarded; open the page Knowledge to see those that there are.")
 
 
 class JobActive(WorkbenchError):
     code = "WB322"
+    status = 409
     fact = N_("Ingestion {job!r} is still running.")
     remedy = N_("Stop it first.")
 
 
 class JobOver(WorkbenchError):
     code = "WB323"
+    status = 409
     fact = N_("Ingestion {job!r} is done, so there is nothing left to resume.")
     remedy = N_("Begin a new one.")
 
@@ -70,6 +77,7 @@ class JobDamaged(WorkbenchError):
     """What an ingestion left on the disk cannot be read."""
 
     code = "WB324"
+    status = 409
     fact = N_("What ingestion {job!r} left behind cannot be read: {why}")
     remedy = N_("Discard it and ingest its files again; those that are in the collection already will be skipped.")
 
@@ -78,6 +86,7 @@ class JobDiskFull(WorkbenchError):
     """Nothing is lost: what was written into the collection stays, and the job can be resumed."""
 
     code = "WB325"
+    status = 507
     fact = N_("The disk that holds {path!r} is full, so the ingestion cannot note how far it is.")
     remedy = N_("Free some space, or point WORKBENCH_DATA_DIR at another disk; then resume the ingestion.")
 

@@ -52,6 +52,7 @@ class ModelError(WorkbenchError):
 
 class ModelUnreachable(ModelError):
     code = "WB401"
+    status = 503
     ollama = Message(
         N_("{provider} at {address} does not answer."),
         N_("Start {provider}, or correct WORKBENCH_OLLAMA_URL; built-in models need no server."),
@@ -87,6 +88,7 @@ class ModelNotPulled(ModelError):
 
 class ModelTimeout(ModelError):
     code = "WB403"
+    status = 504
     fact = N_("{model} gave no complete reply within {seconds} s.")
     remedy = N_("Choose a smaller model, or raise WORKBENCH_CALL_TIMEOUT_S.")
 

@@ -10,6 +10,7 @@ class NotSignedIn(WorkbenchError):
     """No door knows who acts."""
 
     code = "WB820"
+    status = 401
     fact = N_("You are not signed in.")
     remedy = N_("Sign in on a page of the workbench; requests to the API need a token, which an admin makes on System.")
 
@@ -18,6 +19,7 @@ class NotAllowed(WorkbenchError):
     """The role of a person or a token is not enough."""
 
     code = "WB821"
+    status = 403
     editors = Message(
         N_("This is for editors, and you are signed in as a viewer."),
         N_("Ask an admin for the role of an editor."),
@@ -40,6 +42,7 @@ class TokenRefused(WorkbenchError):
     """A bearer token that is not taken."""
 
     code = "WB822"
+    status = 401
     unknown = Message(
         N_("The token of the request is not known here."),
         N_("Send `Authorization: Bearer TOKEN` with a token that an admin made on System."),
@@ -50,6 +53,7 @@ class TokenRefused(WorkbenchError):
 
 class UnknownToken(WorkbenchError):
     code = "WB823"
+    status = 404
     fact = N_("There is no token {token}.")
     remedy = N_("Choose one of those on System.")
 
@@ -58,6 +62,7 @@ class InvalidToken(WorkbenchError):
     """A token cannot be made like this."""
 
     code = "WB824"
+    status = 422
     bad_name = Message(
         N_("The name of a token must have 1 to {longest} characters, all of them visible."),
         N_("Name the program that is to use it."),
@@ -77,6 +82,7 @@ class InvalidToken(WorkbenchError):
 
 class SignInOff(WorkbenchError):
     code = "WB825"
+    status = 409
     fact = N_("Sign-in is not set up here, so tokens and groups mean nothing.")
     remedy = N_("Put a section `[auth]` into `.streamlit/secrets.toml` first, as docs/team.md says.")
 
@@ -85,6 +91,7 @@ class PeopleUnusable(WorkbenchError):
     """What is kept of tokens, limits and changes cannot be read or written."""
 
     code = "WB826"
+    status = 503
     fact = N_("The list of tokens, limits and changes {path!r} cannot be used: {why}.")
     remedy = N_("{advice}.")
 
@@ -93,5 +100,6 @@ class CallerUnchecked(WorkbenchError):
     """Who is calling cannot be found out; where and why is for the log alone, which no stranger reads."""
 
     code = "WB829"
+    status = 503
     fact = N_("Who is calling cannot be checked at the moment.")
     remedy = N_("Try again shortly; the log of the workbench says what is wrong.")

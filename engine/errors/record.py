@@ -93,12 +93,14 @@ class ObservationLost(RecordError):
 
 class UnknownRun(RecordError):
     code = "WB501"
+    status = 404
     fact = N_("There is no run {run!r}.")
     remedy = N_("It may have been deleted; open another one from the list of runs.")
 
 
 class RunActive(RecordError):
     code = "WB502"
+    status = 409
     fact = N_("Run {run!r} is still running.")
     remedy = N_("Cancel it first, then delete it.")
 
@@ -107,6 +109,7 @@ class InvalidTag(RecordError):
     """A text cannot be a tag."""
 
     code = "WB507"
+    status = 422
     blank = Message(
         N_("The tag is empty."),
         N_("Type a word and add it again."),
@@ -128,6 +131,7 @@ class ReadOnlyRun(RecordError):
     """A run that ships with the program cannot be changed."""
 
     code = "WB508"
+    status = 403
     fact = N_("Run {run!r} ships with the workbench and cannot be changed.")
     remedy = N_("Run its question yourself; your own run can be tagged and deleted.")
 
@@ -136,6 +140,7 @@ class ForkRefused(RecordError):
     """A run cannot be branched off as asked."""
 
     code = "WB509"
+    status = 422
     imported = Message(
         N_("The run was imported from a trace of another program, whose models and documents are not here."),
         N_("Run the question in that program and import the new trace."),
@@ -176,6 +181,7 @@ class RunNotOver(RecordError):
     """A run that is still running cannot be branched off, or sent to another program as a whole."""
 
     code = "WB511"
+    status = 409
     fact = N_("Run {run!r} is not over yet.")
     remedy = N_("Wait for its end or stop it, then branch off.")
     sending = Message(
@@ -209,6 +215,7 @@ class WeakPointsUnusable(WorkbenchError):
 
 class UnknownWeakPoint(WorkbenchError):
     code = "WB605"
+    status = 404
     fact = N_("There is no weak point {point!r}.")
     remedy = N_("It may have been deleted; open the list again.")
 
@@ -223,6 +230,7 @@ class RunEnded(WorkbenchError):
 
 class TooManyRuns(WorkbenchError):
     code = "WB503"
+    status = 503
     fact = N_("{limit} runs are under way already.")
     remedy = N_("Wait for one to end or stop one, or raise WORKBENCH_MAX_CONCURRENT_RUNS.")
 
@@ -236,6 +244,7 @@ class PersonLimitReached(TooManyRuns):
     """What one person may have, where the process itself has room for more."""
 
     code = "WB519"
+    status = 429
     under_way = Message(
         N_("You have {limit} runs under way, as many as one person may have."),
         N_("Wait for one to end or stop one; WORKBENCH_RUNS_PER_PERSON sets how many."),
@@ -275,12 +284,14 @@ class WaitedTooLong(WorkbenchError):
     """Something did not come to an end in a time in which anything does; it may still be going on."""
 
     code = "WB520"
+    status = 504
     fact = N_("{what} was not over after {seconds} s.")
     remedy = N_("Try again; if it stays so, restart the workbench, and look at its log for what it waited for.")
 
 
 class EngineClosed(WorkbenchError):
     code = "WB504"
+    status = 503
     fact = N_("The engine is closed.")
     remedy = N_("Open a new one with Engine.open().")
 

@@ -27,6 +27,7 @@ class InvalidAddress(StoreError):
 
 class RemoteUnreachable(StoreError):
     code = "WB223"
+    status = 503
     fact = N_("The Milvus at {address} does not answer.")
     remedy = N_("Start it, or correct the address; a connection stays and works again once it answers.")
 

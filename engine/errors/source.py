@@ -10,56 +10,118 @@ class SourceError(WorkbenchError):
     """A file could not become passages; the other files of the batch still go in."""
 
     code = "WB300"
-
-
-class SourceMissing(SourceError):
-    code = "WB301"
-    fact = N_("There is no file {name!r}.")
-    remedy = N_("Correct the path; relative paths start at the current folder.")
+    missing = Message(
+        N_("There is no file {name!r}."),
+        N_("Correct the path; relative paths start at the current folder."),
+        code="WB301",
+    )
+    # Something that is not put in, although its name says that it is a document.
+    link = Message(
+        N_("{link!r} is a link that leads outside the folder, to nothing, or to a folder; it is not followed."),
+        N_("Ingest what it leads to by its own path, or put a copy in its place."),
+        code="WB364",
+    )
+    twice = Message(
+        N_("{name!r} comes again later in this batch, with other content; the later file went in."),
+        N_("Rename one of the two, or put their folder in as a whole: sources are then named with their folders."),
+        code="WB364",
+    )
+    special = Message(
+        N_("{name!r} is no file with a content of its own, but a pipe, a socket or a device."),
+        N_("Save its content as a file, or leave it."),
+        code="WB364",
+    )
+    hidden_files = Message(
+        N_("Hidden files and folders in {name!r} were left out ({count}): {files}."),
+        N_("To ingest one of them, name it by its own path."),
+        code="WB364",
+    )
+    made_by_programs = Message(
+        N_("Files and folders in {name!r} that programs made were left out ({count}): {files}."),
+        N_("To ingest one of them, name it by its own path."),
+        code="WB364",
+    )
+    secret = Message(
+        N_("Files in {name!r} that may hold keys or passwords were left out ({count}): {files}."),
+        N_("To ingest one of them, name it by its own path."),
+        code="WB364",
+    )
+    picture = Message(
+        N_("Pictures in {name!r} were left out ({count}): {files}."),
+        N_("To have the text in one of them read, name it by its own path."),
+        code="WB364",
+    )
+    no_text = Message(
+        N_("Files in {name!r} that hold no text were left out ({count}): {files}."),
+        N_("Save what they say as one of these: {kinds}."),
+        code="WB364",
+    )
+    too_large = Message(
+        N_("{name!r} has {size_mb} MB; the limit is {limit_mb} MB."),
+        N_("Split it, or raise WORKBENCH_MAX_UPLOAD_MB."),
+        code="WB304",
+    )
+    misnamed = Message(
+        N_("The name {name!r} is no text or has more than {most} bytes, so no source can be kept under it."),
+        N_("Rename the file, or ingest it from a folder nearer to it."),
+        code="WB308",
+    )
+    """The store keeps a source by its name."""
+    encrypted = Message(
+        N_("{name!r} is encrypted and opens with a password only."),
+        N_("Save a copy without a password and ingest that."),
+        code="WB309",
+        status=422,
+    )
+    """A document is encrypted, so that only someone with the password can read it."""
+    # Small on disk, huge or endless once unpacked: never opened.
+    unpacks_too_large = Message(
+        N_("{name!r} would unpack to {size_mb} MB; the limit is {limit_mb} MB."),
+        N_("Split it or take out its pictures, if it comes from a person you trust."),
+        code="WB310",
+        status=413,
+    )
+    too_many_parts = Message(
+        N_("{name!r} holds {count} parts; the limit is {limit}."),
+        N_("Split it, if it comes from a person you trust."),
+        code="WB310",
+        status=413,
+    )
+    too_much_text = Message(
+        N_("{name!r} would give more than {limit_mb} million characters of text."),
+        N_("Split it, or take out columns and fields that no one asks for."),
+        code="WB310",
+        status=413,
+    )
+    xml_entities = Message(
+        N_("{name!r} declares XML entities, which no Office document needs."),
+        N_("Save it again with an office program, if it comes from a person you trust."),
+        code="WB310",
+        status=413,
+    )
+    too_many_pages = Message(
+        N_("{name!r} has {pages} pages; the limit is {limit}."),
+        N_("Split it and ingest the parts."),
+        code="WB311",
+    )
+    scanned = Message(
+        N_("{name!r} holds no text: all its pages ({pages}) are pictures."),
+        N_("Scan it larger and with more contrast, or run another text recognition (OCR) on it."),
+        code="WB312",
+    )
+    """Pictures of pages: there is nothing to search."""
+    garbled = Message(
+        N_("The fonts of {name!r} do not say which characters they draw, so its text comes out as signs."),
+        N_("Scan it larger and with more contrast, or run another text recognition (OCR) on it."),
+        code="WB316",
+    )
+    """A PDF whose fonts do not say which characters they draw."""
 
 
 class SourceUnreadable(SourceError):
     code = "WB302"
     fact = N_("{name!r} cannot be read: {why}")
     remedy = N_("Check its permissions, or copy it to a place that can be read.")
-
-
-class SourcePassedOver(SourceError):
-    """Something that is not put in, although its name says that it is a document."""
-
-    code = "WB364"
-    link = Message(
-        N_("{link!r} is a link that leads outside the folder, to nothing, or to a folder; it is not followed."),
-        N_("Ingest what it leads to by its own path, or put a copy in its place."),
-    )
-    twice = Message(
-        N_("{name!r} comes again later in this batch, with other content; the later file went in."),
-        N_("Rename one of the two, or put their folder in as a whole: sources are then named with their folders."),
-    )
-    special = Message(
-        N_("{name!r} is no file with a content of its own, but a pipe, a socket or a device."),
-        N_("Save its content as a file, or leave it."),
-    )
-    hidden = Message(
-        N_("Hidden files and folders in {name!r} were left out ({count}): {files}."),
-        N_("To ingest one of them, name it by its own path."),
-    )
-    made = Message(
-        N_("Files and folders in {name!r} that programs made were left out ({count}): {files}."),
-        N_("To ingest one of them, name it by its own path."),
-    )
-    secret = Message(
-        N_("Files in {name!r} that may hold keys or passwords were left out ({count}): {files}."),
-        N_("To ingest one of them, name it by its own path."),
-    )
-    picture = Message(
-        N_("Pictures in {name!r} were left out ({count}): {files}."),
-        N_("To have the text in one of them read, name it by its own path."),
-    )
-    no_text = Message(
-        N_("Files in {name!r} that hold no text were left out ({count}): {files}."),
-        N_("Save what they say as one of these: {kinds}."),
-    )
 
 
 class SourceEmpty(SourceError):
@@ -70,12 +132,6 @@ class SourceEmpty(SourceError):
         N_("Everything that could be read of {name!r} is hidden."),
         N_("Choose to read hidden content, or leave it out."),
     )
-
-
-class SourceTooLarge(SourceError):
-    code = "WB304"
-    fact = N_("{name!r} has {size_mb} MB; the limit is {limit_mb} MB.")
-    remedy = N_("Split it, or raise WORKBENCH_MAX_UPLOAD_MB.")
 
 
 class SourceUnsupported(SourceError):
@@ -108,58 +164,6 @@ class SourceEncoding(SourceError):
     remedy = N_("Save it as UTF-8 and ingest it again.")
 
 
-class SourceMisnamed(SourceError):
-    """The store keeps a source by its name."""
-
-    code = "WB308"
-    fact = N_("The name {name!r} is no text or has more than {most} bytes, so no source can be kept under it.")
-    remedy = N_("Rename the file, or ingest it from a folder nearer to it.")
-
-
-class SourceEncrypted(SourceError):
-    """A document is encrypted, so that only someone with the password can read it."""
-
-    code = "WB309"
-    fact = N_("{name!r} is encrypted and opens with a password only.")
-    remedy = N_("Save a copy without a password and ingest that.")
-
-
-class SourceBomb(SourceError):
-    """Small on disk, huge or endless once unpacked: never opened."""
-
-    code = "WB310"
-    unpacked = Message(
-        N_("{name!r} would unpack to {size_mb} MB; the limit is {limit_mb} MB."),
-        N_("Split it or take out its pictures, if it comes from a person you trust."),
-    )
-    parts = Message(
-        N_("{name!r} holds {count} parts; the limit is {limit}."),
-        N_("Split it, if it comes from a person you trust."),
-    )
-    text = Message(
-        N_("{name!r} would give more than {limit_mb} million characters of text."),
-        N_("Split it, or take out columns and fields that no one asks for."),
-    )
-    entities = Message(
-        N_("{name!r} declares XML entities, which no Office document needs."),
-        N_("Save it again with an office program, if it comes from a person you trust."),
-    )
-
-
-class SourceTooManyPages(SourceError):
-    code = "WB311"
-    fact = N_("{name!r} has {pages} pages; the limit is {limit}.")
-    remedy = N_("Split it and ingest the parts.")
-
-
-class SourceScanned(SourceError):
-    """Pictures of pages: there is nothing to search."""
-
-    code = "WB312"
-    fact = N_("{name!r} holds no text: all its pages ({pages}) are pictures.")
-    remedy = N_("Scan it larger and with more contrast, or run another text recognition (OCR) on it.")
-
-
 class SourceDamaged(SourceError):
     """A document is of the right kind, but cut short or with broken parts."""
 
@@ -186,11 +190,3 @@ class SourceTooDemanding(SourceError):
     code = "WB315"
     fact = N_("The reader broke down over {name!r}: it needs too much memory or is malformed.")
     remedy = N_("Split it, or save it as text and ingest that.")
-
-
-class SourceGarbled(SourceError):
-    """A PDF whose fonts do not say which characters they draw."""
-
-    code = "WB316"
-    fact = N_("The fonts of {name!r} do not say which characters they draw, so its text comes out as signs.")
-    remedy = N_("Scan it larger and with more contrast, or run another text recognition (OCR) on it.")

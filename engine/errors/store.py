@@ -51,12 +51,14 @@ class StoreError(WorkbenchError):
 
 class StoreLocked(StoreError):
     code = "WB201"
+    status = 503
     fact = N_("The knowledge base {path!r} is open in another process.")
     remedy = N_("Close the other workbench, or point WORKBENCH_MILVUS_URI at a server.")
 
 
 class StoreUnreachable(StoreError):
     code = "WB202"
+    status = 503
     fact = N_("The Milvus server at {address} does not answer.")
     remedy = N_("Start it, or correct WORKBENCH_MILVUS_URI.")
 
@@ -71,12 +73,14 @@ class StoreSlow(StoreError):
 
 class UnknownCollection(StoreError):
     code = "WB203"
+    status = 404
     fact = N_("There is no collection named {name!r}.")
     remedy = N_("Choose an existing collection, or make one with `{program} ingest PATH --collection NAME`.")
 
 
 class EmbeddingMismatch(StoreError):
     code = "WB204"
+    status = 409
     fact = N_("Collection {collection!r} was built with {built_with}, but the vectors offered come from {offered}.")
     remedy = N_("Use {built_with} for this collection, or ingest its sources again into a new collection.")
 
@@ -85,6 +89,7 @@ class ModelNotRecorded(StoreError):
     """A collection that another program made: nothing says which model its vectors come from."""
 
     code = "WB213"
+    status = 409
     fact = N_("Collection {name!r} was made by another program, which did not record its embedding model.")
     remedy = N_("Choose its model on the page Knowledge, view Connect, or ingest its sources into a new collection.")
 
@@ -105,6 +110,7 @@ class ReversedStore(StoreError):
 
 class InvalidCollectionName(StoreError):
     code = "WB206"
+    status = 422
     fact = N_("{name!r} cannot be the name of a collection.")
     remedy = N_("Use 1 to 60 letters, digits and underscores, beginning with a letter.")
 
@@ -113,6 +119,7 @@ class StoreFull(StoreError):
     """The store could not write because its disk is full."""
 
     code = "WB207"
+    status = 507
     fact = N_("The disk that holds the knowledge base {path!r} is full.")
     remedy = N_("Free some space, or point WORKBENCH_DATA_DIR at another disk.")
 
@@ -185,6 +192,7 @@ class FieldTooLong(StoreError):
 
 class UnknownMemory(StoreError):
     code = "WB215"
+    status = 404
     fact = N_("There is no memory with the id {memory!r}.")
     remedy = N_("It may have been deleted; open Knowledge → Memory to see what is remembered.")
 
@@ -201,6 +209,7 @@ class FullTextMissing(StoreError):
     """Passages were to be searched by words where only their vectors can be searched."""
 
     code = "WB217"
+    status = 409
     of = Message(
         N_("Collection {collection!r} was made without full text: it cannot be searched by words."),
         N_("Add full text to it on the page Knowledge, where its store has it, or search by vectors."),

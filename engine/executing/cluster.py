@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from engine.errors import ClusterError, ClusterLost, ClusterUnreachable, WorkbenchError
-from engine.errors.recorded import classes
+from engine.errors.recorded import row_of
 from engine.executing.blocks import Block, Performed, Recipe, fault_of
 from engine.executing.driver_process import DriverProcess, Heard
 
@@ -201,5 +201,5 @@ class ClusterExecutor:
 
 def error_of(plain: Mapping[str, Any]) -> WorkbenchError:
     """A fault of another process as the error that it was."""
-    kind = next((kind for kind in classes(WorkbenchError) if kind.code == plain["code"]), ClusterError)
+    kind = row_of(plain["code"]) or ClusterError
     return kind.restored(plain["fact"], plain["remedy"], plain["params"])

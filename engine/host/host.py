@@ -112,7 +112,7 @@ class Host:
             return self._models
 
     def start_pull(self, name: str) -> None:
-        """Begin or go on with a download by Ollama, in the background; raises ``InvalidModelName``, ``HostBusy``."""
+        """Begin or go on with a download by Ollama, in the background; raises ``HostError``."""
         self._pulls.start(name)
 
     def pulls(self) -> tuple[PullStatus, ...]:
@@ -124,7 +124,7 @@ class Host:
         self._pulls.stop(name)
 
     def unload(self, name: str) -> None:
-        """Let Ollama drop a model from memory; raises ``InvalidModelName`` and ``ModelError``."""
+        """Let Ollama drop a model from memory; raises ``HostError.invalid_model_name`` and ``ModelError``."""
         self._loop.call(unload(checked_name(name), self._resources.settings))
         self._look_again()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from dataclasses import replace
 
-from engine.errors import HostBusy
+from engine.errors import HostError
 from engine.llm.pull import checked_name, pull
 from engine.model.host import PullStatus, TaskState
 from engine.model.loop_thread import LoopThread
@@ -94,13 +94,13 @@ class Pulls:
         self._pulls: dict[str, _Download] = {}
 
     def start(self, name: str) -> None:
-        """Start the task; raises ``InvalidModelName``, and ``HostBusy`` where it is running already."""
+        """Start the task; raises ``HostError`` for a name that is none, or where it is running already."""
         name = checked_name(name)
         with self._guard:
             known = self._pulls.pop(name, None)
             if known is not None and not known.over:
                 self._pulls[name] = known
-                raise HostBusy(subject=name)
+                raise HostError.busy(subject=name)
             self._pulls[name] = _Download(self._loop, PullStatus(name, "running", "")).start(self._pull)
 
     def stop(self, name: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted, SourceError, SourceMissing, SourceUnreadable
+from engine.errors import SourceDamaged, SourceError, SourceUnreadable
 from engine.knowledge.loaders.encoding import read_text
 from engine.knowledge.loaders.office import check_sizes
 from engine.messages import N_
@@ -26,12 +26,12 @@ _UTF_8 = 0x800
 def members(name: str, archive: Archive) -> Iterator[tuple[str, str, bytes]]:
     """Each file: its path in words, its name in the archive, and how it begins (empty where it cannot be read).
 
-    Raises ``SourceBomb`` for what unpacks to too much, ``SourceDamaged``, ``SourceEncrypted``.
+    Raises ``SourceError`` for what unpacks to too much or is encrypted, ``SourceDamaged``.
     """
     with opened_archive(name, archive) as (opened, size):
         entries = [entry for entry in opened.infolist() if not entry.is_dir()]
         if len(entries) > MOST_MEMBERS:
-            raise SourceBomb.parts(name=name, count=len(entries), limit=MOST_MEMBERS)
+            raise SourceError.too_many_parts(name=name, count=len(entries), limit=MOST_MEMBERS)
         check_sizes(name, size, entries)
         for entry, words in zip(entries, _names(entries), strict=True):
             try:
@@ -53,18 +53,18 @@ def member_of(name: str, archive: Archive, member: str) -> bytes:
 def opened_archive(name: str, archive: Archive) -> Iterator[tuple[zipfile.ZipFile, int]]:
     try:
         if archive is None:
-            raise SourceMissing(name=name)
+            raise SourceError.missing(name=name)
         size = archive.stat().st_size if isinstance(archive, Path) else len(archive)
         with zipfile.ZipFile(io.BytesIO(archive) if isinstance(archive, bytes) else archive) as opened:
             yield opened, size
     except FileNotFoundError as error:
-        raise SourceMissing(name=name) from error
+        raise SourceError.missing(name=name) from error
     except PermissionError as error:
         raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, NotImplementedError) as error:
         raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
     except RuntimeError as error:  # how zipfile states that a file has a password
-        raise SourceEncrypted(name=name) from error
+        raise SourceError.encrypted(name=name) from error
 
 
 def _names(entries: list[zipfile.ZipInfo]) -> list[str]:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from engine.errors import SourceError, SourceMissing, SourcePassedOver, SourceUnreadable, TextUnembeddable
+from engine.errors import SourceError, SourceUnreadable, TextUnembeddable
 from engine.knowledge.ahead import Ahead, windows
 from engine.knowledge.chunk import chunk
 from engine.knowledge.items import MOST_FILES, IngestItem, items_of
@@ -126,7 +126,7 @@ def read_document(item: IngestItem, limit_mb: float = DEFAULT_LIMIT_MB, *, recog
         if item.data is not None or item.member:
             return load_bytes(item.name, item.read(), limit_mb, hidden=item.hidden, recognise=recognise)
         if item.path is None:
-            raise SourceMissing(name=item.name)
+            raise SourceError.missing(name=item.name)
         return load(item.path, item.name, limit_mb, hidden=item.hidden, recognise=recognise)
     except SourceError:
         raise
@@ -163,7 +163,7 @@ def plan(entries: Sequence[Entry], present: Iterable[SourceInfo], chunks: ChunkO
         later = last[entry.name]
         if later is not entry:  # the same name again: the later file counts, as it would one by one
             other = later.content_hash != entry.content_hash
-            fault = Fault.of(SourcePassedOver.twice(name=entry.name)) if other else None
+            fault = Fault.of(SourceError.twice(name=entry.name)) if other else None
             planned.append(replace(entry, state="superseded", fault=fault))
             continue
         known = by_hash.get(entry.content_hash)

@@ -7,13 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import (
-    SourceError,
-    SourceMissing,
-    SourcePassedOver,
-    SourceUnreadable,
-    TooManyFiles,
-)
+from engine.errors import SourceError, SourceUnreadable, TooManyFiles
 from engine.knowledge.archives import member_of, members
 from engine.knowledge.left_out import FILLED, LeftOut, by_content, by_name
 from engine.knowledge.loaders.kinds import is_known
@@ -39,17 +33,17 @@ class IngestItem:
     """Of a file in a ZIP archive, which ``path`` or ``data`` then is: its name there."""
 
     def read(self) -> bytes:
-        """The file's bytes; raises ``SourceMissing`` or ``SourceUnreadable``, for a member as :func:`member_of`."""
+        """The file's bytes; raises ``SourceError``, for a member as :func:`member_of`."""
         if self.member:
             return member_of(self.name, self.data if self.data is not None else self.path, self.member)
         if self.data is not None:
             return self.data
         if self.path is None:
-            raise SourceMissing(name=self.name)
+            raise SourceError.missing(name=self.name)
         try:
             return self.path.read_bytes()
         except FileNotFoundError as error:
-            raise SourceMissing(name=str(self.path)) from error
+            raise SourceError.missing(name=str(self.path)) from error
         except OSError as error:
             raise SourceUnreadable(name=self.name, why=error.strerror or type(error).__name__) from error
 
@@ -72,7 +66,7 @@ def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[Ingest
             elif path.exists():
                 items.append(IngestItem(path.name, path=path))
             else:
-                failed.append((str(path), SourceMissing(name=str(path))))
+                failed.append((str(path), SourceError.missing(name=str(path))))
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path that somebody typed
             failed.append((str(path), _unreadable(str(path), error)))
     unpacked, unusable = with_members(items)
@@ -146,12 +140,12 @@ def _passed_over(path: Path, folder: Path, root: Path) -> tuple[str, SourceError
     if path.is_file() and path.resolve().is_relative_to(root):
         return None
     name = path.relative_to(folder).as_posix()
-    return _link(path, folder) if path.is_symlink() else (name, SourcePassedOver.special(name=name))
+    return _link(path, folder) if path.is_symlink() else (name, SourceError.special(name=name))
 
 
 def _link(path: Path, folder: Path) -> tuple[str, SourceError]:
     name = path.relative_to(folder).as_posix()
-    return name, SourcePassedOver.link(link=name)
+    return name, SourceError.link(link=name)
 
 
 def _below(

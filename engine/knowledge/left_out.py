@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Literal
 
-from engine.errors import SourceError, SourcePassedOver
+from engine.errors import SourceError
 from engine.knowledge.loaders.kinds import KINDS, is_text
 
 Reason = Literal["hidden", "made", "secret", "picture", "no_text"]
@@ -80,9 +80,9 @@ class LeftOut:
 
 
 _MESSAGES: dict[Reason, Callable[[str, int, str], SourceError]] = {
-    "hidden": lambda name, count, files: SourcePassedOver.hidden(name=name, count=count, files=files),
-    "made": lambda name, count, files: SourcePassedOver.made(name=name, count=count, files=files),
-    "secret": lambda name, count, files: SourcePassedOver.secret(name=name, count=count, files=files),
-    "picture": lambda name, count, files: SourcePassedOver.picture(name=name, count=count, files=files),
-    "no_text": lambda name, count, files: SourcePassedOver.no_text(name=name, count=count, files=files, kinds=KINDS),
+    "hidden": lambda name, count, files: SourceError.hidden_files(name=name, count=count, files=files),
+    "made": lambda name, count, files: SourceError.made_by_programs(name=name, count=count, files=files),
+    "secret": lambda name, count, files: SourceError.secret(name=name, count=count, files=files),
+    "picture": lambda name, count, files: SourceError.picture(name=name, count=count, files=files),
+    "no_text": lambda name, count, files: SourceError.no_text(name=name, count=count, files=files, kinds=KINDS),
 }

@@ -16,14 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from engine.errors import (
-    SourceEmpty,
-    SourceMisnamed,
-    SourceMissing,
-    SourceTooDemanding,
-    SourceTooLarge,
-    SourceUnreadable,
-)
+from engine.errors import SourceEmpty, SourceError, SourceTooDemanding, SourceUnreadable
 from engine.knowledge.loaders.apart import read_apart
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, ending, note, whole
 from engine.knowledge.loaders.kinds import APART, HERE, loader_of, suffix_of
@@ -85,11 +78,11 @@ def load(
         if not stat.S_ISREG(found.st_mode):  # a pipe or a device may never end
             raise SourceUnreadable(name=name, why=os.strerror(errno.EISDIR if path.is_dir() else errno.ENODEV))
         if found.st_size > limit_mb * 1e6:
-            raise SourceTooLarge(name=name, size_mb=f"{found.st_size / 1e6:.1f}", limit_mb=limit_mb)
+            raise SourceError.too_large(name=name, size_mb=f"{found.st_size / 1e6:.1f}", limit_mb=limit_mb)
         with path.open("rb") as file:
             data = file.read(int(limit_mb * 1e6) + 1)  # it may grow meanwhile
     except FileNotFoundError as error:
-        raise SourceMissing(name=str(path)) from error
+        raise SourceError.missing(name=str(path)) from error
     except OSError as error:
         raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
     return load_bytes(name, data, limit_mb, hidden=hidden, recognise=recognise)
@@ -102,7 +95,7 @@ def load_bytes(
     _check_name(name)
     loader = _loader(name)
     if len(data) > limit_mb * 1e6:
-        raise SourceTooLarge(name=name, size_mb=f"{len(data) / 1e6:.1f}", limit_mb=limit_mb)
+        raise SourceError.too_large(name=name, size_mb=f"{len(data) / 1e6:.1f}", limit_mb=limit_mb)
     if not data:
         raise SourceEmpty(name=name)
     try:
@@ -131,13 +124,13 @@ def load_bytes(
 
 
 def _check_name(name: str) -> None:
-    """Raise ``SourceMisnamed`` for a name that no store holds: one bad name must not stop a whole ingestion."""
+    """Raise ``SourceError.misnamed`` for a name that no store holds: one bad name must not stop a whole ingestion."""
     try:
         size = len(name.encode())
     except UnicodeEncodeError:  # half a surrogate pair, as file systems hand out for bytes that are no UTF-8
         size = _LONGEST_NAME + 1
     if size > _LONGEST_NAME:
-        raise SourceMisnamed(name=name[:80].encode(errors="replace").decode(), most=_LONGEST_NAME)
+        raise SourceError.misnamed(name=name[:80].encode(errors="replace").decode(), most=_LONGEST_NAME)
 
 
 def _loader(name: str) -> Loader:

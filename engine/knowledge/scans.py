@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from engine.builtin.apart import READERS
 from engine.builtin.ocr import OcrReader
-from engine.errors import SourceEmpty, SourceError, SourceGarbled, SourceScanned, SourceTimedOut
+from engine.errors import SourceEmpty, SourceError, SourceTimedOut
 from engine.knowledge.loaders.contents import Contents, Section, note, numbers
 from engine.knowledge.loaders.wrapping import joined
 from engine.model.values import SourceNote
@@ -50,8 +50,8 @@ def announced(name: str, contents: Contents) -> Contents:
 def recognised(name: str, data: bytes, contents: Contents) -> Contents:
     """The contents with the text of pictured pages in its place; blocks, up to ``FILE_LIMIT_S``.
 
-    Raises ``SourceScanned`` or ``SourceGarbled`` where no page has any text then, ``SourceTimedOut`` where that is not
-    known.
+    Raises ``SourceError.scanned`` or ``SourceError.garbled`` where no page has any text then, ``SourceTimedOut`` where
+    that is not known.
     """
     pages = pictures(contents)
     if not pages:
@@ -140,4 +140,4 @@ def _nothing(name: str, contents: Contents, pages: int) -> SourceError:
     if looked_at or any(item.code == "pages_unreadable" for item in contents.notes):
         return SourceEmpty(name=name)
     garbled = any(item.code == "pages_garbled" for item in contents.notes)
-    return SourceGarbled(name=name) if garbled else SourceScanned(name=name, pages=pages)
+    return SourceError.garbled(name=name) if garbled else SourceError.scanned(name=name, pages=pages)

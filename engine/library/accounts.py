@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Protocol
 
-from engine.errors import SourcePassedOver
+from engine.errors import SourceError
 from engine.messages import CONTEXT_END, N_, NN_
 from engine.model.values import EXPECTED, Account, Fault, SourceNote
 
@@ -251,7 +251,7 @@ class English:
 
 def counts_left_out(fault: Fault) -> bool:
     """Whether it counts what a folder or an archive holds besides files to ingest, and is no failure."""
-    return fault.code == SourcePassedOver.code and "count" in fault.params
+    return fault.code == SourceError.link.code and "count" in fault.params
 
 
 def note_text(note: SourceNote, words: Speaks) -> str:

@@ -12,16 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from engine.errors import (
-    DiskFull,
-    InvalidModelName,
+    HostError,
     ModelGarbled,
     ModelInterrupted,
     ModelNotPulled,
     ModelRefused,
     ModelTimeout,
-    ModelUnknownToRegistry,
-    PullInterrupted,
-    PullRefused,
     WorkbenchError,
 )
 from engine.llm.connection import asking_ollama
@@ -43,10 +39,10 @@ Tell = Callable[[PullStatus], None]
 
 
 def checked_name(name: str) -> str:
-    """A model's name as it may be sent, white space around it cut off; raises ``InvalidModelName``."""
+    """A model's name as it may be sent, white space around it cut off; raises ``HostError.invalid_model_name``."""
     bare = name.strip().removeprefix("ollama:")
     if len(bare) > _LONGEST_NAME or not _NAME.fullmatch(bare):
-        raise InvalidModelName(name=bare[:80])
+        raise HostError.invalid_model_name(name=bare[:80])
     return bare
 
 
@@ -92,7 +88,7 @@ class _Download:
 async def pull(name: str, settings: Settings, tell: Tell, clock: Callable[[], float] = time.monotonic) -> None:
     """Let Ollama download a model, telling of every line; cancelling drops the connection, which stops Ollama too.
 
-    Raises ``ModelUnreachable``, ``ModelUnknownToRegistry``, ``DiskFull``, ``PullInterrupted``, ``PullRefused``.
+    Raises ``ModelUnreachable``, and ``HostError`` where Ollama could not download it.
     """
     download = _Download(name, clock)
     try:
@@ -106,7 +102,7 @@ async def pull(name: str, settings: Settings, tell: Tell, clock: Callable[[], fl
         foreign = ours.__cause__
         raise _reason(name, str(getattr(foreign, "error", "") or ""), ours) from foreign
     if not download.complete:
-        raise PullInterrupted(name=name)
+        raise HostError.pull_interrupted(name=name)
 
 
 async def unload(name: str, settings: Settings) -> None:
@@ -122,13 +118,13 @@ async def unload(name: str, settings: Settings) -> None:
 def _reason(name: str, message: str, ours: WorkbenchError) -> WorkbenchError:
     folded = message.casefold()
     if any(part in folded for part in _NO_SPACE):
-        return DiskFull(name=name)
+        return HostError.disk_full(name=name)
     if isinstance(ours, ModelNotPulled) or any(part in folded for part in _UNKNOWN):
-        return ModelUnknownToRegistry(name=name)
+        return HostError.model_not_in_library(name=name)
     if message and not any(part in folded for part in _CUT):
-        return PullRefused(name=name, message=message)
+        return HostError.pull_refused(name=name, message=message)
     if isinstance(ours, ModelInterrupted | ModelTimeout | ModelGarbled):
-        return PullInterrupted(name=name)
+        return HostError.pull_interrupted(name=name)
     if isinstance(ours, ModelRefused):
-        return PullRefused(name=name, message=ours.params.get("message", ours.fact))
+        return HostError.pull_refused(name=name, message=ours.params.get("message", ours.fact))
     return ours

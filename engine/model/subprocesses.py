@@ -25,7 +25,7 @@ from functools import partial
 from importlib import import_module
 from typing import IO, Any
 
-from engine.errors import SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable, classes
+from engine.errors import SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable, rows
 from engine.model.ending import killed
 from engine.version import ROOT
 
@@ -225,8 +225,8 @@ def _packed(error: SourceError) -> dict[str, Any]:
 
 
 def _unpacked(head: dict[str, Any]) -> SourceError:
-    kind = next((kind for kind in classes(SourceError) if kind.code == head["code"]), SourceUnreadable)
-    return kind.restored(head["fact"], head["remedy"], head["params"])
+    row = next((row for row in rows(SourceError) if row.code == head["code"]), SourceUnreadable)
+    return row.restored(head["fact"], head["remedy"], head["params"])
 
 
 def serve(function: str, most_memory: int, kept_memory: int) -> None:

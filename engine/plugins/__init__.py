@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
-from engine.errors import PluginMissing
+from engine.errors import HostError
 from engine.model.events import Event
 from engine.model.people import Role
 from engine.model.values import RunId
@@ -164,11 +164,11 @@ def panels(place: Place) -> list[Callable[..., Any]]:
 
 
 def job_of(name: str, kind: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
-    """What a plug-in does jobs of a kind with; raises ``PluginMissing``."""
+    """What a plug-in does jobs of a kind with; raises ``HostError.plugin_missing``."""
     for plugin in plugins():
         if plugin.name == name:
             return plugin.jobs[kind]
-    raise PluginMissing(name=name)
+    raise HostError.plugin_missing(name=name)
 
 
 @cache

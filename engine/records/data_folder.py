@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from engine.errors import DataFolderGone, DataFolderUnwritable
+from engine.errors import DataFolderGone, HostError
 
 
 class DataFolder:
     """Made where it is missing, and remembered: a new folder under its name has nothing of the old one in it.
 
-    Raises ``DataFolderUnwritable`` where it cannot be made.
+    Raises ``HostError.data_folder_unwritable`` where it cannot be made.
     """
 
     def __init__(self, path: Path) -> None:
@@ -19,7 +19,7 @@ class DataFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise DataFolderUnwritable(path=str(path), why=error.strerror or type(error).__name__) from None
+            raise HostError.data_folder_unwritable(path=str(path), why=error.strerror or type(error).__name__) from None
         self._identity = _identity(path)
 
     @property
@@ -36,14 +36,14 @@ class DataFolder:
 def require_writable(path: Path) -> None:
     """Check that a file can be made in the folder, which is made where it is missing.
 
-    Raises ``DataFolderUnwritable``.
+    Raises ``HostError.data_folder_unwritable``.
     """
     DataFolder(path)
     try:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise DataFolderUnwritable(path=str(path), why=error.strerror or type(error).__name__) from None
+        raise HostError.data_folder_unwritable(path=str(path), why=error.strerror or type(error).__name__) from None
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -9,13 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from engine.errors import (
-    WebSearchError,
-    WebSearchMalformed,
-    WebSearchRefused,
-    WebSearchSlow,
-    WebSearchUnreachable,
-)
+from engine.errors import WebSearchError
 from engine.llm.connection import tls
 from engine.roles import StoredPassage
 from engine.web.results import passages_of
@@ -55,7 +49,7 @@ class SearxngSearch:
             async with asyncio.timeout(self._timeout_s):
                 content = await self._answer(wanted)
         except TimeoutError:
-            raise WebSearchSlow.after(address=self.address, seconds=self._timeout_s) from None
+            raise WebSearchError.slow(address=self.address, seconds=self._timeout_s) from None
         return passages_of(self._results(content), limit)
 
     async def _answer(self, query: str) -> bytes:
@@ -77,20 +71,20 @@ class SearxngSearch:
                 self._check_status(response.status_code)
                 return await self._body(response.aiter_raw())
         except httpx.TimeoutException:
-            raise WebSearchSlow.after(address=self.address, seconds=self._timeout_s) from None
+            raise WebSearchError.slow(address=self.address, seconds=self._timeout_s) from None
         except (httpx.RemoteProtocolError, httpx.DecodingError, httpx.StreamError):
-            raise WebSearchMalformed.not_results(address=self.address) from None
+            raise WebSearchError.not_results(address=self.address) from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            raise WebSearchUnreachable(address=self.address) from error
+            raise WebSearchError.unreachable(address=self.address) from error
 
     def _check_status(self, status: int) -> None:
         error: WebSearchError | None = None
         if status == 403:
-            error = WebSearchRefused.json_disabled(address=self.address)
+            error = WebSearchError.json_disabled(address=self.address, status=status)
         elif 300 <= status < 400:
-            error = WebSearchRefused.redirected(address=self.address, moved=status)
+            error = WebSearchError.redirected(address=self.address, moved=status)
         elif status != 200:
-            error = WebSearchRefused.with_status(address=self.address, refused=status)
+            error = WebSearchError.refused(address=self.address, refused=status)
         if error is not None:
             raise error
 
@@ -99,17 +93,17 @@ class SearxngSearch:
         async for piece in pieces:
             content += piece
             if len(content) > MOST_BYTES:
-                raise WebSearchMalformed.too_large(address=self.address, limit_mb=MOST_BYTES / 1e6)
+                raise WebSearchError.too_large(address=self.address, limit_mb=MOST_BYTES / 1e6)
         return bytes(content)
 
     def _results(self, content: bytes) -> Sequence[Any]:
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError):
-            raise WebSearchMalformed.not_results(address=self.address) from None
+            raise WebSearchError.not_results(address=self.address) from None
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):
-            raise WebSearchMalformed.not_results(address=self.address)
+            raise WebSearchError.not_results(address=self.address)
         return results
 
 

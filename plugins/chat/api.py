@@ -13,13 +13,14 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from engine.api.encoding import Json, as_json
-from engine.api.errors import add_error_handlers, status_of
+from engine.api.errors import add_error_handlers
 from engine.api.incoming import QuickRoute
 from engine.api.links import link_of
 from engine.api.signed_in import SignedInApi
 from engine.api.waiting import STREAM, finished, while_connected
 from engine.api.web import ApiFirst, ApiGuard, error_body
 from engine.engine import Engine
+from engine.errors import status_of
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import RunId
 from engine.plugins import Front

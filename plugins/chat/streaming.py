@@ -8,9 +8,9 @@ from contextlib import aclosing
 from typing import Any
 
 from engine.api.encoding import as_json
-from engine.api.errors import status_of
 from engine.api.waiting import SILENCE, bursts
 from engine.engine import Engine
+from engine.errors import status_of
 from engine.flow import workflow
 from engine.model.language import language_of
 from engine.model.values import RunRecord

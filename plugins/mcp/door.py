@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from engine.api.errors import status_of
 from engine.api.incoming import drain, replayed
 from engine.api.signed_in import BEARER, INVALID, Doors, for_strangers
 from engine.api.web import ApiGuard, refuse
@@ -242,7 +241,7 @@ async def _turned_away(receive: Receive, send: Send, error: WorkbenchError) -> N
     challenge = ((b"www-authenticate", (INVALID if isinstance(error, TokenRefused) else BEARER).encode()),)
     await refuse(
         send,
-        status_of(error.code),
+        error.status,
         error.code,
         error.fact,
         error.remedy,

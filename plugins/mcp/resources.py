@@ -13,7 +13,6 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
 
-from engine.api.errors import status_of
 from engine.errors import WorkbenchError
 from plugins.mcp.declared import Bench
 from plugins.mcp.results import LONGEST_ANSWER, LONGEST_QUESTION, cut
@@ -100,7 +99,7 @@ def _told(read: Callable[_P, str]) -> Callable[_P, str]:
             return read(*args, **kwargs)
         except WorkbenchError as error:
             said = f"{error.code}: {error.fact} {error.remedy}"
-            raise (ResourceNotFoundError if status_of(error.code) == 404 else ResourceError)(said) from error
+            raise (ResourceNotFoundError if error.status == 404 else ResourceError)(said) from error
 
     return reading
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import SourceError, SourceMissing, SourceUnsupported
+from engine.errors import SourceError, SourceUnsupported
 from engine.model.values import PassageId, kind_named
 from engine.roles import StoredPassage, Vector
 from plugins.scale.errors import VectorFileUnusable
@@ -41,8 +41,8 @@ class EmbeddedSource:
 def sources_of(files: Iterable[Path], dim: int, added_at: str) -> Iterator[EmbeddedSource]:
     """Every source of the files in their order.
 
-    Raises ``SourceMissing``, ``SourceUnsupported``, and ``VectorFileUnusable`` for a row that is no passage, a vector
-    of another width, or a source that comes a second time.
+    Raises ``SourceError.missing``, ``SourceUnsupported``, and ``VectorFileUnusable`` for a row that is no
+    passage, a vector of another width, or a source that comes a second time.
     """
     seen: set[str] = set()
     for file in files:
@@ -57,7 +57,7 @@ def sources_of(files: Iterable[Path], dim: int, added_at: str) -> Iterator[Embed
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     if not file.is_file():
-        raise SourceMissing(name=str(file))
+        raise SourceError.missing(name=str(file))
     if file.suffix not in SUFFIXES:
         raise SourceUnsupported(name=file.name, kinds=", ".join(SUFFIXES))
     parquet = file.suffix == ".parquet"

@@ -25,11 +25,12 @@ from engine.errors import (
     AttachmentTooLarge,
     AttachmentUnsupported,
     ImageTooLarge,
-    SourceBomb,
     SourceEmpty,
+    SourceError,
 )
 from engine.model.values import Attachment
 from engine.workflows.graph_hybrid.attached import attached_query, attachment_passages, tables_of
+from tests.support.errors import raises
 from tests.support.office_files import xlsx
 
 ROWS = [["drug", "dose"], ["metformin", "500 mg"], ["二甲双胍", "0.5 g"]]
@@ -196,7 +197,7 @@ def test_a_workbook_that_would_unpack_without_end_is_never_opened() -> None:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<x/>")
         archive.writestr("xl/workbook.xml", bytes(60_000_000))
-    with pytest.raises(SourceBomb):
+    with raises(SourceError.unpacks_too_large):
         read("bomb.xlsx", out.getvalue())
 
 

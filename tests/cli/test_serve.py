@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from engine.cli.ports import held_by, next_free, require_free
-from engine.errors import InvalidSettings, PortTaken
+from engine.errors import HostError, InvalidSettings
 from engine.settings import Settings
 from tests.api.served import app_of, engine_of
 from tests.cli.test_handing_over import noted
+from tests.support.errors import raises
 from tests.support.fakes import FakeResources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +49,7 @@ def refused(*arguments: str, data_dir: Path, **variables: str) -> str:
 
 
 def test_a_port_in_use_is_named_with_its_holder_and_the_next_free_one(taken: int) -> None:
-    with pytest.raises(PortTaken) as caught:
+    with raises(HostError.port_in_use_by) as caught:
         require_free(HOST, taken)
     free = next_free(HOST, taken)
     assert free != taken

@@ -15,16 +15,7 @@ from hypothesis import strategies as st
 
 from components.common.i18n import words_for
 from components.common.phrases import fault_text
-from engine.errors import (
-    InvalidSettings,
-    UnknownMemory,
-    WebSearchError,
-    WebSearchMalformed,
-    WebSearchRefused,
-    WebSearchSlow,
-    WebSearchUnreachable,
-    WorkbenchError,
-)
+from engine.errors import InvalidSettings, UnknownMemory, WebSearchError, WorkbenchError
 from engine.flow.context import Retrieval
 from engine.model.values import Fault, PassageId
 from engine.roles import StoredPassage, WebSearch
@@ -32,6 +23,7 @@ from engine.settings import Settings
 from engine.web.results import passages_of, plain_text, web_address
 from engine.web.retriever import SearchedWeb
 from engine.web.searxng import MOST_BYTES, SearxngSearch, searchable
+from tests.support.errors import Expected, raises
 from tests.support.searxng_stand_in import (
     DEEP,
     GARBAGE,
@@ -79,7 +71,7 @@ class Case:
 def case(request: pytest.FixtureRequest) -> Iterator[Case]:
     if request.param == "fake":
         fake = FakeWebSearch()
-        yield Case(fake, lambda: setattr(fake, "error", WebSearchUnreachable(address="nowhere")))
+        yield Case(fake, lambda: setattr(fake, "error", WebSearchError.unreachable(address="nowhere")))
         return
     with SearxngStandIn() as engine:
         yield Case(SearxngSearch(engine.url, 5.0), lambda: engine.script(Status(500)))
@@ -126,28 +118,28 @@ def engine() -> Iterator[SearxngStandIn]:
 @pytest.mark.parametrize(
     ("behaviour", "error", "said"),
     [
-        (JSON_DISABLED, WebSearchRefused, "`json` under `search: formats:`"),
-        (Status(429), WebSearchRefused, "status 429"),
-        (Status(500), WebSearchRefused, "status 500"),
-        (Status(204), WebSearchRefused, "status 204"),
-        (Status(302, "http://127.0.0.1:1/search"), WebSearchRefused, "is not followed"),
-        (GARBAGE, WebSearchMalformed, "no search results in JSON"),
-        (DEEP, WebSearchMalformed, "no search results in JSON"),
-        (Content(b""), WebSearchMalformed, "no search results"),
-        (Content(b"[]"), WebSearchMalformed, "no search results"),
-        (Content(b'{"results": {"url": 1}}'), WebSearchMalformed, "no search results"),
-        (Content(b'{"results": "\xff"}'), WebSearchMalformed, "no search results"),
-        (BreaksOff(), WebSearchMalformed, "no search results"),
-        (Endless(), WebSearchMalformed, "larger than 2 MB"),
-        (Content(b" " * (MOST_BYTES + 1)), WebSearchMalformed, "larger than 2 MB"),
+        (JSON_DISABLED, WebSearchError.json_disabled, "`json` under `search: formats:`"),
+        (Status(429), WebSearchError.refused, "status 429"),
+        (Status(500), WebSearchError.refused, "status 500"),
+        (Status(204), WebSearchError.refused, "status 204"),
+        (Status(302, "http://127.0.0.1:1/search"), WebSearchError.redirected, "is not followed"),
+        (GARBAGE, WebSearchError.not_results, "no search results in JSON"),
+        (DEEP, WebSearchError.not_results, "no search results in JSON"),
+        (Content(b""), WebSearchError.not_results, "no search results"),
+        (Content(b"[]"), WebSearchError.not_results, "no search results"),
+        (Content(b'{"results": {"url": 1}}'), WebSearchError.not_results, "no search results"),
+        (Content(b'{"results": "\xff"}'), WebSearchError.not_results, "no search results"),
+        (BreaksOff(), WebSearchError.not_results, "no search results"),
+        (Endless(), WebSearchError.too_large, "larger than 2 MB"),
+        (Content(b" " * (MOST_BYTES + 1)), WebSearchError.too_large, "larger than 2 MB"),
     ],
     ids=lambda value: repr(value)[:40] if isinstance(value, Behaviour) else None,
 )
 def test_whatever_an_engine_does_wrong_has_an_error_with_a_remedy(
-    engine: SearxngStandIn, behaviour: Behaviour, error: type[WebSearchError], said: str
+    engine: SearxngStandIn, behaviour: Behaviour, error: Expected, said: str
 ) -> None:
     engine.script(behaviour)
-    with pytest.raises(error) as caught:
+    with raises(error) as caught:
         Searched(engine)()
     assert said in str(caught.value)
     assert engine.url in caught.value.fact
@@ -159,12 +151,12 @@ def test_whatever_an_engine_does_wrong_has_an_error_with_a_remedy(
 def test_an_engine_that_takes_too_long_is_given_up_in_time(engine: SearxngStandIn, behaviour: Behaviour) -> None:
     """DL-07: a search that times out never holds a run up."""
     engine.script(behaviour)
-    with pytest.raises(WebSearchSlow, match=r"within 0\.3 s"):
+    with raises(WebSearchError.slow, match=r"within 0\.3 s"):
         Searched(engine, _SHORT_S)()
 
 
 def test_nobody_at_the_address_is_said_without_the_password_in_it() -> None:
-    with pytest.raises(WebSearchUnreachable) as caught:
+    with raises(WebSearchError.unreachable) as caught:
         asyncio.run(SearxngSearch("http://me:secret@127.0.0.1:1/searx", 2.0).search("insulin", 3))
     assert "http://127.0.0.1:1/searx" in caught.value.fact
     assert "secret" not in str(caught.value)
@@ -176,7 +168,7 @@ def test_only_the_address_of_the_settings_is_contacted(engine: SearxngStandIn, m
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
     with SearxngStandIn() as other:
         engine.script(Status(302, f"{other.url}/search?q=x&format=json"))
-        with pytest.raises(WebSearchRefused):
+        with raises(WebSearchError.json_disabled):
             Searched(engine)()
         assert len(Searched(engine)()) == 3
         assert other.queries == []
@@ -332,13 +324,13 @@ def test_the_setting_refuses_anything_else(address: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     "error",
     [
-        WebSearchUnreachable(address="http://a"),
-        WebSearchSlow.after(address="http://a", seconds=3.0),
-        WebSearchRefused.json_disabled(address="http://a"),
-        WebSearchRefused.redirected(address="http://a", moved=302),
-        WebSearchRefused.with_status(address="http://a", refused=500),
-        WebSearchMalformed.not_results(address="http://a"),
-        WebSearchMalformed.too_large(address="http://a", limit_mb=2.0),
+        WebSearchError.unreachable(address="http://a"),
+        WebSearchError.slow(address="http://a", seconds=3.0),
+        WebSearchError.json_disabled(address="http://a", status=403),
+        WebSearchError.redirected(address="http://a", moved=302),
+        WebSearchError.refused(address="http://a", refused=500),
+        WebSearchError.not_results(address="http://a"),
+        WebSearchError.too_large(address="http://a", limit_mb=2.0),
         UnknownMemory(memory="m1"),
     ],
     ids=lambda error: type(error).__name__,

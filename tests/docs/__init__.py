@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, SecretStr
 
 from components.common.i18n import words_for
 from components.picture.export import workflow_svg
+from engine.errors import WorkbenchError, rows
 from engine.flow import compiled
 from engine.flow.graph import graph_of
 from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting, declarations
@@ -95,6 +97,21 @@ def tools_table() -> str:
     return table(("tool", "what it does", "mode", "role", "effect"), rows)
 
 
+def errors_table() -> str:
+    """Every error by its code, with its HTTP status, what it says and what to do; those of plug-ins included."""
+    for path in sorted((README.parent / "plugins").glob("*/errors.py")):
+        import_module(f"plugins.{path.parent.name}.errors")
+    said = sorted({(row.code, row.status, row.message.fact, row.message.remedy) for row in rows(WorkbenchError)})
+    return table(
+        ("code", "HTTP", "what it says", "what to do"),
+        [(f"`{code}`", str(status), _template(fact), _template(remedy)) for code, status, fact, remedy in said],
+    )
+
+
+def _template(text: str) -> str:
+    return text.replace("!r}", "}").replace("{{", "{").replace("}}", "}").replace("|", "\\|")
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "parameters": parameters_table,
@@ -103,6 +120,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "kinds": kinds_table,
     "loops": loops_table,
     "tools": tools_table,
+    "errors": errors_table,
 }
 
 

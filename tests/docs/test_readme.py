@@ -124,6 +124,7 @@ def test_a_page_names_no_package_index_and_no_path_of_a_machine(page: Path) -> N
         "localhost",
         # In the network of a compose file.
         "milvus",
+        "host",
         "host.docker.internal",
         "ollama.com",
         "milvus.io",

@@ -16,20 +16,13 @@ import pytest
 
 from engine.database.sqlite import SqliteFile
 from engine.engine import Engine
-from engine.errors import (
-    DatabaseGone,
-    DataFolderGone,
-    DataFolderUnwritable,
-    EvaluationError,
-    GraphDamaged,
-    StoreDamaged,
-    StoreHalfMade,
-)
+from engine.errors import DataFolderGone, EvaluationError, GraphDamaged, HostError, StoreDamaged, StoreHalfMade
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.records.data_folder import DataFolder, require_writable
 from engine.settings import Settings
 from tests.api.served import calling
+from tests.support.errors import raises
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = IngestItem(name="a.md", data=b"# Sky\n\nThe sky is blue.")
@@ -150,7 +143,7 @@ def test_a_database_that_is_taken_away_is_a_fault(name: str, how: str, tmp_path:
             (tmp_path / name).write_bytes(b"")
         for _ in range(2):
             faults = client.get("/api/health").json()["faults"]
-            assert [fault["code"] for fault in faults] == [DatabaseGone.code] and name in faults[0]["fact"]
+            assert [fault["code"] for fault in faults] == [HostError.database_gone.code] and name in faults[0]["fact"]
         if (name, how) == ("evaluation.db", "deleted"):
             with pytest.raises(EvaluationError, match="deleted or moved"):
                 engine.evaluation.settings()
@@ -206,7 +199,7 @@ def test_a_damaged_file_of_graphs_is_in_the_health(made: Path, tmp_path: Path) -
 
 def test_a_place_where_no_folder_can_be_made_is_a_fact_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
-    with pytest.raises(DataFolderUnwritable, match="WORKBENCH_DATA_DIR"):
+    with raises(HostError.data_folder_unwritable, match="WORKBENCH_DATA_DIR"):
         Engine(settings(tmp_path / "file" / "data"))
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import HostBusy, InvalidModelName
+from engine.errors import HostError
 from engine.host.host import Host
 from engine.llm.pull import checked_name
 from engine.model.host import PullStatus
 from tests.host.hosting import hosting, until
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import (
     Behaviour,
     DiesMidStream,
@@ -85,7 +86,7 @@ def test_a_stopped_download_drops_the_connection_and_goes_on_where_it_was(tmp_pa
     with OllamaStandIn([], registry=["qwen3:0.6b"]) as server, hosting(tmp_path, ollama_url=server.url) as host:
         server.script("pull", Slow(gate=gate))
         host.start_pull("qwen3:0.6b")
-        with pytest.raises(HostBusy):
+        with raises(HostError.busy):
             host.start_pull(" qwen3:0.6b ")
         gate.allow(4)
         half = until(lambda: host.pulls()[0], lambda status: status.done > 0)
@@ -175,9 +176,9 @@ def test_names_of_the_library_are_sent(name: str) -> None:
 )
 def test_what_is_no_name_is_never_sent(name: str, tmp_path: Path) -> None:
     with OllamaStandIn() as server, hosting(tmp_path, ollama_url=server.url) as host:
-        with pytest.raises(InvalidModelName):
+        with raises(HostError.invalid_model_name):
             host.start_pull(name)
-        with pytest.raises(InvalidModelName):
+        with raises(HostError.invalid_model_name):
             host.unload(name)
         assert server.requests == []
         assert host.pulls() == ()

@@ -18,8 +18,7 @@ from engine.errors import (
     ModelGarbled,
     ModelInterrupted,
     ModelRefused,
-    SourceMissing,
-    SourcePassedOver,
+    SourceError,
     SourceUnsupported,
 )
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of, read_document
@@ -432,10 +431,10 @@ def test_a_folder_gives_its_files_by_relative_path_without_hidden_ones_and_outsi
     items, failed = items_of([folder])
     assert [item.name for item in items] == ["b.md", "inner.md", "sub/a.txt", "sub/deep/c.MARKDOWN"]
     assert sorted((name, error.code) for name, error in failed) == [
-        ("link.md", SourcePassedOver.code),
-        ("linked", SourcePassedOver.code),
-        ("notes", SourcePassedOver.code),
-        ("notes", SourcePassedOver.code),
+        ("link.md", SourceError.link.code),
+        ("linked", SourceError.link.code),
+        ("notes", SourceError.link.code),
+        ("notes", SourceError.link.code),
     ]
 
 
@@ -466,4 +465,4 @@ def test_files_named_directly_are_items_and_missing_ones_are_reported(tmp_path: 
     items, failed = items_of([tmp_path / "photo.png", tmp_path / "gone.md"])
     assert [item.name for item in items] == ["photo.png"]
     assert items[0].read() == b"x"
-    assert [(name, type(error)) for name, error in failed] == [(str(tmp_path / "gone.md"), SourceMissing)]
+    assert [(name, error.code) for name, error in failed] == [(str(tmp_path / "gone.md"), SourceError.missing.code)]

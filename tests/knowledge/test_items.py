@@ -10,18 +10,12 @@ import pytest
 
 from components.knowledge.preview_files import PreviewedFile
 from engine.cli.main import main
-from engine.errors import (
-    SourceBomb,
-    SourceDamaged,
-    SourceEncrypted,
-    SourceError,
-    SourcePassedOver,
-    SourceUnsupported,
-)
+from engine.errors import SourceDamaged, SourceError, SourceUnsupported
 from engine.knowledge import archives
 from engine.knowledge.ingest import read_document
 from engine.knowledge.items import IngestItem, items_of, with_members
 from engine.model.values import Fault
+from tests.support.errors import Expected
 
 BINARY = b"\x00\x01\x02\x03"
 FILES = {
@@ -128,16 +122,16 @@ def test_names_that_another_machine_wrote_in_its_own_encoding_are_read() -> None
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
-        (archive({"a.txt": b" " * 40_000_000}), SourceBomb),
-        (archive({f"{number}.md": b"x" for number in range(archives.MOST_MEMBERS + 1)}), SourceBomb),
+        (archive({"a.txt": b" " * 40_000_000}), SourceError.unpacks_too_large),
+        (archive({f"{number}.md": b"x" for number in range(archives.MOST_MEMBERS + 1)}), SourceError.too_many_parts),
         (archive({"a.md": b"words " * 99})[:-40], SourceDamaged),
         (b"no archive", SourceDamaged),
     ],
 )
-def test_an_archive_that_cannot_be_opened_is_one_failure(data: bytes, kind: type[SourceError]) -> None:
+def test_an_archive_that_cannot_be_opened_is_one_failure(data: bytes, kind: Expected) -> None:
     items, failed = with_members([IngestItem("a.zip", data=data), IngestItem("b.md", data=b"b")])
     assert [item.name for item in items] == ["b.md"]
-    assert [(name, type(error)) for name, error in failed] == [("a.zip", kind)]
+    assert [(name, error.code) for name, error in failed] == [("a.zip", kind.code)]
 
 
 def test_a_file_in_an_archive_that_is_locked_or_broken_hurts_no_other() -> None:
@@ -149,12 +143,12 @@ def test_a_file_in_an_archive_that_is_locked_or_broken_hurts_no_other() -> None:
     data[broken : broken + 4] = b"\xff\xff\xff\xff"
     items, failed = with_members([IngestItem("a.zip", data=bytes(data))])
     assert not failed
-    assert [_text(item) for item in items] == [SourceEncrypted.code, SourceDamaged.code, "fine"]
+    assert [_text(item) for item in items] == [SourceError.encrypted.code, SourceDamaged.code, "fine"]
 
 
 def test_what_is_left_out_of_a_folder_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    counted = Fault.of(SourcePassedOver.picture(name="docs", count=2, files="2 .png"))
-    other = Fault.of(SourcePassedOver.link(link="a.md"))
+    counted = Fault.of(SourceError.picture(name="docs", count=2, files="2 .png"))
+    other = Fault.of(SourceError.link(link="a.md"))
     assert [PreviewedFile("x", fault=fault).state for fault in (counted, other)] == ["left_out", "failed"]
     (tmp_path / ".env").write_text("A=1", encoding="utf-8")
     assert main(["ingest", str(tmp_path), "--collection", "none"]) == 1

@@ -15,9 +15,6 @@ from engine.errors import (
     SourceEncoding,
     SourceError,
     SourceMislabelled,
-    SourceMisnamed,
-    SourceMissing,
-    SourceTooLarge,
     SourceUnreadable,
     SourceUnsupported,
 )
@@ -25,6 +22,7 @@ from engine.knowledge.chunk import chunk
 from engine.knowledge.load import Document, load, load_bytes
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Section, note
 from tests.support import office_files as made
+from tests.support.errors import raises
 
 CHINESE = "糖尿病的主要症状是多饮、多尿、多食和体重下降。第二句。"
 LATIN = "Naïve café users — and “quotes”."
@@ -92,14 +90,14 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.txt"
     with path.open("wb") as file:
         file.truncate(3_000_000_000)  # a hole: takes no room on the disk
-    with pytest.raises(SourceTooLarge, match=r"3000\.0 MB; the limit is 20 MB.*WORKBENCH_MAX_UPLOAD_MB"):
+    with raises(SourceError.too_large, match=r"3000\.0 MB; the limit is 20 MB.*WORKBENCH_MAX_UPLOAD_MB"):
         load(path)
-    with pytest.raises(SourceTooLarge):
+    with raises(SourceError.too_large):
         load_bytes("a.txt", b"x" * 1001, limit_mb=0.001)
 
 
 def test_missing_unreadable_and_unknown_files_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(SourceMissing, match=r"gone\.md"):
+    with raises(SourceError.missing, match=r"gone\.md"):
         load(tmp_path / "gone.md")
     (tmp_path / "folder.md").mkdir()
     with pytest.raises(SourceUnreadable, match=r"folder\.md"):
@@ -181,7 +179,7 @@ def test_front_matter_is_read_however_an_editor_wrote_it(data: bytes) -> None:
 
 @pytest.mark.parametrize("name", ["长" * 340 + ".md", "broken\udcff.md"], ids=["too long", "no text"])
 def test_a_name_that_no_store_holds_is_told_before_anything_is_read(name: str) -> None:
-    with pytest.raises(SourceMisnamed, match="Rename the file") as raised:
+    with raises(SourceError.misnamed, match="Rename the file") as raised:
         load_bytes(name, b"words")
     assert raised.value.code == "WB308"
     assert str(raised.value).encode()

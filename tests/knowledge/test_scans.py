@@ -11,11 +11,12 @@ import pypdfium2
 import pytest
 
 from engine.builtin.ocr import OcrReader
-from engine.errors import SourceGarbled, SourceScanned, SourceTimedOut
+from engine.errors import SourceError, SourceTimedOut
 from engine.knowledge import scans
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders.contents import Section, note
 from tests.support import office_files as made
+from tests.support.errors import raises
 
 
 class Reader:
@@ -65,9 +66,9 @@ def test_a_preview_counts_the_pages_and_knows_the_file_again(reader: Reader) -> 
 
 
 def test_pictures_without_words_hold_no_text(reader: Reader) -> None:
-    with pytest.raises(SourceScanned, match=r"holds no text: all its pages \(1\) are pictures"):
+    with raises(SourceError.scanned, match=r"holds no text: all its pages \(1\) are pictures"):
         load_bytes("scan.pdf", made.scanned_pdf(1))
-    with pytest.raises(SourceGarbled, match="fonts"):
+    with raises(SourceError.garbled, match="fonts"):
         load_bytes("a.pdf", made.pdf([["\ue010\ue011\ue012\ue013 ab"]]))
 
 
@@ -82,7 +83,7 @@ def test_nothing_is_recognised_where_the_packages_are_missing(reader: Reader, mo
     document = load_bytes("a.pdf", made.half_scanned_pdf([["正文。"]], scanned=1), recognise=False)
     assert document.notes == (note("pages_without_text", count=1, pages="2", of=2),)
     for recognise in (True, False):
-        with pytest.raises(SourceScanned):
+        with raises(SourceError.scanned):
             load_bytes("a.pdf", made.scanned_pdf(1), recognise=recognise)
     assert reader.asked == []
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from engine.api import middleware
 from engine.engine import Engine
-from engine.errors import ModelReplyTooLarge, WebSearchMalformed, WorkbenchError
+from engine.errors import ModelReplyTooLarge, WebSearchError, WorkbenchError
 from engine.llm.chat import ChatModel
 from engine.llm.counted import Oversized, counted
 from engine.llm.discovery import model_details
@@ -31,6 +31,7 @@ from engine.roles import SILENT
 from engine.settings import Settings
 from engine.web.searxng import SearxngSearch
 from tests.api.served import ADDRESS
+from tests.support.errors import raises
 from tests.support.flood import LARGE, Flood, flooding
 
 OPENAI = "text/event-stream"
@@ -108,7 +109,7 @@ def test_a_list_of_another_server_says_so_in_place_of_its_models(tmp_path: Path)
 
 
 def test_a_web_search_reads_no_more_than_its_results(tmp_path: Path) -> None:
-    with flooding(Flood('{"results": [', '{"url": "u"}, ')) as flood, pytest.raises(WebSearchMalformed):
+    with flooding(Flood('{"results": [', '{"url": "u"}, ')) as flood, raises(WebSearchError.not_results):
         asyncio.run(SearxngSearch(flood.url).search("why", 3))
     assert flood.sent < LARGE
 

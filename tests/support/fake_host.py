@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from engine.errors import InvalidModelName, WorkbenchError
+from engine.errors import HostError, WorkbenchError
 from engine.model.host import (
     ModelDetails,
     ModelTrial,
@@ -54,7 +54,7 @@ class FakeHost:
 
     def start_pull(self, name: str) -> None:
         if " " in name:
-            raise InvalidModelName(name=name)
+            raise HostError.invalid_model_name(name=name)
         self.told.append(f"pull {name}")
         self.downloads = (PullStatus(name, "running", "pulling 3f2a", 40, 100, 10.0, 6.0), *self.downloads)
 

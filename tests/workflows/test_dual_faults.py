@@ -16,7 +16,7 @@ from engine.errors import (
     StoreLocked,
     StoreUnreachable,
     UnreadableReply,
-    WebSearchUnreachable,
+    WebSearchError,
 )
 from engine.flow import workflow
 from engine.flow.context import Retrieval
@@ -116,7 +116,7 @@ def test_a_web_search_that_hangs_is_bounded_and_noted_as_failed() -> None:
 
 def test_a_web_search_that_fails_leaves_what_was_found_locally() -> None:
     """DL-07"""
-    web = FakeWeb(error=WebSearchUnreachable(address="http://127.0.0.1:1"))
+    web = FakeWeb(error=WebSearchError.unreachable(address="http://127.0.0.1:1"))
     record = finished(relevant(frozenset(), web=web), dual(web_search=True))
     assert record.tried_routes[-1].why == "WB901"
     assert (record.outcome, record.reason) == ("fallback", "strategies_exhausted")

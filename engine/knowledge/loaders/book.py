@@ -7,7 +7,7 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
-from engine.errors import SourceDamaged, SourceEncrypted, SourceError
+from engine.errors import SourceDamaged, SourceError
 from engine.knowledge.loaders.contents import Contents, Section, counted, heading, merged, named
 from engine.knowledge.loaders.office import PART_FAULTS, Container
 from engine.knowledge.loaders.web_page import load_html
@@ -23,7 +23,7 @@ _ASIDE = re.compile(rb"<(/?)(?:aside|header|footer)\b", re.IGNORECASE)
 
 
 def load_book(name: str, data: bytes, hidden: bool = False) -> Contents:
-    """A section for each heading of each chapter; raises ``SourceEncrypted`` for a book with copy protection."""
+    """A section for each heading of each chapter; raises ``SourceError.encrypted`` for a book with copy protection."""
     archive = Container(name, data)
     place = _package(archive)
     package = _parsed(archive, place)
@@ -40,7 +40,7 @@ def load_book(name: str, data: bytes, hidden: bool = False) -> Contents:
         file = "" if item is None else unquote(item.get("href") or "")
         where = posixpath.normpath(posixpath.join(posixpath.dirname(place), file))
         if where in locked:
-            raise SourceEncrypted(name=name)
+            raise SourceError.encrypted(name=name)
         try:
             page = _ASIDE.sub(rb"<\1div", _TITLE.sub(b"", archive.stored(where)))
             found = load_html(name, page, hidden)

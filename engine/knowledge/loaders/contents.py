@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from engine.errors import SourceBomb
+from engine.errors import SourceError
 from engine.knowledge.loaders.encoding import Decoded, read_text
 from engine.model.values import SourceKind, SourceNote
 
@@ -183,7 +183,7 @@ def numbers(values: Iterable[int | str], most: int = 12) -> str:
 
 
 class Allowance:
-    """Counts the text that a file has given, and raises ``SourceBomb`` where it becomes too much."""
+    """Counts the text that a file has given, and raises ``SourceError`` where it becomes too much."""
 
     def __init__(self, name: str, size: int) -> None:
         """``size``: bytes of the file, or characters of its text."""
@@ -194,7 +194,7 @@ class Allowance:
     def line(self, text: str) -> str:
         self._given += len(text) + 1
         if self._given > self._most:
-            raise SourceBomb.text(name=self.name, limit_mb=self._most // 1_000_000)
+            raise SourceError.too_much_text(name=self.name, limit_mb=self._most // 1_000_000)
         return text
 
     def lines(self, texts: Iterable[str]) -> Iterator[str]:
@@ -202,7 +202,7 @@ class Allowance:
 
 
 def whole(name: str, size: int, contents: Contents) -> Contents:
-    """The contents, if they are not too much (``SourceBomb``), without halves of characters, which no store holds.
+    """The contents, if they are not too much (``SourceError``), without halves of characters, which no store holds.
 
     What is too long for a heading or title, as a paragraph that is set as one, stands whole in the text below it.
     """

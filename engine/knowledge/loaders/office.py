@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted, SourceError, SourceMislabelled
+from engine.errors import SourceDamaged, SourceError, SourceMislabelled
 from engine.knowledge.loaders.encoding import kind_of, without_control
 from engine.messages import N_
 
@@ -62,7 +62,7 @@ class Container:
     """Parts of an archive, each checked and parsed when it is asked for: a broken one costs itself alone."""
 
     def __init__(self, name: str, data: bytes) -> None:
-        """Raises ``SourceDamaged``, or ``SourceBomb`` where it would unpack to too much, by the sizes that it states.
+        """Raises ``SourceDamaged``, or ``SourceError`` where it would unpack to too much, by the sizes that it states.
 
         A part that holds more than it states is broken.
         """
@@ -85,17 +85,17 @@ class Container:
         return list(self._entries)
 
     def stored(self, path: str) -> bytes:
-        """The bytes of a part as they are; raises one of ``PART_FAULTS`` or ``SourceEncrypted``."""
+        """The bytes of a part as they are; raises one of ``PART_FAULTS`` or ``SourceError.encrypted``."""
         try:
             return self._archive.read(self._entries[_key(path)])
         except RuntimeError as error:  # how zipfile tells of a part with a password
-            raise SourceEncrypted(name=self.name) from error
+            raise SourceError.encrypted(name=self.name) from error
 
     def part(self, path: str) -> bytes:
-        """Likewise of a part that is to be parsed; raises ``SourceBomb`` where it declares entities."""
+        """Likewise of a part that is to be parsed; raises ``SourceError`` where it declares entities."""
         data = self.stored(path)
         if b"<!ENTITY" in data.replace(b"\x00", b""):
-            raise SourceBomb.entities(name=self.name)
+            raise SourceError.xml_entities(name=self.name)
         return data
 
     def tree(self, path: str, recover: bool = False) -> Any:
@@ -134,7 +134,7 @@ class Package(Container):
     """A Word, PowerPoint or Excel file, whose parts link to each other."""
 
     def __init__(self, name: str, data: bytes, suffix: str) -> None:
-        """Raises ``SourceEncrypted``, ``SourceMislabelled``, ``SourceDamaged``, or ``SourceBomb``."""
+        """Raises ``SourceMislabelled``, ``SourceDamaged``, or ``SourceError`` for what is encrypted or too large."""
         self.drawn: set[str] = set()
         """Parts with charts and diagrams that were read."""
         _check_begin(name, data)
@@ -197,7 +197,7 @@ def _key(path: str) -> str:
 def _check_begin(name: str, data: bytes) -> None:
     if data.startswith(_OLD):
         if _ENCRYPTED in data:
-            raise SourceEncrypted(name=name)
+            raise SourceError.encrypted(name=name)
         raise SourceMislabelled(name=name, found=N_("an old Office document"))
     if not data.startswith(b"PK"):
         raise SourceMislabelled(name=name, found=kind_of(data))
@@ -205,11 +205,11 @@ def _check_begin(name: str, data: bytes) -> None:
 
 def check_sizes(name: str, size: int, entries: list[zipfile.ZipInfo]) -> None:
     if len(entries) > MOST_PARTS:
-        raise SourceBomb.parts(name=name, count=len(entries), limit=MOST_PARTS)
+        raise SourceError.too_many_parts(name=name, count=len(entries), limit=MOST_PARTS)
     unpacked = sum(entry.file_size for entry in entries) / 1e6
     limit = min(MOST_UNPACKED_MB, max(ALWAYS_ALLOWED_MB, MOST_RATIO * size / 1e6))
     if unpacked > limit:
-        raise SourceBomb.unpacked(name=name, size_mb=f"{unpacked:.0f}", limit_mb=round(limit))
+        raise SourceError.unpacks_too_large(name=name, size_mb=f"{unpacked:.0f}", limit_mb=round(limit))
 
 
 def _check_kind(name: str, suffix: str, parts: list[str]) -> None:
@@ -230,4 +230,4 @@ def _check_xml(name: str, data: bytes) -> None:
     elif head and head.lstrip()[:1] not in (b"<", b""):
         raise SourceDamaged.named(name=name, found=N_("a part is no XML"))
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise SourceBomb.entities(name=name)
+        raise SourceError.xml_entities(name=name)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from engine.errors import SourceDamaged, SourceEncrypted
+from engine.errors import SourceDamaged, SourceError
 from engine.knowledge.loaders.contents import (
     Allowance,
     Contents,
@@ -75,7 +75,7 @@ def load_open_document(name: str, data: bytes, hidden: bool = False) -> Contents
     parts = Container(name, data)
     with parts.guarded("parts_broken"):
         if _MANIFEST in parts and b"encryption-data" in parts.stored(_MANIFEST):
-            raise SourceEncrypted(name=name)
+            raise SourceError.encrypted(name=name)
     roots = {part: parts.xml(part) for part in ("content.xml", "styles.xml", "meta.xml") if part in parts}
     content, styles, meta = (roots.get(part) for part in ("content.xml", "styles.xml", "meta.xml"))
     body = None if content is None else next(content.iterfind(f"{_OFFICE}body/*"), None)

@@ -6,7 +6,7 @@ import gzip
 import io
 import zlib
 
-from engine.errors import SourceBomb, SourceDamaged, SourceUnsupported
+from engine.errors import SourceDamaged, SourceError, SourceUnsupported
 from engine.knowledge.loaders.contents import Contents
 from engine.knowledge.loaders.kinds import loader_of, suffix_of
 from engine.knowledge.loaders.office import ALWAYS_ALLOWED_MB, MOST_RATIO, MOST_UNPACKED_MB
@@ -25,5 +25,5 @@ def load_packed(name: str, data: bytes, hidden: bool = False) -> Contents:
     except (OSError, EOFError, zlib.error) as error:
         raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
     if len(unpacked) > limit_mb * 1e6:
-        raise SourceBomb.unpacked(name=name, size_mb=f"{len(unpacked) / 1e6:.0f}", limit_mb=round(limit_mb))
+        raise SourceError.unpacks_too_large(name=name, size_mb=f"{len(unpacked) / 1e6:.0f}", limit_mb=round(limit_mb))
     return loader_of(inner)(name, unpacked, hidden)

@@ -8,14 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
-from engine.errors import (
-    SourceDamaged,
-    SourceEmpty,
-    SourceEncrypted,
-    SourceError,
-    SourceMislabelled,
-    SourceTooManyPages,
-)
+from engine.errors import SourceDamaged, SourceEmpty, SourceError, SourceMislabelled
 from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, named, note
 from engine.knowledge.loaders.encoding import kind_of, without_control
 from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, path_at, read_pages, running_heads
@@ -47,8 +40,8 @@ def load_pdf(name: str, data: bytes, hidden: bool = False) -> Contents:
     """One section a page and heading: ``(Heading, p. 12)``; an empty one for a page whose text only a reader of images
     could find.
 
-    ``hidden``: text that is drawn invisibly on a page without a picture is read too. Raises ``SourceEncrypted``,
-    ``SourceTooManyPages``, ``SourceDamaged`` where no page can be read.
+    ``hidden``: text that is drawn invisibly on a page without a picture is read too. Raises ``SourceError.encrypted``,
+    ``SourceError.too_many_pages``, ``SourceDamaged`` where no page can be read.
     """
     if b"%PDF-" not in data[:_HEAD]:
         raise SourceMislabelled(name=name, found=kind_of(data))
@@ -61,7 +54,7 @@ def load_pdf(name: str, data: bytes, hidden: bool = False) -> Contents:
         document = pypdfium2.PdfDocument(data[: end + len(_END)] + b"\n" if whole else data)
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower() or "security" in str(error).lower():
-            raise SourceEncrypted(name=name) from error
+            raise SourceError.encrypted(name=name) from error
         found = N_("its list of objects cannot be read") if whole else N_("its end is missing")
         raise SourceDamaged.named(name=name, found=found) from error
     try:
@@ -92,7 +85,7 @@ class _Reading:
     def contents(self, whole: bool) -> Contents:
         count = len(self._document)
         if count > MOST_PAGES:
-            raise SourceTooManyPages(name=self._name, pages=count, limit=MOST_PAGES)
+            raise SourceError.too_many_pages(name=self._name, pages=count, limit=MOST_PAGES)
         pages = self._without_stamps([page for page in map(self._page, range(count)) if page is not None])
         outline = _guarded(lambda: _entries(self._document), None)
         title, entries = _titled(document_title(unified(without_control(self._title()))), outline or [])

@@ -28,7 +28,7 @@ MOST_RECORDS = 50_000
 def load_json(name: str, text: str, _hidden: bool) -> Contents:
     """Sections of a JSON file: one for each record of its list of records, else one for each top-level key.
 
-    Raises ``SourceDamaged`` with the place of the first error, ``SourceBomb``.
+    Raises ``SourceDamaged`` with the place of the first error, ``SourceError``.
     """
     try:
         value = _loaded(text)

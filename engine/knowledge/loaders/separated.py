@@ -24,7 +24,7 @@ LONGEST_CELL = 1_000_000
 def load_separated(name: str, text: str, _hidden: bool) -> Contents:
     """One section of rows that each say their headers.
 
-    Raises ``SourceDamaged`` where a cell never ends, ``SourceBomb`` where the headers make a text without end.
+    Raises ``SourceDamaged`` where a cell never ends, ``SourceError`` where the headers make a text without end.
     """
     rows, more = separated_rows(name, text)
     beyond = (note("rows_beyond", kept=MOST_ROWS, count=more),) if more else ()

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from engine.errors import SourceDamaged, SourceTooManyPages
+from engine.errors import SourceDamaged, SourceError
 from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, marked, named
 from engine.knowledge.loaders.drawings import DRAWING as A
 from engine.knowledge.loaders.drawings import DRAWN, drawn_text, picture_text, plain_text
@@ -41,7 +41,7 @@ def load_slides(name: str, data: bytes, hidden: bool = False) -> Contents:
     if root is None or root.tag != f"{_P}presentation":
         raise SourceDamaged.named(name=name, found=N_("its slides are missing or broken"))
     if len(listed) > MOST_SLIDES:
-        raise SourceTooManyPages(name=name, pages=len(listed), limit=MOST_SLIDES)
+        raise SourceError.too_many_pages(name=name, pages=len(listed), limit=MOST_SLIDES)
     deck = _Deck(package, hidden)
     links = package.relations(package.main)
     for number, entry in enumerate(listed, 1):

@@ -34,7 +34,7 @@ _SHEETS_LEFT_OUT = ("sheets_empty", "sheets_hidden", "sheets_unreadable")
 def load_workbook(name: str, data: bytes, hidden: bool = False) -> Contents:
     """Sheets, rows and columns that are shown, with what is noted at cells and written in boxes.
 
-    ``hidden``: those that are hidden too. Raises ``SourceDamaged`` where no sheet can be read, ``SourceBomb`` for a
+    ``hidden``: those that are hidden too. Raises ``SourceDamaged`` where no sheet can be read, ``SourceError`` for a
     text without end.
     """
     parts = Parts(Package(name, data, ".xlsx"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.errors import SourceBomb, SourceDamaged
+from engine.errors import SourceDamaged, SourceError
 from engine.knowledge.loaders.contents import Allowance, Contents, Outline, counted, lowered, raised, struck
 from engine.knowledge.loaders.records import contents_of
 from engine.messages import N_
@@ -24,7 +24,7 @@ def load_xml(name: str, data: bytes, _hidden: bool = False) -> Contents:
     from lxml import etree
 
     if b"<!ENTITY" in data.replace(b"\x00", b""):
-        raise SourceBomb.entities(name=name)
+        raise SourceError.xml_entities(name=name)
     try:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_pis=True, collect_ids=False)
         root = etree.fromstring(data, parser)

@@ -16,7 +16,7 @@ from components.knowledge.draw import quiet
 from components.tune.progress import batch_status
 from engine.engine import Engine
 from engine.errors import ClusterError
-from engine.errors.recorded import classes
+from engine.errors.recorded import rows
 from engine.evaluation.values import Batch
 from engine.executing.choosing import WORTH_A_CLUSTER
 from engine.model.config import RunConfig
@@ -28,7 +28,7 @@ from pages.parts.tune.evidence import Gathering, part_of, progress_of
 
 _WATCH_S = 0.5
 _STOPPED_S = 60.0
-_OF_A_CLUSTER = frozenset(kind.code for kind in classes(ClusterError))
+_OF_A_CLUSTER = frozenset(row.code for row in rows(ClusterError))
 _MOST_AT_ONCE = 8
 _CHOSEN = "tune_batch"
 

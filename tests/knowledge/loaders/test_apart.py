@@ -12,14 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import (
-    SourceDamaged,
-    SourceEncrypted,
-    SourceError,
-    SourceTimedOut,
-    SourceTooDemanding,
-    SourceUnreadable,
-)
+from engine.errors import SourceDamaged, SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable, rows
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import apart
 from engine.knowledge.loaders.apart import read_apart
@@ -27,6 +20,7 @@ from engine.knowledge.loaders.kinds import loader_of
 from engine.model import subprocesses
 from engine.model.subprocesses import Subprocess, Subprocesses, reply_of
 from tests.support import office_files as made
+from tests.support.errors import raises
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = made.pdf([["正文。"]])
@@ -53,7 +47,7 @@ def test_one_process_reads_many_files(readers: Subprocesses) -> None:
 
 
 def test_an_error_comes_over_whole_and_the_process_goes_on(readers: Subprocesses) -> None:
-    with pytest.raises(SourceEncrypted) as raised:
+    with raises(SourceError.encrypted) as raised:
         read_apart(".pdf", "locked.pdf", made.encrypted_pdf())
     assert raised.value.params == {"name": "locked.pdf"}
     with pytest.raises(SourceDamaged):
@@ -167,14 +161,14 @@ def test_the_app_starts_without_the_libraries_that_read_documents() -> None:
 def test_contents_and_errors_come_out_of_the_process_as_they_went_in(readers: Subprocesses) -> None:
     data = made.docx([("Heading 1", "题"), ("Normal", "文")])
     assert read_apart(".docx", "a.docx", data) == loader_of("a.docx")("a.docx", data, False)
-    for kind in _tree(SourceError):
-        stated = kind.restored("Fact.", "Remedy.", {"a": "b"})
+    for row in rows(SourceError):
+        stated = row.restored("Fact.", "Remedy.", {"a": "b"})
 
         def raises(name: str, data: bytes, stated: SourceError = stated) -> None:
             raise stated
 
         assert reply_of(raises, "a", b"") == {
-            "error": {"code": kind.code, "fact": "Fact.", "remedy": "Remedy.", "params": {"a": "b"}}
+            "error": {"code": row.code, "fact": "Fact.", "remedy": "Remedy.", "params": {"a": "b"}}
         }
 
 
@@ -190,7 +184,3 @@ def test_a_document_is_the_same_read_here_or_apart() -> None:
     from engine.knowledge.loaders.pdf import load_pdf
 
     assert load_bytes("a.pdf", PAGE).sections == load_pdf("a.pdf", PAGE).sections
-
-
-def _tree(root: type[SourceError]) -> list[type[SourceError]]:
-    return [root, *(kind for child in root.__subclasses__() for kind in _tree(child))]

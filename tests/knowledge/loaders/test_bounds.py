@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import SourceBomb, SourceTooDemanding, SourceUnreadable
+from engine.errors import SourceError, SourceTooDemanding, SourceUnreadable
 from engine.knowledge.load import load, load_bytes
 from engine.knowledge.loaders import apart, contents
 from engine.knowledge.loaders.pdf import load_pdf
@@ -23,6 +23,7 @@ from engine.knowledge.loaders.workbook import load_workbook
 from engine.knowledge.loaders.wrapping import joined_lines
 from engine.model.subprocesses import Subprocesses
 from tests.support import office_files as made
+from tests.support.errors import raises
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 S = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -86,7 +87,7 @@ def test_a_row_that_no_sheet_can_have_is_read_and_not_counted_up_to() -> None:
 )
 def test_names_repeated_without_end_are_refused(monkeypatch: pytest.MonkeyPatch, name: str, data: bytes) -> None:
     monkeypatch.setattr(contents, "MOST_TEXT", 1_000_000)
-    with pytest.raises(SourceBomb, match="would give more than 1 million characters"):
+    with raises(SourceError.too_much_text, match="would give more than 1 million characters"):
         # Workbooks are read here, for the reading process has limits of its own.
         load_workbook(name, data) if name.endswith("xlsx") else load_bytes(name, data)
 

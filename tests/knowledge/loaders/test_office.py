@@ -8,11 +8,12 @@ import zipfile
 
 import pytest
 
-from engine.errors import SourceBomb, SourceDamaged, SourceEncrypted, SourceMislabelled
+from engine.errors import SourceDamaged, SourceError, SourceMislabelled
 from engine.knowledge.loaders import office
 from engine.knowledge.loaders.office import Package
 from engine.knowledge.loaders.word import load_word
 from tests.support import office_files as made
+from tests.support.errors import raises
 
 WORD = made.docx([("Normal", "正文")])
 
@@ -20,7 +21,7 @@ WORD = made.docx([("Normal", "正文")])
 def test_a_zip_bomb_is_refused_by_what_it_states_before_anything_is_unpacked() -> None:
     bomb = made.zip_bomb(WORD, megabytes=60)
     assert len(bomb) < 150_000
-    with pytest.raises(SourceBomb, match=r"would unpack to 61 MB; the limit is 32 MB"):
+    with raises(SourceError.unpacks_too_large, match=r"would unpack to 61 MB; the limit is 32 MB"):
         Package("a.docx", bomb, ".docx")
 
 
@@ -33,20 +34,20 @@ def test_a_part_that_states_less_than_it_holds_is_damaged() -> None:
 
 def test_too_many_parts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(office, "MOST_PARTS", 5)
-    with pytest.raises(SourceBomb, match="parts; the limit is 5"):
+    with raises(SourceError.too_many_parts, match="parts; the limit is 5"):
         Package("a.docx", WORD, ".docx")
 
 
 @pytest.mark.parametrize("part", ["word/document.xml", "word/styles.xml", "docProps/core.xml", "_rels/.rels"])
 def test_xml_entities_are_refused_in_every_part(part: str) -> None:
-    with pytest.raises(SourceBomb, match="declares XML entities"):
+    with raises(SourceError.xml_entities, match="declares XML entities"):
         load_word("a.docx", made.xml_bomb(WORD, part))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 def test_entities_are_seen_in_other_encodings(encoding: str) -> None:
     bomb = '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'.encode(encoding)
-    with pytest.raises(SourceBomb):
+    with raises(SourceError.xml_entities):
         load_word("a.docx", made.with_parts(WORD, {"word/document.xml": bomb}))
 
 
@@ -72,7 +73,7 @@ def test_names_that_point_outside_are_parts_like_others_and_write_nothing() -> N
 
 
 def test_passwords_old_formats_and_other_files_are_told_apart() -> None:
-    with pytest.raises(SourceEncrypted):
+    with raises(SourceError.encrypted):
         Package("a.docx", made.encrypted_office(), ".docx")
     with pytest.raises(SourceMislabelled, match="an old Office document"):
         Package("a.docx", made.old_office(), ".docx")

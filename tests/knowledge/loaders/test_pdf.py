@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import (
-    SourceDamaged,
-    SourceEmpty,
-    SourceEncrypted,
-    SourceMislabelled,
-    SourceTooManyPages,
-)
+from engine.errors import SourceDamaged, SourceEmpty, SourceError, SourceMislabelled
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import pdf
@@ -18,6 +12,7 @@ from engine.knowledge.loaders.contents import Section, note
 from engine.knowledge.loaders.pdf import load_pdf
 from engine.knowledge.loaders.radicals import unified
 from tests.support import office_files as made
+from tests.support.errors import raises
 
 FULL = "糖尿病是一组以高血糖为特征的代谢性疾病长期存在的高血糖会导致损害"
 
@@ -77,7 +72,7 @@ def test_a_pdf_of_300_pages_is_read_whole_and_every_passage_says_its_page() -> N
 
 def test_more_pages_than_the_limit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "MOST_PAGES", 3)
-    with pytest.raises(SourceTooManyPages, match="has 4 pages; the limit is 3"):
+    with raises(SourceError.too_many_pages, match="has 4 pages; the limit is 3"):
         load_pdf("a.pdf", made.pdf([["甲"]] * 4))
 
 
@@ -106,7 +101,7 @@ def test_pages_without_text_among_others_are_noted() -> None:
 
 
 def test_a_pdf_with_a_password_is_told_from_a_broken_one() -> None:
-    with pytest.raises(SourceEncrypted, match="password"):
+    with raises(SourceError.encrypted, match="password"):
         load_pdf("a.pdf", made.encrypted_pdf())
     whole = made.pdf([["甲。"], ["乙。"]])
     with pytest.raises(SourceDamaged, match="its end is missing"):

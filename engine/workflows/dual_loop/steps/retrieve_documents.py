@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import StoreSlow, WebSearchSlow, WorkbenchError
+from engine.errors import StoreSlow, WebSearchError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, SectionRetrieval, own_roles
 from engine.model.decide import gated, kept_passages
 from engine.model.events import Retrieved
@@ -99,7 +99,7 @@ async def _found(
             return await _asked(strategy, query, run)
     except TimeoutError:
         failures.append(
-            WebSearchSlow.within(seconds=f"{limit_s:.3g}")
+            WebSearchError.slower_than_budget(seconds=f"{limit_s:.3g}")
             if strategy == WEB
             else StoreSlow(seconds=float(f"{limit_s:.2g}"))
         )
