@@ -106,9 +106,7 @@ class Engine:
         self.resources.knowledge.limit_new = self.team.limit_new
         self._loop = LoopThread("engine-loop")
         self.grader_fits = GraderFits(self.databases.evaluation, self._loop, self.resources)
-        self.ingestions = Ingestions(
-            self._loop, self.resources, None if worker else self.databases.runs, self.team.limit_alike
-        )
+        self.ingestions = Ingestions(self._loop, self.resources, self.team.limit_alike)
         self._parts = opened(self, Inside(self._faults, self._loop, self._store))
         hear = heard_by(self._store.append, *self._parts)
         self._runs = LiveRuns(self._loop, self.resources, hear, settings.max_concurrent_runs)

@@ -212,18 +212,6 @@ class Settings(BaseSettings):
         le=10_000,
         description=N_("Worker processes of one job on the cluster; 0: one for each of its processors."),
     )
-    model_calls_at_once: int = Field(
-        16,
-        ge=1,
-        le=10_000,
-        description=N_("Calls that one model server is given at the same time by all that share the database."),
-    )
-    model_calls_per_second: float = Field(
-        0.0,
-        ge=0,
-        le=100_000,
-        description=N_("Calls a second that one model server is given by all that share the database; 0: any number."),
-    )
     max_concurrent_runs: int = Field(8, ge=1, le=256, description=N_("Runs that may go on at the same time."))
     runs_per_person: int = Field(
         0, ge=0, le=256, description=N_("Runs that one person who signed in may have under way; 0: no limit.")

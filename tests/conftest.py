@@ -204,22 +204,16 @@ def postgres_url(postgres_server_here: postgres_server.Server) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database_of(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[Part], Database]]:
-    """Both kinds of database, empty: an SQLite file for each part, or one PostgreSQL database for all."""
-    made: dict[str, Database] = {}
+@pytest.fixture
+def database_of(tmp_path: Path) -> Iterator[Callable[[Part], Database]]:
+    """An empty file for each part; the tests of plug-ins have another kind of database under this name."""
+    from engine.database.sqlite import SqliteFile
+
+    made: dict[Part, SqliteFile] = {}
 
     def of(part: Part) -> Database:
-        from engine.database.sqlite import SqliteFile
+        return made.setdefault(part, SqliteFile(tmp_path / f"{part}.db", part))
 
-        if request.param == "sqlite":
-            return made.setdefault(part, SqliteFile(tmp_path / f"{part}.db", part))
-        return made["all"]
-
-    if request.param == "postgres":
-        from engine.database.postgres import PostgresDatabase
-
-        made["all"] = PostgresDatabase(request.getfixturevalue("postgres_url"))
     yield of
     for database in made.values():
         database.close()

@@ -26,7 +26,6 @@ from engine.cli.history import add_history
 from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
 from engine.cli.jobs import app_with_the_store, bar_on
 from engine.cli.judgements import add_judgements
-from engine.cli.move_data import add_move_data
 from engine.cli.record_printing import print_record
 from engine.cli.serve import add_options
 from engine.cli.sources import add_sources
@@ -113,7 +112,6 @@ def _parser() -> argparse.ArgumentParser:
     add_sources(commands)
     add_history(commands)
     add_doctor(commands)
-    add_move_data(commands)
     for plugin in plugins():
         if plugin.commands is not None:
             plugin.commands(commands)

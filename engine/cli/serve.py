@@ -73,10 +73,10 @@ def _require_packages(settings: Settings) -> None:
     for plugin in plugins():
         if plugin.check is not None:
             plugin.check(settings)
-    if url := settings.database_url.get_secret_value():
-        from engine.database.postgres import PostgresDatabase
+    if settings.database_url.get_secret_value():
+        from engine.database.opening import Databases
 
-        PostgresDatabase(url).close()
+        Databases.of(settings).close()
 
 
 def _require_unserved(settings: Settings) -> None:

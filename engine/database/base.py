@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, Text, TextClause, any_, bindparam, func, select, text
-from sqlalchemy.dialects import postgresql
+from sqlalchemy import ColumnElement, Connection, Table, TextClause, bindparam, text
 
 from engine.database.owners import Owners
 from engine.database.signals import Signals
@@ -97,11 +95,10 @@ class Database(ABC):
 
 
 def among(connection: Connection, column: ColumnElement[str], values: Iterable[str]) -> ColumnElement[bool]:
-    """Whether a column is one of any number of values, sent as a single parameter."""
+    """Whether a column is one of any number of values, sent as a single parameter, as the kind of database words it."""
     wanted = [clean(value) for value in values]
-    if connection.dialect.name == "postgresql":
-        return column == any_(bindparam(None, wanted, type_=postgresql.ARRAY(Text)))
-    return column.in_(select(func.json_each(json.dumps(wanted)).table_valued("value").c.value))
+    own: Callable[[ColumnElement[str], list[str]], ColumnElement[bool]] = connection.get_execution_options()["among"]
+    return own(column, wanted)
 
 
 def put(
@@ -131,5 +128,5 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """A text as both kinds can hold it: half a surrogate pair has no UTF-8 form, and PostgreSQL takes no NUL."""
+    """A text as every kind can hold it: half a surrogate pair has no UTF-8 form, and PostgreSQL takes no NUL."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")

@@ -1,25 +1,26 @@
-"""What SQLite, PostgreSQL and the system say about our database, as pieces of the sentences of an error."""
+"""What SQLite and the system say about our database, as pieces of the sentences of an error."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from engine.messages import N_
 
 UNUSABLE = (SQLAlchemyError, OSError)
 """What using a database can raise."""
 
-_LOCKED = (N_("another process keeps it locked"), N_("Close the other workbench or the tool that has it open"))
+LOCKED = (N_("another process keeps it locked"), N_("Close the other workbench or the tool that has it open"))
 _READ_ONLY = (N_("it may only be read"), N_("Make the folder writable, or point WORKBENCH_DATA_DIR at another one"))
-_FULL = (N_("the disk is full"), N_("Free some space on that disk"))
+FULL = (N_("the disk is full"), N_("Free some space on that disk"))
 _SQLITE = {
-    sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_BUSY: _LOCKED,
-    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
     sqlite3.SQLITE_PERM: _READ_ONLY,
     sqlite3.SQLITE_IOERR: (N_("the disk reported an error"), N_("Look at the disk and the system log")),
@@ -34,23 +35,8 @@ _GONE = (
     N_("it was deleted or moved while the workbench was running"),
     N_("Close the workbench and restore it from a backup, or start it again without what was in it"),
 )
-_ADDRESS = N_("Start the PostgreSQL server, or correct WORKBENCH_DATABASE_URL")
-_RIGHTS = N_("Give the user of WORKBENCH_DATABASE_URL the rights to read, write and make tables there")
-_POSTGRES = {
-    "08": (N_("the PostgreSQL server does not answer"), _ADDRESS),
-    "28": (N_("the PostgreSQL server refuses this user or password"), N_("Correct WORKBENCH_DATABASE_URL")),
-    "3D": (N_("the PostgreSQL server has no such database"), N_("Make it, or correct WORKBENCH_DATABASE_URL")),
-    "42501": (N_("its user lacks a right there"), _RIGHTS),
-    "25006": (N_("it may only be read"), N_("Name the server that takes writes in WORKBENCH_DATABASE_URL")),
-    "53100": _FULL,
-    "53300": (
-        N_("the PostgreSQL server takes no more connections"),
-        N_("Raise its max_connections, or run fewer replicas"),
-    ),
-    "55P03": _LOCKED,
-    "57P": (N_("the PostgreSQL server is shutting down or starting"), N_("Wait until it is back")),
-}
-"""By the beginning of PostgreSQL's SQLSTATE, the longest one first that fits."""
+translators: list[Callable[[DBAPIError], tuple[str, str] | None]] = []
+"""Of plug-ins, for the errors of their kinds of database: each adds what :func:`cause_of` is to return, if known."""
 
 
 def original(error: Exception) -> BaseException:
@@ -81,7 +67,7 @@ def cause_of(error: Exception) -> tuple[str, str]:
     if isinstance(found, sqlite3.Error):
         return _SQLITE.get(primary_code(error), unknown)
     if isinstance(error, DBAPIError):
-        return _postgres_cause(error) or unknown
+        return next((cause for known in translators if (cause := known(error)) is not None), unknown)
     return unknown
 
 
@@ -96,24 +82,3 @@ def cause_at(place: str, error: Exception) -> tuple[str, str]:
     unopened = primary_code(error) == sqlite3.SQLITE_CANTOPEN and not file.exists()
     # In a folder that may only be read it was never there.
     return _GONE if unopened and os.access(file.parent, os.W_OK) else cause_or_damage(error)
-
-
-def _postgres_cause(error: DBAPIError) -> tuple[str, str] | None:
-    state = getattr(error.orig, "sqlstate", None) or ""
-    fitting = [known for known in _POSTGRES if state.startswith(known)]
-    if fitting:
-        return _POSTGRES[max(fitting, key=len)]
-    return _refused(str(error.orig)) if isinstance(error, OperationalError) and not state else None
-
-
-def _refused(text: str) -> tuple[str, str]:
-    """Why no connection came about: libpq gives its reasons as text alone."""
-    if "password" in text or "authentication" in text:
-        return _POSTGRES["28"]
-    if "does not exist" in text:
-        return _POSTGRES["3D"]
-    if "too many clients" in text or "connection slots" in text:
-        return _POSTGRES["53300"]
-    if "starting up" in text or "shutting down" in text:
-        return _POSTGRES["57P"]
-    return _POSTGRES["08"]

@@ -1,4 +1,4 @@
-"""The databases of one installation: a file for each part, or the one that ``WORKBENCH_DATABASE_URL`` names."""
+"""The databases of one installation: a file for each part, or the one that a plug-in has for all of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import cast
 from engine.database.base import Database
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import PARTS, Part
+from engine.errors import InvalidSettings
+from engine.plugins import plugins
 from engine.settings import Settings
 
 
@@ -26,19 +28,20 @@ class Databases:
     def of(cls, settings: Settings) -> Databases:
         """Those that the settings name.
 
-        Raises ``InvalidSettings`` for an address that is none, ``PostgresDriverMissing`` where psycopg is missing.
+        Raises what a plug-in does for an address that it cannot use, ``InvalidSettings`` where there is none for it.
         """
-        url = settings.database_url.get_secret_value()
-        return cls.at(url) if url else cls.files(settings)
+        if not settings.database_url.get_secret_value():
+            return cls.files(settings)
+        for plugin in plugins():
+            if plugin.database is not None:
+                return cls.one(plugin.database(settings))
+        # Not the files instead: they would look as if everything were lost.
+        raise InvalidSettings.without_plugin(name="WORKBENCH_DATABASE_URL", plugin="team")
 
     @classmethod
-    def at(cls, url: str) -> Databases:
-        """The one at an address, for everything; raises as :meth:`of` does."""
-        # Imported where it is wanted: its driver comes with an extra.
-        from engine.database.postgres import PostgresDatabase
-
-        one = PostgresDatabase(url)
-        return cls(one, one, one, one, one)
+    def one(cls, database: Database) -> Databases:
+        """The same for everything."""
+        return cls(*(database,) * len(fields(cls)))
 
     @classmethod
     def files(cls, settings: Settings) -> Databases:

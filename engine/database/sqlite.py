@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -23,6 +24,7 @@ from sqlalchemy import (
     event,
     func,
     inspect,
+    select,
 )
 
 from engine.database.base import Database
@@ -260,10 +262,14 @@ def revision_of(connection: sqlite3.Connection) -> int:
 
 
 def _engine(creator: Callable[[], sqlite3.Connection], begin: str) -> Engine:
-    engine = create_engine("sqlite://", creator=creator, poolclass=NullPool)
+    engine = create_engine("sqlite://", creator=creator, poolclass=NullPool, execution_options={"among": _among})
     # The driver would begin a transaction only at the first change, so that what was read before no longer holds.
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine
+
+
+def _among(column: ColumnElement[str], wanted: list[str]) -> ColumnElement[bool]:
+    return column.in_(select(func.json_each(json.dumps(wanted)).table_valued("value").c.value))
 
 
 def _walk(table: Table) -> str:

@@ -277,9 +277,6 @@ AUDIT = _table(
 )
 COLLECTION_GROUPS = _table("people", "collection_groups", _key("collection"), _key("group_name"))
 
-PASSING = frozenset({INSTANCES.name, MODEL_SLOTS.name, MODEL_PACES.name})
-"""Tables whose rows mean nothing outside of the database that they stand in; never copied."""
-
 APPEND_ONLY = {
     "sqlite": tuple(
         f"CREATE TRIGGER audit_no_{change.lower()} BEFORE {change} ON audit "

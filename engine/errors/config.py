@@ -173,6 +173,10 @@ class InvalidSettings(WorkbenchError):
         N_("There is no setting named {name}."),
         N_("Correct or remove {name}, or install the plug-in that reads it; the nearest known name is {nearest}."),
     )
+    without_plugin = Message(
+        N_("{name} is set, but the plug-in {plugin}, which opens that database, is missing or could not be loaded."),
+        N_("Add the plug-in again, or leave {name} empty to use files in the data folder."),
+    )
     secrets_unreadable = Message(
         N_("Streamlit does not read its file of secrets {path!r}."),
         N_("Make it valid TOML, remove it, or start by `{program} serve` if a variable names it."),

@@ -43,14 +43,6 @@ class DatabaseNewer(RecordError):
     remedy = N_("Update the workbench, or use another WORKBENCH_DATA_DIR or WORKBENCH_DATABASE_URL.")
 
 
-class PostgresDriverMissing(WorkbenchError):
-    """A PostgreSQL database is set, and the package that speaks to it is not installed."""
-
-    code = "WB514"
-    fact = N_("WORKBENCH_DATABASE_URL is set, but the PostgreSQL driver is not installed.")
-    remedy = N_("Run `{command}` and start again, or leave WORKBENCH_DATABASE_URL empty.")
-
-
 class MoveRefused(WorkbenchError):
     """Records were not copied from one database into another, or not to the end."""
 

@@ -55,8 +55,11 @@ class _Job:
     over: threading.Event = field(default_factory=threading.Event)
 
 
-class Team(Protocol):
-    """What jobs share with those of other replicas."""
+class SharedJobs(Protocol):
+    """The jobs of all processes that share the records, of which each does its own; methods block.
+
+    They raise what those of :class:`Jobs` do, and ``JobsUnreachable``.
+    """
 
     def add(self, manifest: Manifest, status: JobStatus, folder: Path) -> None:
         """Keep a new job where the others find it, with its uploads."""
@@ -65,7 +68,26 @@ class Team(Protocol):
         """Forget a job and its uploads."""
 
     def turn(self, collection: str) -> AbstractContextManager[bool]:
-        """The only turn of a collection among the replicas; false where another one has it."""
+        """The only turn of a collection among the processes; false where another one has it."""
+
+    def all(self) -> tuple[JobStatus, ...]:
+        """Those of every process, newest first."""
+
+    def status(self, job_id: str) -> JobStatus: ...
+
+    def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus: ...
+
+    def stop(self, job_id: str) -> JobStatus:
+        """End a job in the process that does it."""
+
+    def resume(self, job_id: str) -> JobStatus:
+        """Continue a job that no process does any more, here."""
+
+    def discard(self, job_id: str) -> bool:
+        """Forget a job of another process that is over; false for one of this process."""
+
+    def close(self) -> None:
+        """Let other processes take over what is not done here."""
 
 
 class Jobs:
@@ -76,14 +98,10 @@ class Jobs:
         data_dir: Path,
         knowledge: KnowledgeBase,
         extractor: Callable[[str], Extractor] | None = None,
-        *,
-        team: Team | None = None,
     ) -> None:
-        """``extractor`` makes what reads a graph, by its name; without it only the built-in one is known.
-
-        ``team`` is what replicas share, where there are others than this process.
-        """
-        self._team = team
+        """``extractor`` makes what reads a graph, by its name; without it only the built-in one is known."""
+        self.shared: SharedJobs | None = None
+        """Where other processes find these jobs; None where this is the only one."""
         self._extractor = extractor or (lambda _: BuiltinExtractor())
         self._folder = data_dir / "ingest"
         self._owners = self._folder / "owners"
@@ -125,9 +143,9 @@ class Jobs:
         ]
         for earlier in same:
             take_over(self._folder / earlier, place, kept)
-        if self._team is not None:
+        if self.shared is not None:
             try:
-                self._team.add(kept, begun(kept, "waiting"), place)
+                self.shared.add(kept, begun(kept, "waiting"), place)
             except BaseException:
                 manifests.forget(place)
                 raise
@@ -239,11 +257,11 @@ class Jobs:
     @asynccontextmanager
     async def _turn_of_all(self, collection: str) -> AsyncIterator[None]:
         """Wait until no replica works on the collection; a server takes others at the same time."""
-        if self._team is None:
+        if self.shared is None:
             yield
             return
         while True:
-            turn = self._team.turn(collection)
+            turn = self.shared.turn(collection)
             # A database that is away is waited for like another replica.
             with suppress(JobsUnreachable):
                 if await _entered(turn):
@@ -362,8 +380,8 @@ class Jobs:
             manifests.forget(self._folder / job_id)
         except OSError as error:
             raise disk_fault(error, str(self._folder / job_id)) from error
-        if self._team is not None:
-            self._team.remove(job_id)
+        if self.shared is not None:
+            self.shared.remove(job_id)
         with self._guard:
             known.pop(job_id, None)
 

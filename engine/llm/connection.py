@@ -173,7 +173,7 @@ class Turns(Protocol):
 
 
 shared_turns: dict[str, Turns] = {}
-"""By the address of the shared database; :func:`engine.llm.turns.share` puts them in."""
+"""By the address of the shared database; the plug-in that opens it puts them in."""
 
 
 def turns_of(settings: Settings) -> Turns | None:

@@ -85,7 +85,7 @@ _LIBRARY: Operations = {
     "drop": _manage(N_("Collection deleted")),
 }
 _INGESTIONS: Operations = {
-    **dict.fromkeys(("close", "here", "begin"), OWN),
+    **dict.fromkeys(("close", "here", "begin", "share"), OWN),
     **dict.fromkeys(("jobs", "job", "wait"), LOOK),
     **dict.fromkeys(("preview", "check_graph"), WORK),
     "start": _work(N_("Files put in"), "collection", RESULT),

@@ -93,8 +93,8 @@ class Plugin:
     """Fields, each a ``WORKBENCH_`` variable, with default and description; ``Settings.of`` gives their values."""
     check: Callable[[Any], None] | None = None
     """Raises a ``WorkbenchError`` for ``Settings`` that ask for what is not installed; the app does not start then."""
-    open: Callable[[Any, Inside], Part | None] | None = None
-    """Its part of an ``Engine``; None where the settings do not ask for it."""
+    open: Callable[[Any, Inside], Part | Sequence[Part] | None] | None = None
+    """Its parts of an ``Engine``; none where the settings do not ask for them."""
     routes: Callable[[Any, Callable[[], Any]], None] | None = None
     """Adds routes to the ``FastAPI`` of ``/api``, over what gives the ``Engine``."""
     outermost: Callable[[Front], Sequence[Middleware]] | None = None
@@ -107,6 +107,8 @@ class Plugin:
     """``engine.people.rights.Operations`` of its parts by class, as ``guarded_by`` has them, for the log of changes."""
     commands: Callable[[Any], None] | None = None
     """Adds subcommands to ``argparse``'s ``add_subparsers()``; they set ``command``, which returns the exit code."""
+    database: Callable[[Any], Any] | None = None
+    """Opens the ``Database`` that ``Settings.database_url`` names for all records, also where packages are missing."""
     graphs: Callable[[Any], Any] | None = None
     """The ``engine.knowledge.graph.place.GraphHome`` that ``Settings`` name, also where packages are missing; None
     where they name none."""
@@ -138,12 +140,13 @@ def broken() -> dict[str, str]:
 
 def opened(engine: Any, inside: Inside) -> tuple[Part, ...]:
     """The parts of an engine that plug-ins bring; raises what ``check`` does."""
-    parts = []
+    parts: list[Part] = []
     for plugin in plugins():
         if plugin.check is not None:
             plugin.check(engine.settings)
-        if plugin.open is not None and not plugin.missing and (part := plugin.open(engine, inside)) is not None:
-            parts.append(part)
+        if plugin.open is not None and not plugin.missing:
+            found = plugin.open(engine, inside)
+            parts += [found] if isinstance(found, Part) else found or ()
     return tuple(parts)
 
 

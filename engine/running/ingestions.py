@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from engine.database.base import Database
 from engine.errors import (
     EngineClosed,
     GraphReplaced,
@@ -15,11 +14,10 @@ from engine.errors import (
 )
 from engine.knowledge import preview as previews
 from engine.knowledge.items import IngestItem, with_members
-from engine.knowledge.jobs import Jobs
+from engine.knowledge.jobs import Jobs, SharedJobs
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.rates import rate_of, usual_rate
-from engine.knowledge.team_jobs import JobTable, TeamJobs
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread
@@ -42,24 +40,25 @@ class Ingestions:
         self,
         loop: LoopThread,
         resources: Resources,
-        database: Database | None,
         limit_alike: Callable[[str, str], None] = lambda _, __: None,
     ) -> None:
-        """``database`` is where replicas share their jobs, if there can be any; without one nothing is shared.
-
-        ``limit_alike`` is told a collection and the name of its copy, which must be kept from the same people.
-        """
+        """``limit_alike`` is told a collection and the name of its copy, which must be kept from the same people."""
         self._limit_alike = limit_alike
         self._loop = loop
         self._resources = resources
-        table = JobTable(database) if database is not None and database.shared else None
-        self._jobs = Jobs(resources.settings.data_dir, resources.knowledge, self._extractor, team=table)
-        self._team = TeamJobs(self._jobs, table, self._run) if table is not None else None
+        self._jobs = Jobs(resources.settings.data_dir, resources.knowledge, self._extractor)
+
+    def share(self, make: Callable[[Jobs, Callable[[str, str], JobStatus]], SharedJobs]) -> None:
+        """Share the jobs with other processes from now on.
+
+        ``make`` is given those of this process, and what does ``stop`` or ``resume`` with one of them.
+        """
+        self._jobs.shared = make(self._jobs, self._run)
 
     def close(self) -> None:
         """Stop what is running; nothing half done is left behind."""
-        if self._team is not None:
-            self._team.close()
+        if self._jobs.shared is not None:
+            self._jobs.shared.close()
         try:
             self._loop.submit(self._jobs.close()).result(_CLOSING_S)
         except EngineClosed:
@@ -195,7 +194,7 @@ class Ingestions:
 
     def jobs(self) -> tuple[JobStatus, ...]:
         """List jobs, newest first: all that are not done, and the last twenty that are."""
-        return self._readable((self._team or self._jobs).all())
+        return self._readable((self._jobs.shared or self._jobs).all())
 
     def here(self) -> tuple[JobStatus, ...]:
         """List the jobs of this process alone, where replicas share them."""
@@ -203,7 +202,7 @@ class Ingestions:
 
     def job(self, job_id: str) -> JobStatus:
         """Return a job by its id; raises ``UnknownJob``."""
-        found = self._readable(((self._team or self._jobs).status(job_id),))
+        found = self._readable(((self._jobs.shared or self._jobs).status(job_id),))
         if not found:
             raise UnknownJob(job=job_id)
         return found[0]
@@ -211,12 +210,12 @@ class Ingestions:
     def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:
         """The status once the job is over, or after ``timeout_s``; raises ``UnknownJob``."""
         self.job(job_id)
-        return (self._team or self._jobs).wait(job_id, timeout_s)
+        return (self._jobs.shared or self._jobs).wait(job_id, timeout_s)
 
     def stop(self, job_id: str) -> JobStatus:
         """End a job between two batches; what is written stays, and it can be resumed. Raises ``UnknownJob``."""
         self.job(job_id)
-        return self._team.stop(job_id) if self._team is not None else self._run("stop", job_id)
+        return self._jobs.shared.stop(job_id) if self._jobs.shared is not None else self._run("stop", job_id)
 
     def resume(self, job_id: str) -> JobStatus:
         """Go on with a job that was stopped, failed or interrupted, as if it had never been.
@@ -225,12 +224,12 @@ class Ingestions:
         ``JobDamaged``.
         """
         self.job(job_id)
-        return self._team.resume(job_id) if self._team is not None else self._run("resume", job_id)
+        return self._jobs.shared.resume(job_id) if self._jobs.shared is not None else self._run("resume", job_id)
 
     def discard(self, job_id: str) -> None:
         """Forget a job that is over; what it put into the collection stays. Raises ``UnknownJob``, ``JobActive``."""
         self.job(job_id)
-        if self._team is None or not self._team.discard(job_id):
+        if self._jobs.shared is None or not self._jobs.shared.discard(job_id):
             self._loop.call(self._jobs.discard(job_id))
 
     def _run(self, action: str, job_id: str) -> JobStatus:

@@ -18,7 +18,6 @@ from engine.flow import compiled, workflow
 from engine.flow.context import Roles
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.weak_points import weak_point_of
-from engine.llm import turns
 from engine.llm.cache import VerdictCache
 from engine.llm.connection import shown_address, without_userinfo
 from engine.llm.discovery import OllamaStatus, chats_by_name, ollama_status
@@ -62,7 +61,6 @@ class Resources:
         self.knowledge = KnowledgeBase(settings, self.databases)
         self.verdicts = VerdictCache(self.databases.verdicts)
         self.fits = GraderFits(self.databases.evaluation)
-        self._turns = turns.share(settings, self.databases.runs)
         self.graph_looks = GraphLooks()
         self._ollama = KeptLook(lambda: ollama_status(settings))
         self._offered: dict[str, KeptLook[OfferedModels]] = {}
@@ -200,7 +198,6 @@ class Resources:
     async def close(self) -> None:
         await self.knowledge.close()
         self.verdicts.close()
-        await asyncio.to_thread(turns.end, self._turns)
 
     async def _fit(self, grader: RoleModel, retriever: CollectionRetriever) -> GraderFit | None:
         """The fit that a grader judges with; raises ``InvalidConfig`` where it is none of the collection's."""

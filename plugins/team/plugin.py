@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import InvalidSettings
 from engine.messages import N_
-from engine.plugins import Inside, Plugin
+from engine.plugins import Inside, Part, Plugin
+
+# Imported with the declaration: its codes lead to its messages.
+from plugins.team import errors  # noqa: F401
 from plugins.team.settings import TeamSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from engine.database import Database
     from engine.engine import Engine
     from engine.settings import Settings
-    from plugins.team.metrics import Metrics
 
 
 def _check(settings: Settings) -> None:
@@ -25,12 +28,23 @@ def _check(settings: Settings) -> None:
         raise InvalidSettings.unusable(name="WORKBENCH_METRICS", why=why)
 
 
-def _open(engine: Engine, inside: Inside) -> Metrics | None:
-    if not engine.settings.of(TeamSettings).metrics:
-        return None
-    from plugins.team.metrics import Metrics
+def _database(settings: Settings) -> Database:
+    from plugins.team.postgres import PostgresDatabase
 
-    return Metrics.of(engine, inside)
+    return PostgresDatabase(settings.database_url.get_secret_value())
+
+
+def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
+    parts: list[Part] = []
+    if engine.databases.runs.shared:
+        from plugins.team.replicas import Replicas
+
+        parts.append(Replicas(engine))
+    if engine.settings.of(TeamSettings).metrics:
+        from plugins.team.metrics import Metrics
+
+        parts.append(Metrics.of(engine, inside))
+    return parts
 
 
 def _routes(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
@@ -39,13 +53,21 @@ def _routes(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
     add_metrics(api, get_engine)
 
 
+def _commands(commands: Any) -> None:
+    from plugins.team.move_data import add_move_data
+
+    add_move_data(commands)
+
+
 # No ``modules``: each of its parts needs other packages, and is checked where the settings ask for it.
 PLUGIN = Plugin(
     name="team",
     title=N_("Team"),
     settings=TeamSettings,
     check=_check,
+    database=_database,
     open=_open,
     routes=_routes,
     roles={"GET /metrics": "viewer"},
+    commands=_commands,
 )

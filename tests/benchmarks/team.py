@@ -20,7 +20,6 @@ from itertools import islice, pairwise, product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.database.postgres import PostgresDatabase
 from engine.engine import Engine
 from engine.errors import EvaluationError
 from engine.evaluation.bars import MEASURE_NAMES, measure_of, values_of
@@ -30,6 +29,7 @@ from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.running.running_app import RunningApp
 from engine.settings import Settings
+from plugins.team.postgres import PostgresDatabase
 from tests.benchmarks.harness import Bench, Row, table
 from tests.browser.chromium import launched
 from tests.browser.server import App, started_app

@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from engine.database.opening import Databases
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
@@ -124,21 +122,3 @@ def test_one_machine_comes_back_from_its_folder(tmp_path: Path) -> None:
     shell(restore, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "elsewhere"))
     assert not (tmp_path / "data").exists()
     assert_equal_installation(Settings(data_dir=tmp_path / "elsewhere"), before)
-
-
-def test_on_postgres_an_installation_comes_back_from_a_dump_of_a_database_in_use(
-    postgres_server_here: postgres_server.Server, tmp_path: Path
-) -> None:
-    if postgres_server.programs() is None:
-        pytest.skip("the programs of PostgreSQL are not installed")
-    folder_backup, folder_restore = commands("One machine")
-    backup, restore = commands("With PostgreSQL")
-    with postgres_server_here.database() as url:
-        settings = Settings.load(data_dir=tmp_path / "data", database_url=url)
-        before = used(settings, lambda: shell(backup, tmp_path, WORKBENCH_DATABASE_URL=url))
-    shell(folder_backup, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "data"))
-    shutil.rmtree(tmp_path / "data")
-    with postgres_server_here.database() as url:
-        shell(folder_restore, tmp_path, WORKBENCH_DATA_DIR=str(tmp_path / "elsewhere"))
-        shell(restore, tmp_path, WORKBENCH_DATABASE_URL=url)
-        assert_equal_installation(Settings.load(data_dir=tmp_path / "elsewhere", database_url=url), before)

@@ -17,7 +17,6 @@ from engine.errors import (
     CrossEncoderPackageMissing,
     DataSetUnusable,
     Message,
-    PostgresDriverMissing,
     WorkbenchError,
     classes,
     message_of,
@@ -25,6 +24,7 @@ from engine.errors import (
 )
 from engine.errors.base import BoundMessage
 from engine.model.values import Fault
+from engine.version import install_command
 
 ROOT = Path(engine.errors.__file__).parents[2]
 for errors in sorted(ROOT.glob("plugins/*/errors.py")):
@@ -151,7 +151,7 @@ def test_a_remedy_names_the_command_of_the_environment_that_it_is_for(
     (tmp_path / "venvs" / "rag-workbench" / "pipx_metadata.json").touch()
     monkeypatch.setattr("sys.prefix", str(tmp_path / "venvs" / "rag-workbench"))
     assert "`pipx inject rag-workbench fastembed`" in remedy()
-    assert '`pipx inject rag-workbench "psycopg[binary]"`' in PostgresDriverMissing(package="psycopg[binary]").remedy
+    assert install_command("psycopg[binary]") == 'pipx inject rag-workbench "psycopg[binary]"'
 
 
 @pytest.mark.parametrize(

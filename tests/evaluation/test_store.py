@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, insert, text, update
+from sqlalchemy import update
 
 from engine.database.base import Database, put
-from engine.database.postgres import PostgresDatabase
-from engine.database.tables import ANSWER_JUDGEMENTS, QUERY_SETS, SAVED_SETTINGS, Part
+from engine.database.tables import ANSWER_JUDGEMENTS, SAVED_SETTINGS, Part
 from engine.database.tables import CASES as CASES_TABLE
 from engine.database.versions import HEAD
 from engine.errors import DatabaseNewer, EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet
@@ -149,25 +148,6 @@ def test_a_batch_belongs_to_one_living_process(store: EvaluationStore) -> None:
     assert store.claim_batch("b1", "third", lambda owner: True) == ""
     store.release_batch("b1", "third", "second")
     assert store.owner_of("b1") == "second"
-
-
-def test_on_postgres_of_two_who_save_a_set_at_once_the_later_one_has_it(postgres_url: str) -> None:
-    waits = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = :own")
-    with closing(PostgresDatabase(postgres_url)) as database, closing(PostgresDatabase(postgres_url)) as other:
-        store = EvaluationStore(database)
-        store.save_query_set(QuerySet("set", CASES[:1]))
-        later = threading.Thread(target=store.save_query_set, args=(QuerySet("set", CASES[1:]),))
-        with other.writing() as connection:
-            connection.execute(delete(QUERY_SETS))
-            again = {"name": "set", "collection": "samples", "origin": "", "saved_at": ""}
-            connection.execute(insert(QUERY_SETS), again)
-            connection.execute(insert(CASES_TABLE), {"set_name": "set", "place": 0, "id": "new", "data": "{}"})
-            later.start()
-            pause = threading.Event()
-            while not connection.scalar(waits, {"own": "workbench"}):
-                pause.wait(0.02)
-        later.join()
-        assert store.query_set("set").cases == CASES[1:]
 
 
 def test_a_label_is_set_changed_and_taken_back(store: EvaluationStore) -> None:

@@ -24,8 +24,8 @@ from engine.knowledge import ingest
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.settings import Settings
-from tests.database.test_replicas import until
 from tests.support import ray_cluster
+from tests.support.gates import until
 
 CASES = sample_set().cases[:40]
 CONFIG = RunConfig(grade_probe=True)
@@ -76,7 +76,7 @@ def test_on_a_server_a_batch_on_a_cluster_has_the_figures_of_one_process_though_
     assert workers_of(ray_here) == []
 
     there = engine.batches.start("forty", CONFIG, 2)
-    until(lambda: engine.batches.progress(there).done >= 5, PATIENCE_S)
+    until(lambda: engine.batches.progress(there).done >= 5)
     assert engine.batches.progress(there).workers
     os.kill(workers_of(ray_here)[0], signal.SIGKILL)
     assert engine.batches.wait(there, PATIENCE_S)

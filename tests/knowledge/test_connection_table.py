@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -24,6 +23,7 @@ from engine.knowledge.foreign_file import ConnectionFile
 from engine.knowledge.foreign_kept import KeptConnections, kept_connections
 from engine.settings import Settings
 from tests.knowledge.test_kept_connections import OPEN, TOKEN, WIKI
+from tests.support.gates import until
 
 FIRST, SECOND = (base64.b64encode(bytes([number]) * 32).decode() for number in (1, 255))
 Machine = Callable[..., KeptConnections]
@@ -46,7 +46,10 @@ def machine(postgres_url: str, tmp_path: Path) -> Iterator[Machine]:
 
 def stored(url: str) -> str:
     """All that the database knows of connections and keys."""
-    with closing(Databases.at(url)) as databases, databases.runs.reading() as connection:
+    with (
+        closing(Databases.of(Settings(database_url=SecretStr(url)))) as databases,
+        databases.runs.reading() as connection,
+    ):
         return "".join(f"{connection.execute(select(table)).all()}" for table in (CONNECTIONS, SECRET_CHECKS))
 
 
@@ -109,7 +112,10 @@ def test_on_postgres_replicas_that_change_different_connections_keep_both(machin
 def test_on_postgres_a_row_that_cannot_be_read_leaves_the_others(machine: Machine, postgres_url: str) -> None:
     here = machine(key=FIRST)
     here.write([WIKI, OPEN])
-    with closing(Databases.at(postgres_url)) as databases, databases.runs.writing() as connection:
+    with (
+        closing(Databases.of(Settings(database_url=SecretStr(postgres_url)))) as databases,
+        databases.runs.writing() as connection,
+    ):
         connection.execute(update(CONNECTIONS).where(CONNECTIONS.c.name == "百科").values(data="{}"))
     found, fault = here.read()
     assert found == {"wiki": WIKI} and isinstance(fault, ConnectionsDamaged)
@@ -152,9 +158,3 @@ def test_on_postgres_the_command_that_moves_data_takes_connections_along(
     ConnectionFile(tmp_path / "b" / "connections.json").write([WIKI, replace(OPEN, name="mine")])
     assert main(["move-data", "--from", postgres_url]) == 1
     assert "connections" in capsys.readouterr().err
-
-
-def until(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, "it did not come to that"

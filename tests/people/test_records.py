@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from engine.database import Database
 from engine.database.sqlite import SqliteFile
-from engine.database.tables import AUDIT
+from engine.database.tables import AUDIT, Part
 from engine.errors import PeopleUnusable, UnknownToken
 from engine.people.audit import Entry, as_csv
 from engine.people.records import PeopleRecords
@@ -26,17 +26,9 @@ from engine.people.tokens import Token, made
 ENTRY = Entry(0, "2026-01-01T00:00:00.000+00:00", "ada", "Ada", "admin", "Library.drop", "ward")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    opened: Database
-    if request.param == "sqlite":
-        opened = SqliteFile(tmp_path / "people.db", "people", durable=True)
-    else:
-        from engine.database.postgres import PostgresDatabase
-
-        opened = PostgresDatabase(request.getfixturevalue("postgres_url"))
-    yield opened
-    opened.close()
+@pytest.fixture
+def database(database_of: Callable[[Part], Database]) -> Database:
+    return database_of("people")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
 from engine import plugins as seam
@@ -20,6 +21,7 @@ from engine.api import create_api
 from engine.api.process import use_engine
 from engine.cli.main import _parser
 from engine.engine import Engine
+from engine.errors import InvalidSettings
 from engine.settings import Settings
 from tests.pages.driving import opened
 
@@ -60,6 +62,15 @@ def check(folder: Path) -> None:
     assert "serve" in _parser().format_help()
 
 
+def refuse_a_database(folder: Path) -> None:
+    """Files that are empty would look as if all records were lost (TM-01)."""
+    settings = Settings.load(data_dir=folder, database_url="postgresql://127.0.0.1:1/records")
+    with pytest.raises(InvalidSettings, match=r"WORKBENCH_DATABASE_URL is set, .* plug-in team") as refused:
+        Engine.open(settings)
+    assert "leave WORKBENCH_DATABASE_URL empty" in refused.value.remedy
+    assert not list(folder.glob("*.db"))
+
+
 def without(name: str, folder: Path) -> None:
     """End this process with 0 where the core works; what is there besides is in ``folder``, and what went wrong."""
     folder.mkdir()
@@ -67,6 +78,8 @@ def without(name: str, folder: Path) -> None:
     try:
         remove(set(seam._folders()) if name == "all" else {name})
         check(folder / "data")
+        if name in ("team", "all"):
+            refuse_a_database(folder / "refused")
         (folder / "there.json").write_text(json.dumps([plugin.name for plugin in seam.plugins()]), encoding="utf-8")
         code = 0
     except BaseException:

@@ -22,6 +22,7 @@ from engine.model.events import AnswerCompleted, Event, RunFinished, TokenStream
 from engine.model.values import AnswerNote, Outcome, RunId
 from engine.records.codec import event_from_json
 from engine.records.store import RunStore, RunSummary
+from tests.support.gates import until
 from tests.support.recorded import recorded_run
 
 FINISHED = [outcome for outcome in get_args(Outcome) if outcome != "interrupted"]
@@ -53,16 +54,6 @@ def append_all(store: RunStore, events: list[Event]) -> None:
 def texts(database: Database, query: Select[tuple[str]]) -> list[str]:
     with database.reading() as connection:
         return list(connection.scalars(query))
-
-
-def until(condition: Callable[[], bool], limit_s: float = 20.0) -> None:
-    """Ask again and again until it holds; fails after ``limit_s``."""
-    pause = threading.Event()
-    for _ in range(int(limit_s / 0.005)):
-        if condition():
-            return
-        pause.wait(0.005)
-    raise AssertionError("the condition never held")
 
 
 @pytest.mark.parametrize("outcome", FINISHED)

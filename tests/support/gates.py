@@ -1,9 +1,10 @@
-"""A gate that a test on one thread opens for a role that waits on another thread's event loop."""
+"""Waiting: for a condition, and at a gate that a test opens for a role on another thread's event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from typing import Literal
 
 PATIENCE_S = 60.0
@@ -30,3 +31,13 @@ class Gate(asyncio.Event):
         """Let pass whoever waits; the gate must have been reached."""
         assert self._home is not None
         self._home.call_soon_threadsafe(self.set)
+
+
+def until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
+    """Ask again and again until it holds."""
+    pause = threading.Event()
+    for _ in range(int(patience_s / 0.02)):
+        if condition():
+            return
+        pause.wait(0.02)
+    raise AssertionError("the condition never held")

@@ -23,6 +23,8 @@ def scope_of(nodeid: str) -> str:
         return "sign_in"
     if file.startswith("tests/plugins/neo4j/"):
         return "neo4j"
+    if file.startswith("tests/plugins/team/postgres/"):
+        return "postgres"
     parameters = test.partition("[")[2].rstrip("]").split("-")
     for name in ("phoenix", "ray", "postgres"):
         if test.startswith((f"test_on_{name}", f"test_a_{name}")) or name in parameters:

@@ -18,15 +18,16 @@ from sqlalchemy import Column, DateTime, Float, Integer, LargeBinary, delete, fu
 from engine.cli.main import main
 from engine.database import Database
 from engine.database.base import clean
-from engine.database.moving import checksum_of, move
 from engine.database.opening import Databases
 from engine.database.sqlite import SqliteFile
-from engine.database.tables import EVENTS, PASSING, RUNS, TAGS, tables_of
+from engine.database.tables import EVENTS, RUNS, TAGS, tables_of
 from engine.errors import DatabaseNewer, MoveRefused
 from engine.evaluation.cases import Case, QuerySet
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.settings import Settings
+from plugins.team.moving import PASSING, checksum_of, move
+from plugins.team.postgres import PostgresDatabase
 from tests.api.served import FakeCollections, engine_of, relevant
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.support.gates import PATIENCE_S, Gate
@@ -36,17 +37,18 @@ TEXTS = ("Was für ein Ärger?", "什么是糖尿病?", "nul \x00", "", "line\nb
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from engine.database import moving
 from engine.database.opening import Databases
 from engine.settings import Settings
+from plugins.team import moving
+from plugins.team.postgres import PostgresDatabase
 
 def told(table, done, total):
     if table == "events" and done:
         os.kill(os.getpid(), signal.SIGKILL)
 
 moving._BLOCK = 5
-moving.move(*(Databases.at(place) if "://" in place else Databases.files(Settings(data_dir=Path(place)))
-              for place in sys.argv[1:]), told)
+moving.move(*(Databases.one(PostgresDatabase(place)) if "://" in place
+              else Databases.files(Settings(data_dir=Path(place))) for place in sys.argv[1:]), told)
 """
 
 
@@ -99,7 +101,7 @@ def files(tmp_path: Path) -> Iterator[Databases]:
 
 @pytest.fixture
 def postgres(postgres_url: str) -> Iterator[Databases]:
-    with closing(Databases.at(postgres_url)) as databases:
+    with closing(Databases.one(PostgresDatabase(postgres_url))) as databases:
         yield databases
 
 
@@ -202,7 +204,7 @@ def test_a_newer_source_and_the_same_place_are_refused(files: Databases, tmp_pat
 
 
 def test_a_damaged_file_and_a_server_that_is_away_are_said(files: Databases, tmp_path: Path) -> None:
-    away = Databases.at("postgresql://me:secret@127.0.0.1:9/none")
+    away = Databases.one(PostgresDatabase("postgresql://me:secret@127.0.0.1:9/none"))
     with closing(away), pytest.raises(MoveRefused, match="does not answer") as refused:
         move(filled(files, 1), away)
     assert "secret" not in str(refused.value)

@@ -7,17 +7,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, create_engine, func, inspect, literal, make_url, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Text,
+    any_,
+    bindparam,
+    create_engine,
+    func,
+    inspect,
+    literal,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import ArgumentError
 
 from engine.database.base import Database
-from engine.database.faults import UNUSABLE
-from engine.database.leases import LeaseOwners
-from engine.database.notifications import Notifications
+from engine.database.faults import UNUSABLE, translators
 from engine.database.tables import PARTS, Part, tables_of
 from engine.database.versions import HEAD, migrate, require_known, revision_name
-from engine.errors import InvalidSettings, PostgresDriverMissing
+from engine.errors import InvalidSettings
 from engine.messages import N_
+from plugins.team.causes import postgres_cause
+from plugins.team.errors import PostgresDriverMissing
+from plugins.team.leases import LeaseOwners
+from plugins.team.notifications import Notifications
 
 if TYPE_CHECKING:
     import psycopg
@@ -34,6 +51,7 @@ _CONNECTING: dict[str, Any] = {
     "application_name": "workbench",
 }
 """A server that went without a word is noticed after half a minute instead of hours, also with a query on its way."""
+translators.append(postgres_cause)
 
 
 class PostgresDatabase(Database):
@@ -145,6 +163,10 @@ class PostgresDatabase(Database):
             self._opening = 1
 
 
+def _among(column: ColumnElement[str], wanted: list[str]) -> ColumnElement[bool]:
+    return column == any_(bindparam(None, wanted, type_=postgresql.ARRAY(Text)))
+
+
 def _let_go(connection: Connection, key: ColumnElement[int]) -> None:
     """Unlock; a connection that was lost has let its lock go with it, and what was done under it is done."""
     try:
@@ -169,6 +191,7 @@ def _engine(url: str) -> Engine:
             parsed.set(drivername="postgresql+psycopg"),
             # A connection that the server closed, as at its restart, is noticed before it is used.
             pool_pre_ping=True,
+            execution_options={"among": _among},
             pool_size=5,
             max_overflow=15,
             connect_args=_CONNECTING,

@@ -15,19 +15,19 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from engine.database.postgres import PostgresDatabase
 from engine.engine import Engine
 from engine.errors import JobActive, JobDiskFull, JobOver, JobsUnreachable, RunActive, UnknownRun
 from engine.evaluation.cases import Case, QuerySet
 from engine.flow.context import Retrieval
 from engine.knowledge.items import IngestItem
-from engine.knowledge.team_jobs import JobTable
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished, TokenStreamed
+from plugins.team.jobs import JobTable
+from plugins.team.postgres import PostgresDatabase
 from tests.api.served import FakeCollections, engine_of, relevant
 from tests.support import postgres_server
 from tests.support.fakes import FakeGenerator, FakeRetriever
-from tests.support.gates import PATIENCE_S, Gate
+from tests.support.gates import PATIENCE_S, Gate, until
 
 _AWAY = JobsUnreachable(path="there", cause="it is away", advice="Wait")
 Replica = Callable[..., Engine]
@@ -43,16 +43,6 @@ def replica(postgres_url: str, tmp_path: Path) -> Iterator[Replica]:
             return stack.enter_context(engine_of(folder, relevant(**parts), database_url=SecretStr(postgres_url)))
 
         yield make
-
-
-def until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
-    """Ask again and again until it holds."""
-    pause = threading.Event()
-    for _ in range(int(patience_s / 0.02)):
-        if condition():
-            return
-        pause.wait(0.02)
-    raise AssertionError("the condition never held")
 
 
 class Stops(FakeRetriever):
@@ -170,7 +160,7 @@ def test_on_postgres_a_run_is_cancelled_from_another_replica(replica: Replica) -
 _DIES = """
 import os, sys
 from pathlib import Path
-from engine.database.postgres import PostgresDatabase
+from plugins.team.postgres import PostgresDatabase
 from engine.records.store import RunStore
 from tests.support.recorded import recorded_run
 database = PostgresDatabase(sys.argv[1])
@@ -188,12 +178,12 @@ def test_on_postgres_a_run_whose_replica_died_is_interrupted_for_those_who_follo
     replica: Replica, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """TM-02"""
-    monkeypatch.setattr("engine.database.leases.LEASE_S", 1.0)
+    monkeypatch.setattr("plugins.team.leases.LEASE_S", 1.0)
     here = replica()
     command = [
         sys.executable,
         "-c",
-        _DIES.replace("database = ", "import engine.database.leases as leases\nleases.LEASE_S = 1.0\ndatabase = "),
+        _DIES.replace("database = ", "import plugins.team.leases as leases\nleases.LEASE_S = 1.0\ndatabase = "),
         postgres_url,
     ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
@@ -257,8 +247,8 @@ def test_on_postgres_a_job_that_was_taken_over_and_could_not_begin_is_begun_late
 
     monkeypatch.setattr(JobTable, "fetch", fetch)
     # As where its process ended.
-    assert here.ingestions._team is not None
-    here.ingestions._team.close()
+    assert here.ingestions._jobs.shared is not None
+    here.ingestions._jobs.shared.close()
     until(lambda: there.ingestions.job(job).state == "failed")
     fault = there.ingestions.job(job).fault
     assert fault is not None and fault.code == JobDiskFull.code
@@ -299,7 +289,7 @@ _WORKS = """
 import sys
 from pathlib import Path
 from pydantic import SecretStr
-import engine.database.leases as leases
+import plugins.team.leases as leases
 leases.LEASE_S = 1.0
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.cases import Case, QuerySet
@@ -329,7 +319,7 @@ def test_on_postgres_jobs_and_batches_of_a_process_that_is_killed_go_on_in_anoth
     replica: Replica, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """TM-03"""
-    monkeypatch.setattr("engine.database.leases.LEASE_S", 1.0)
+    monkeypatch.setattr("plugins.team.leases.LEASE_S", 1.0)
     command = [sys.executable, "-c", _WORKS, postgres_url, str(tmp_path / "dies")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None

@@ -154,6 +154,7 @@ class TeamJobs:
         """``run`` does ``stop`` or ``resume`` with a job of this process, on its event loop."""
         self._jobs = jobs
         self._table = table
+        self.add, self.remove, self.turn = table.add, table.remove, table.turn
         self._run = run
         self._noted: dict[str, JobStatus] = {}
         self._wanted: set[str] = set()

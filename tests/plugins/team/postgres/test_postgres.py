@@ -18,7 +18,6 @@ from pydantic import SecretStr
 from sqlalchemy import QueuePool, delete, insert, text
 from starlette.testclient import TestClient
 
-from engine.database.postgres import PostgresDatabase
 from engine.database.tables import INSTANCES
 from engine.engine import Engine
 from engine.errors import (
@@ -26,7 +25,6 @@ from engine.errors import (
     EvaluationError,
     InvalidSettings,
     PeopleUnusable,
-    PostgresDriverMissing,
     RecordError,
     WorkbenchError,
 )
@@ -37,11 +35,12 @@ from engine.model.events import fold_all
 from engine.people import acting_as
 from engine.records.store import RunStore
 from engine.settings import Settings
+from plugins.team.errors import PostgresDriverMissing
+from plugins.team.postgres import PostgresDatabase
 from tests.api.served import ADDRESS, app_of, engine_of
-from tests.database.test_replicas import until
 from tests.support import postgres_server
 from tests.support.fakes import FakeGrader, FakeResources
-from tests.support.gates import PATIENCE_S
+from tests.support.gates import PATIENCE_S, until
 from tests.support.people import ADMIN, people_sign_in
 from tests.support.recorded import recorded_run
 
@@ -142,7 +141,7 @@ def test_on_postgres_nobody_is_taken_for_dead_because_the_server_hung(
     own_server: postgres_server.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """TM-03: also by a replica that reaches it again before the others do."""
-    monkeypatch.setattr("engine.database.leases.LEASE_S", 1.0)
+    monkeypatch.setattr("plugins.team.leases.LEASE_S", 1.0)
     with own_server.database() as url, closing(PostgresDatabase(url)) as database:
         own = database.owners.join()
         another = {"id": "another", "until": datetime.now(UTC) + timedelta(seconds=1)}
@@ -156,7 +155,7 @@ def test_on_postgres_nobody_is_taken_for_dead_because_the_server_hung(
 
 
 def test_on_postgres_a_lease_that_is_gone_is_written_again(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.database.leases.LEASE_S", 1.0)
+    monkeypatch.setattr("plugins.team.leases.LEASE_S", 1.0)
     with closing(PostgresDatabase(postgres_url)) as database, closing(PostgresDatabase(postgres_url)) as other:
         own = database.owners.join()
         with other.writing() as connection:
@@ -186,9 +185,10 @@ def test_without_the_driver_the_extra_that_brings_it_is_named() -> None:
 import sys
 sys.modules["psycopg"] = None
 from engine.database.opening import Databases
-from engine.errors import PostgresDriverMissing
+from engine.settings import Settings
+from plugins.team.errors import PostgresDriverMissing
 try:
-    Databases.at("postgresql://here/there")
+    Databases.of(Settings(database_url="postgresql://here/there"))
 except PostgresDriverMissing as missing:
     print(missing.code)
 """

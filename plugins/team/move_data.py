@@ -11,11 +11,13 @@ from rich.console import Console
 from rich.table import Table
 
 from engine.cli.jobs import bar_on
+from engine.plugins import plugins
 from engine.settings import Settings
 
 if TYPE_CHECKING:
-    from engine.database.moving import MovedTable, Told
+    from engine.database.moving import MovedTable
     from engine.database.opening import Databases
+    from plugins.team.moving import Told
 
 _DIGITS = 16
 
@@ -41,11 +43,12 @@ def _move_data(options: argparse.Namespace) -> int:
         return 2
     # Imported here: no other command needs it.
     from engine.database.opening import Databases
+    from plugins.team.postgres import PostgresDatabase
 
     settings = Settings.load()
     files = Databases.files(settings)
-    source = Databases.at(options.source) if options.source else files
-    target = Databases.at(options.to) if options.to else files
+    source = Databases.one(PostgresDatabase(options.source)) if options.source else files
+    target = Databases.one(PostgresDatabase(options.to)) if options.to else files
     try:
         with bar_on(Console(stderr=True)) as bar:
             tasks: dict[str, Any] = {}
@@ -64,9 +67,8 @@ def _move_data(options: argparse.Namespace) -> int:
 
 
 def _moved(source: Databases, target: Databases, told: Told, settings: Settings) -> list[MovedTable]:
-    from engine.database.moving import move, require_free
-    from engine.knowledge.job_moving import JobMove
-    from engine.plugins import plugins
+    from plugins.team.job_moving import JobMove
+    from plugins.team.moving import move, require_free
 
     require_free(source, target)
     if source.by_part.keys() == target.by_part.keys():

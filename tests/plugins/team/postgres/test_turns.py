@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.database.postgres import PostgresDatabase
-from engine.llm.slot_table import SlotTable
-from engine.llm.turns import LOOK_S, Turns
+from plugins.team.postgres import PostgresDatabase
+from plugins.team.slot_table import SlotTable
+from plugins.team.turns import LOOK_S, Turns
 
 ROOT = Path(str(engine.__file__)).parent.parent
 SERVER = "http://model.test"
@@ -27,8 +27,8 @@ PATIENCE_S = 60.0
 
 CALLS = """
 import asyncio, os, sys
-from engine.database.postgres import PostgresDatabase
-from engine.llm.turns import Turns
+from plugins.team.postgres import PostgresDatabase
+from plugins.team.turns import Turns
 
 log = os.open(sys.argv[5], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
@@ -197,7 +197,7 @@ def test_on_postgres_a_call_that_is_cancelled_while_it_waits_loses_its_turn_for_
 def test_on_postgres_who_waits_has_a_turn_though_another_process_has_calls_without_end(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.llm.turns.TURN_S", 0.1)
+    monkeypatch.setattr("plugins.team.turns.TURN_S", 0.1)
 
     async def calls() -> bool:
         greedy, other = Turns(database, 2, 0.0), Turns(database, 2, 0.0)

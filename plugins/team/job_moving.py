@@ -14,7 +14,7 @@ from engine.errors import MoveRefused
 from engine.knowledge import manifest as manifests
 from engine.knowledge.job_folder import interrupted
 from engine.knowledge.manifest import Manifest
-from engine.knowledge.team_jobs import JobTable
+from plugins.team.jobs import JobTable
 
 _NAME = "jobs"
 

@@ -19,10 +19,8 @@ from functools import partial
 
 from engine.database.base import Database
 from engine.database.faults import UNUSABLE
-from engine.llm.connection import shared_turns
-from engine.llm.slot_table import LEASE_S, SlotTable
 from engine.model.ending import joined
-from engine.settings import Settings
+from plugins.team.slot_table import LEASE_S, SlotTable
 
 TURN_S = 2.0
 """How long a process keeps a slot that it needs all the time, where others may be waiting."""
@@ -229,25 +227,3 @@ class Turns:
             except UNUSABLE as error:
                 _log.warning("turns at %s go back when their lease is over: %s", server, error)
         return set(due)
-
-
-_guard = threading.Lock()
-
-
-def share(settings: Settings, database: Database) -> Turns | None:
-    """Let the calls of this process take turns with all that use a database; None where none is shared."""
-    if not database.shared:
-        return None
-    turns = Turns(database, settings.model_calls_at_once, settings.model_calls_per_second)
-    with _guard:
-        shared_turns[settings.database_url.get_secret_value()] = turns
-    return turns
-
-
-def end(turns: Turns | None) -> None:
-    """Take no more turns."""
-    with _guard:
-        for key in [key for key, item in shared_turns.items() if item is turns]:
-            del shared_turns[key]
-    if turns is not None:
-        turns.close()

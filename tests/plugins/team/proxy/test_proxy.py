@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.browser.chromium import chromium_here
 from tests.browser.screenshots import IDLE
-from tests.team.conftest import Team
+from tests.plugins.team.proxy.conftest import Team
 
 QUESTION = "How many rows does a truth table with five variables need?"
 COOKIE = "workbench_replica"
