@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from engine.cli.jobs import own_app
 from engine.errors import WorkbenchError
 from engine.running.running_app import RunningApp
 from engine.settings import Settings
@@ -28,11 +29,7 @@ def _doctor(options: argparse.Namespace) -> int:
     """Asks the running app where there is one: it has the knowledge base open, and no one else could look at it."""
     settings = Settings.load()
     app = RunningApp.find(settings.data_dir)
-    if app is not None:
-        parts = app.get("/api/host/health")["parts"]
-        text = app.get("/api/host/diagnosis")["text"] if options.diagnosis else ""
-    else:
-        parts, text = _look_here(settings, options.diagnosis)
+    parts, text = _look(app, options.diagnosis) if app is not None else _look_here(settings, options.diagnosis)
     if options.diagnosis:
         print(text)
     else:
@@ -47,7 +44,12 @@ def _look_here(settings: Settings, diagnosis: bool) -> tuple[list[dict[str, Any]
         # What keeps it from opening is what its health says.
         with suppress(WorkbenchError):
             engine.wait_until_ready()
-        return [item.to_dict() for item in engine.host.health()], engine.host.diagnosis() if diagnosis else ""
+        return _look(own_app(engine), diagnosis)
+
+
+def _look(app: RunningApp, diagnosis: bool) -> tuple[list[dict[str, Any]], str]:
+    parts = app.answer("/api/host/health")["parts"]
+    return parts, app.answer("/api/host/diagnosis")["text"] if diagnosis else ""
 
 
 def _print_parts(parts: Sequence[Mapping[str, Any]]) -> None:

@@ -5,28 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from engine.cli.jobs import at_work
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
+from engine.running.running_app import RunningApp, at
 
 _USUAL = 40
 _STATES = ("open", "accepted", "refused", "all")
-
-
-class _Place(Protocol):
-    """The drafts of this process or of the app that has the knowledge base open, all in plain values."""
-
-    def make_drafts(self, collection: str, limit: int, model: str) -> Mapping[str, Any]: ...
-
-    def drafts(self, collection: str, state: str) -> Sequence[Mapping[str, Any]]: ...
-
-    def decide_draft(self, draft_id: str, decision: Mapping[str, Any]) -> Mapping[str, Any]: ...
 
 
 def add_drafts(commands: Any) -> None:
@@ -69,32 +57,11 @@ def add_drafts(commands: Any) -> None:
         action.set_defaults(command=_decide, state=state)
 
 
-class _Here:
-    """The drafts of this process."""
-
-    def __init__(self, engine: Engine) -> None:
-        engine.wait_until_ready()
-        self._engine = engine
-
-    def make_drafts(self, collection: str, limit: int, model: str) -> Mapping[str, Any]:
-        found = self._engine.drafting.make(collection, limit, model)
-        return {"drafts": [item.to_dict() for item in found.drafts]}
-
-    def drafts(self, collection: str, state: str) -> Sequence[Mapping[str, Any]]:
-        wanted: Any = None if state == "all" else state
-        return [item.to_dict() for item in self._engine.drafting.list(collection, wanted)]
-
-    def decide_draft(self, draft_id: str, decision: Mapping[str, Any]) -> Mapping[str, Any]:
-        drafting = self._engine.drafting
-        if decision["state"] == "accepted":
-            asked, gold = decision.get("question"), decision.get("gold_answers")
-            return drafting.accept(draft_id, decision["set"], question=asked, gold_answers=gold).to_dict()
-        return (drafting.refuse(draft_id) if decision["state"] == "refused" else drafting.reopen(draft_id)).to_dict()
-
-
 def _make(options: argparse.Namespace) -> int:
-    def work(place: _Place) -> None:
-        found = place.make_drafts(options.collection, options.limit, options.model)
+    def work(app: RunningApp) -> None:
+        found = app.answer(
+            at("collections", options.collection, "drafts"), {"limit": options.limit, "model": options.model}
+        )
         if options.json:
             print(json.dumps(found, ensure_ascii=False, indent=2))
             return
@@ -102,18 +69,18 @@ def _make(options: argparse.Namespace) -> int:
         if not found["drafts"]:
             _told("No new question was found in this collection.")
 
-    return at_work(_Here, work)
+    return at_work(work)
 
 
 def _list(options: argparse.Namespace) -> int:
-    def work(place: _Place) -> None:
-        found = place.drafts(options.collection, options.state)
+    def work(app: RunningApp) -> None:
+        found = app.listed(at("drafts", collection=options.collection, state=options.state))
         if options.json:
-            print(json.dumps(list(found), ensure_ascii=False, indent=2))
+            print(json.dumps(found, ensure_ascii=False, indent=2))
         else:
             _print(found)
 
-    return at_work(_Here, work)
+    return at_work(work)
 
 
 def _accept(options: argparse.Namespace) -> int:
@@ -123,17 +90,17 @@ def _accept(options: argparse.Namespace) -> int:
     if options.gold is not None:
         decision["gold_answers"] = options.gold
 
-    def work(place: _Place) -> None:
-        _told(f"Accepted into {place.decide_draft(options.draft, decision)['set']}.")
+    def work(app: RunningApp) -> None:
+        _told(f"Accepted into {app.answer(at('drafts', options.draft), decision, 'PUT')['set']}.")
 
-    return at_work(_Here, work)
+    return at_work(work)
 
 
 def _decide(options: argparse.Namespace) -> int:
-    def work(place: _Place) -> None:
-        _told(f"Now {place.decide_draft(options.draft, {'state': options.state})['state']}.")
+    def work(app: RunningApp) -> None:
+        _told(f"Now {app.answer(at('drafts', options.draft), {'state': options.state}, 'PUT')['state']}.")
 
-    return at_work(_Here, work)
+    return at_work(work)
 
 
 def _print(drafts: Sequence[Mapping[str, Any]]) -> None:

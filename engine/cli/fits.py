@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from engine.cli.jobs import at_work
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-
-
-class _Place(Protocol):
-    """The fits of this process or of the app that has the knowledge base open, all in plain values."""
-
-    def fits(self, collection: str) -> Sequence[Mapping[str, Any]]: ...
+from engine.running.running_app import RunningApp, at
 
 
 def add_fits(commands: Any) -> None:
@@ -31,23 +22,11 @@ def add_fits(commands: Any) -> None:
     fits.set_defaults(command=_fits)
 
 
-class _Here:
-    """The fits of this process."""
-
-    def __init__(self, engine: Engine) -> None:
-        engine.wait_until_ready()
-        self._engine = engine
-
-    def fits(self, collection: str) -> Sequence[Mapping[str, Any]]:
-        own_name = self._engine.describe(collection).name
-        return [fit.to_dict() for fit in self._engine.grader_fits.of(own_name)]
-
-
 def _fits(options: argparse.Namespace) -> int:
-    def work(place: _Place) -> None:
-        found = place.fits(options.collection)
+    def work(app: RunningApp) -> None:
+        found = app.listed(at("collections", options.collection, "fits"))
         if options.json:
-            print(json.dumps(list(found), ensure_ascii=False, indent=2))
+            print(json.dumps(found, ensure_ascii=False, indent=2))
             return
         console = Console(soft_wrap=True)
         for item in found:
@@ -59,4 +38,4 @@ def _fits(options: argparse.Namespace) -> int:
             )
             console.print(f"{escape(item['name'])}  [dim]{escape(told)}[/]")
 
-    return at_work(_Here, work)
+    return at_work(work)

@@ -5,20 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from engine.cli.jobs import app_with_the_store, bar_on, job_over
-from engine.errors import GraphMissing
+from engine.cli.jobs import at_work, bar_on, job_over
 from engine.model.config import BUILTIN, RoleModel
+from engine.running.running_app import RunningApp, at
 from engine.settings import Settings
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 _FAILED = 1
 _STOPPED = 130
@@ -26,22 +23,6 @@ _LOOK_S = 0.3
 _SUMMARY = 160
 _CENTRAL = 12
 _COMMUNITIES = 8
-
-
-class _Place(Protocol):
-    """The graphs of this process or of the app that has the knowledge base open, all in plain values."""
-
-    def build_graph(self, collection: str, extractor: str, *, replace: bool) -> str: ...
-
-    def job(self, job_id: str) -> Mapping[str, Any]: ...
-
-    def stop_job(self, job_id: str) -> Mapping[str, Any]: ...
-
-    def graph(self, collection: str, query: str = "") -> Mapping[str, Any]: ...
-
-    def around(self, collection: str, entity: str, hops: int) -> Mapping[str, Any]: ...
-
-    def delete_graph(self, collection: str) -> None: ...
 
 
 def add_graph(commands: Any) -> None:
@@ -77,21 +58,22 @@ def add_graph(commands: Any) -> None:
     delete.set_defaults(command=_delete)
 
 
-def build_graph(place: _Place, collection: str, extractor: str, console: Console, *, replace: bool = False) -> int:
+def build_graph(app: RunningApp, collection: str, extractor: str, console: Console, *, replace: bool = False) -> int:
     """Begin or go on with a graph, and follow it to its end; returns the exit code. An interrupt stops it in order."""
-    return follow(place, place.build_graph(collection, extractor, replace=replace), console)
+    begun = app.answer(at("collections", collection, "graph"), {"extractor": extractor, "replace": replace})
+    return follow(app, str(begun["id"]), console)
 
 
-def follow(place: _Place, job_id: str, console: Console) -> int:
+def follow(app: RunningApp, job_id: str, console: Console) -> int:
     """Show how far a building has come until it is over; returns the exit code."""
     with bar_on(console) as bar:
         task = bar.add_task("passages", total=None)
         try:
-            while not job_over(job := place.job(job_id)):
+            while not job_over(job := app.job(job_id)):
                 _bar(bar, task, job)
                 time.sleep(_LOOK_S)
         except KeyboardInterrupt:
-            job = place.stop_job(job_id)
+            job = app.stop_job(job_id)
         _bar(bar, task, job)
     if job["state"] == "stopped":
         console.print(f"Stopped after {job['done']} of {job['total']} passages; the same command continues from there.")
@@ -108,80 +90,38 @@ def follow(place: _Place, job_id: str, console: Console) -> int:
     return 0
 
 
-class GraphsHere:
-    """Graphs of an engine in this process, as :class:`RunningApp` has those of another."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._graphs = engine.graphs
-
-    def build_graph(self, collection: str, extractor: str, *, replace: bool) -> str:
-        return self._graphs.build(collection, extractor, replace=replace)
-
-    def job(self, job_id: str) -> Mapping[str, Any]:
-        return self._graphs.job(job_id).to_dict()
-
-    def stop_job(self, job_id: str) -> Mapping[str, Any]:
-        return self._graphs.stop(job_id).to_dict()
-
-    def graph(self, collection: str, query: str = "") -> Mapping[str, Any]:
-        return self._graphs.to_dict(collection, query)
-
-    def around(self, collection: str, entity: str, hops: int) -> Mapping[str, Any]:
-        return self._graphs.neighbourhood(collection, [entity], hops).to_dict()
-
-    def delete_graph(self, collection: str) -> None:
-        if not self._graphs.delete(collection):
-            raise GraphMissing(collection=collection)
-
-
 def _build(options: argparse.Namespace) -> int:
     extractor = options.extractor or Settings.load().extractor_model or BUILTIN
     RoleModel(extractor)  # a bad name is said before anything is opened
     console = Console(stderr=True, soft_wrap=True)
-    return _with_graphs(
-        lambda place: build_graph(place, options.collection, extractor, console, replace=options.replace)
-    )
+    return at_work(lambda app: build_graph(app, options.collection, extractor, console, replace=options.replace))
 
 
 def _show(options: argparse.Namespace) -> int:
-    console = Console(soft_wrap=True)
+    console, name = Console(soft_wrap=True), options.collection
 
-    def shown(place: _Place) -> int:
+    def shown(app: RunningApp) -> int:
         if options.entity:
-            found = place.around(options.collection, options.entity, options.hops)
-            say = _print_around
+            around = {"entity": options.entity, "hops": options.hops}
+            found, say = app.answer(at("collections", name, "graph", "neighbourhood", **around)), _print_around
         else:
-            found = place.graph(options.collection, options.find)
-            say = _print_graph
+            found, say = app.answer(at("collections", name, "graph", query=options.find)), _print_graph
         if options.json:
             print(json.dumps(found, ensure_ascii=False, indent=2))
         else:
             say(found, console)
         return 0
 
-    return _with_graphs(shown)
+    return at_work(shown)
 
 
 def _delete(options: argparse.Namespace) -> int:
-    def deleted(place: _Place) -> int:
-        place.delete_graph(options.collection)
+    def deleted(app: RunningApp) -> int:
+        app.answer(at("collections", options.collection, "graph"), method="DELETE")
         Console(soft_wrap=True).print(f"The knowledge graph of {escape(options.collection)} is deleted.")
         return 0
 
-    return _with_graphs(deleted)
-
-
-def _with_graphs(work: Callable[[_Place], int]) -> int:
-    settings = Settings.load()
-    app = app_with_the_store(settings)
-    if app is not None:
-        return work(app)
-    # Imported here: an app that does the work answers seconds before this could.
-    from engine.engine import Engine
-
-    with Engine.open(settings) as engine:
-        engine.wait_until_ready()
-        return work(GraphsHere(engine))
+    return at_work(deleted)
 
 
 def _bar(bar: Progress, task: Any, job: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from engine.cli.jobs import app_with_the_store
 from engine.database.opening import Databases
 from engine.errors import UnknownCollection, UnknownWeakPoint
 from engine.knowledge.weak_points import WeakPoints
+from engine.running.running_app import at
 from engine.settings import Settings
 
 
@@ -65,7 +66,7 @@ def _own_name(name: str, settings: Settings) -> str:
     """
     app = app_with_the_store(settings)
     if app is not None:
-        named = {str(item["name"]): item.get("aliases") or () for item in app.collections()}
+        named = {str(item["name"]): item.get("aliases") or () for item in app.listed(at("collections"))}
     else:
         from engine.engine import Engine
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from engine.cli.graph import GraphsHere, build_graph, follow
-from engine.cli.jobs import app_with_the_store, bar_on, job_over
+from engine.cli.graph import build_graph, follow
+from engine.cli.jobs import app_with_the_store, bar_on, job_over, own_app
 from engine.cli.sources import print_account
 from engine.errors import AppRefused, SourceError, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
@@ -28,7 +28,7 @@ from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, Jo
 from engine.model.config import RoleModel
 from engine.model.values import Fault, SourceNote
 from engine.roles import SourceInfo
-from engine.running.running_app import RunningApp
+from engine.running.running_app import RunningApp, at
 from engine.settings import Settings
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _ingest(options: argparse.Namespace) -> int:
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
             status = _as_job(engine, options, items, chunks, console)
-            read = follow(GraphsHere(engine), status.follow_up, console) if status.follow_up else 0
+            read = follow(own_app(engine), status.follow_up, console) if status.follow_up else 0
         if status.state == "stopped":
             console.print(f"Stopped after {status.done} of {status.total} passages.")
             console.print("Run the same command once more to go on: nothing is embedded or written twice.")
@@ -242,7 +242,7 @@ def _previewed(
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
             return engine.ingestions.preview(items, options.collection, chunks, embedding_model=options.embedding_model)
-    known = {str(item.get("name")): str(item.get("embedding_model")) for item in app.collections()}
+    known = {str(item.get("name")): str(item.get("embedding_model")) for item in app.listed(at("collections"))}
     present = [SourceInfo.of(item) for item in app.sources(options.collection)]
     model = known.get(options.collection, "")
     return preview(

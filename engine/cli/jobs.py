@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import httpx
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -20,19 +23,40 @@ def app_with_the_store(settings: Settings) -> RunningApp | None:
     return None if settings.milvus_uri else RunningApp.find(settings.data_dir)
 
 
-def at_work(here: Callable[[Engine], Any], work: Callable[[Any], object]) -> int:
-    """Give ``work`` the app that has the knowledge base open, else what ``here`` makes of an engine of this process."""
+def at_work(work: Callable[[RunningApp], int | None]) -> int:
+    """Give ``work`` the app that has the knowledge base open, else this process as one; returns the exit code."""
     settings = Settings.load()
     app = app_with_the_store(settings)
     if app is not None:
-        work(app)
-        return 0
+        return work(app) or 0
     # Imported here: an app that does the work answers seconds before this could.
     from engine.engine import Engine
 
     with Engine.open(settings) as engine:
-        work(here(engine))
-    return 0
+        engine.wait_until_ready()
+        return work(own_app(engine)) or 0
+
+
+def own_app(engine: Engine) -> RunningApp:
+    """The API of an engine of this process, without a server."""
+    from engine.api import create_api
+
+    return _OwnApp(api=create_api(lambda: engine))
+
+
+@dataclass(frozen=True)
+class _OwnApp(RunningApp):
+    url: str = "http://127.0.0.1"
+    api: Any = None
+    """The ``FastAPI`` of the engine."""
+
+    def _send(self, method: str, path: str, body: Any = None, *, timeout_s: float | None = None) -> httpx.Response:
+        async def asked() -> httpx.Response:
+            transport = httpx.ASGITransport(self.api, root_path="/api")
+            async with httpx.AsyncClient(transport=transport, base_url=self.url, timeout=timeout_s) as client:
+                return await client.request(method, path, json=body)
+
+        return asyncio.run(asked())
 
 
 def job_over(job: Mapping[str, Any]) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import Any, get_args
 
 from rich.console import Console
 from rich.markup import escape
@@ -17,19 +15,7 @@ from engine.cli.jobs import at_work
 from engine.errors import JudgementsUnusable, SourceError
 from engine.evaluation.desk.formats import Format
 from engine.knowledge.sheets import listed
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-
-
-class _Place(Protocol):
-    """The desk of this process or of the app that has the knowledge base open, all in plain values."""
-
-    def judgements(self, set_name: str, form: str) -> str: ...
-
-    def take_judgements(self, set_name: str, body: Mapping[str, Any]) -> Mapping[str, Any]: ...
-
-    def history(self, set_name: str) -> Sequence[Mapping[str, Any]]: ...
+from engine.running.running_app import RunningApp, at
 
 
 def add_judgements(commands: Any) -> None:
@@ -57,33 +43,11 @@ def add_judgements(commands: Any) -> None:
     show.set_defaults(command=_history)
 
 
-class _Here:
-    """The desk of this process."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def judgements(self, set_name: str, form: str) -> str:
-        chosen: Any = form
-        return self._engine.judging.exported(set_name, chosen)
-
-    def take_judgements(self, set_name: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        found = self._engine.judging.imported(
-            set_name,
-            body["content"],
-            body["name"],
-            body.get("format"),
-            judge=body["judge"],
-            relevant_from=body["relevant_from"],
-        )
-        return asdict(found)
-
-    def history(self, set_name: str) -> Sequence[Mapping[str, Any]]:
-        return [asdict(item) for item in self._engine.judging.history(set_name)]
-
-
 def _export(options: argparse.Namespace) -> int:
-    return at_work(_Here, lambda place: sys.stdout.write(place.judgements(options.set, options.format)))
+    def work(app: RunningApp) -> None:
+        sys.stdout.write(app.file(at("query-sets", options.set, "judgements", format=options.format)).decode())
+
+    return at_work(work)
 
 
 def _import(options: argparse.Namespace) -> int:
@@ -96,8 +60,8 @@ def _import(options: argparse.Namespace) -> int:
     body = {"content": content, "name": options.file.name, "judge": options.judge}
     body |= {"relevant_from": options.relevant_from, **({"format": options.format} if options.format else {})}
 
-    def work(place: _Place) -> None:
-        found = place.take_judgements(options.set, body)
+    def work(app: RunningApp) -> None:
+        found = app.answer(at("query-sets", options.set, "judgements"), body)
         console = Console(stderr=True, soft_wrap=True)
         console.print(f"{found['passages']} passages and {found['answers']} answers judged")
         if others:
@@ -107,14 +71,14 @@ def _import(options: argparse.Namespace) -> int:
         if found["left_out_n"] > len(found["left_out"]):
             console.print(f"and {found['left_out_n'] - len(found['left_out'])} further lines")
 
-    return at_work(_Here, work)
+    return at_work(work)
 
 
 def _history(options: argparse.Namespace) -> int:
-    def work(place: _Place) -> None:
-        found = place.history(options.set)
+    def work(app: RunningApp) -> None:
+        found = app.listed(at("query-sets", options.set, "history"))
         if options.json:
-            print(json.dumps(list(found), ensure_ascii=False, indent=2))
+            print(json.dumps(found, ensure_ascii=False, indent=2))
             return
         console = Console(soft_wrap=True)
         for item in found:
@@ -123,4 +87,4 @@ def _history(options: argparse.Namespace) -> int:
             parts = (item["at"][:16], item["batch_id"][:8], figures, until, item["note"])
             console.print(escape("  ".join(filter(None, parts))))
 
-    return at_work(_Here, work)
+    return at_work(work)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,15 +13,7 @@ from engine.cli.jobs import at_work
 from engine.library.accounts import English, account_lines
 from engine.model.values import Account
 from engine.roles import SourceInfo
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-
-
-class _Place(Protocol):
-    """The sources of this process or of the app that has the knowledge base open, all in plain values."""
-
-    def sources(self, collection: str) -> Sequence[Mapping[str, Any]]: ...
+from engine.running.running_app import RunningApp, at
 
 
 def add_sources(commands: Any) -> None:
@@ -35,29 +25,18 @@ def add_sources(commands: Any) -> None:
     sources.set_defaults(command=_sources)
 
 
-class _Here:
-    """The sources of this process."""
-
-    def __init__(self, engine: Engine) -> None:
-        engine.wait_until_ready()
-        self._engine = engine
-
-    def sources(self, collection: str) -> Sequence[Mapping[str, Any]]:
-        return [asdict(item) for item in self._engine.sources(collection)]
-
-
 def _sources(options: argparse.Namespace) -> int:
-    def work(place: _Place) -> None:
-        found = place.sources(options.collection)
+    def work(app: RunningApp) -> None:
+        found = app.listed(at("collections", options.collection, "sources"))
         if options.json:
-            print(json.dumps(list(found), ensure_ascii=False, indent=2))
+            print(json.dumps(found, ensure_ascii=False, indent=2))
             return
         console = Console(soft_wrap=True)
         for info in map(SourceInfo.of, found):
             console.print(f"{escape(info.source)}  [dim]{info.passages} passages · {escape(info.added_at[:16])}[/]")
             print_account(info.account, console)
 
-    return at_work(_Here, work)
+    return at_work(work)
 
 
 def print_account(account: Account | None, console: Console) -> None:

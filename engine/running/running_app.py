@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
+
+import httpx
 
 from engine.errors import AppRefused, AppUnreachable, WorkbenchError
 from engine.model.config import RunConfig
@@ -77,9 +76,7 @@ class RunningApp:
         if trial:
             body["trial"] = True
         if files:
-            body["attachments"] = [
-                {"name": name, "content_base64": base64.b64encode(data).decode()} for name, data in files
-            ]
+            body["attachments"] = [_file(name, data) for name, data in files]
         return str(self._field(_success(self.post("/api/runs", body)), "id"))
 
     def finished(self, run_id: str) -> RunRecord:
@@ -87,7 +84,7 @@ class RunningApp:
         # Imported here: who only looks for an app needs no record.
         from engine.records.codec import record_from_dict
 
-        path = _run_path(run_id)
+        path = at("runs", run_id)
         while self._field(found := _success(self.get(path)), "outcome") is None:
             self._follow(f"{path}/events")
         return record_from_dict(
@@ -97,14 +94,12 @@ class RunningApp:
     def cancel(self, run_id: str) -> None:
         """Stop a run there, if it is still running and the app still answers."""
         with suppress(WorkbenchError):
-            self.post(f"{_run_path(run_id)}/cancel", {})
+            self.post(at("runs", run_id, "cancel"), {})
 
     def tag(self, run_id: str, tag: str) -> None:
         """Put a tag on a run there, if the app takes it."""
-        path = f"{_run_path(run_id)}/tags/{quote(tag, safe='')}"
-        request = self._request(path, method="PUT")
         with suppress(WorkbenchError):
-            self._send(request, None)
+            self._plain("PUT", at("runs", run_id, "tags", tag))
 
     def add_source(self, collection: str, name: str, content: bytes, options: Mapping[str, Any]) -> dict[str, Any]:
         """Put one file into a collection; ``options`` as the body of the route has them: prefixes, chunks, model.
@@ -114,122 +109,65 @@ class RunningApp:
         Raises ``AppRefused`` where the file was not taken, ``AppUnreachable`` where no one answers.
         """
         body = {**_file(name, content), **options}
-        return _success(self.post(f"/api/collections/{quote(collection, safe='')}/sources", body))
-
-    def collections(self) -> list[dict[str, Any]]:
-        """Collections there, as plain values; raises ``AppUnreachable``."""
-        found = self.get("/api/collections")
-        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+        return _success(self.post(at("collections", collection, "sources"), body))
 
     def sources(self, collection: str) -> list[dict[str, Any]]:
         """Sources of a collection there, as plain values; none where it is not there. Raises ``AppUnreachable``."""
-        found = self.get(f"/api/collections/{quote(collection, safe='')}/sources")
-        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-
-    def graph(self, collection: str, query: str = "") -> dict[str, Any]:
-        """The state of a collection's knowledge graph there; raises ``AppRefused`` where there is none."""
-        return _success(self.get(f"{_graph_path(collection)}?{urlencode({'query': query})}"))
-
-    def around(self, collection: str, entity: str, hops: int) -> dict[str, Any]:
-        """The neighbourhood of an entity there; raises ``AppRefused`` where it is unknown."""
-        asked = urlencode({"entity": entity, "hops": hops})
-        return _success(self.get(f"{_graph_path(collection)}/neighbourhood?{asked}"))
-
-    def build_graph(self, collection: str, extractor: str, *, replace: bool) -> str:
-        """Begin to build a knowledge graph there and return the job's id; raises ``AppRefused``."""
-        body = {"extractor": extractor, "replace": replace}
-        return str(self._field(_success(self.post(_graph_path(collection), body)), "id"))
-
-    def delete_graph(self, collection: str) -> None:
-        """Drop a knowledge graph there; raises ``AppRefused`` where there is none."""
-        request = self._request(_graph_path(collection), method="DELETE")
-        _success(self._send(request, None) or {})
-
-    def make_drafts(self, collection: str, limit: int, model: str) -> dict[str, Any]:
-        """Draft questions of a collection there, and wait for them; raises ``AppRefused``."""
-        path = f"/api/collections/{quote(collection, safe='')}/drafts"
-        return _success(self.post(path, {"limit": limit, "model": model}))
-
-    def drafts(self, collection: str, state: str) -> list[dict[str, Any]]:
-        """Drafted questions there, as plain values; raises ``AppRefused``."""
-        found = self.get(f"/api/drafts?{urlencode({'collection': collection, 'state': state})}")
-        return found if isinstance(found, list) else [_success(found)]
-
-    def decide_draft(self, draft_id: str, decision: Mapping[str, Any]) -> dict[str, Any]:
-        """Accept, refuse or reopen a drafted question there; raises ``AppRefused``."""
-        request = self._request(f"/api/drafts/{quote(draft_id, safe='')}", json.dumps(decision).encode(), "PUT")
-        return _success(self._send(request, None))
-
-    def judgements(self, set_name: str, form: str) -> str:
-        """Judgements of a query set there as a file; raises ``AppRefused``."""
-        path = f"/api/query-sets/{quote(set_name, safe='')}/judgements?{urlencode({'format': form})}"
-        return self.file(path).decode()
-
-    def take_judgements(self, set_name: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Take in judgements of a query set there; raises ``AppRefused``."""
-        return _success(self.post(f"/api/query-sets/{quote(set_name, safe='')}/judgements", body))
-
-    def fits(self, collection: str) -> list[dict[str, Any]]:
-        """Graders fitted to a collection there; raises ``AppRefused``."""
-        found = self.get(f"/api/collections/{quote(collection, safe='')}/fits")
-        return found if isinstance(found, list) else [_success(found)]
-
-    def history(self, set_name: str) -> list[dict[str, Any]]:
-        """Scores of a query set there over time; raises ``AppRefused``."""
-        found = self.get(f"/api/query-sets/{quote(set_name, safe='')}/history")
-        return found if isinstance(found, list) else [_success(found)]
+        found = self.get(at("collections", collection, "sources"))
+        return found if isinstance(found, list) else []
 
     def job(self, job_id: str) -> dict[str, Any]:
         """How far a job there has come; raises ``AppRefused`` for one that is not there."""
-        return _success(self.get(f"/api/ingestions/{quote(job_id, safe='')}"))
+        return _success(self.get(at("ingestions", job_id)))
 
     def stop_job(self, job_id: str) -> dict[str, Any]:
         """Stop a job there; raises ``AppRefused`` for one that is not there."""
-        return _success(self.post(f"/api/ingestions/{quote(job_id, safe='')}/stop", {}))
+        return _success(self.post(at("ingestions", job_id, "stop"), {}))
 
     def get(self, path: str, timeout_s: float | None = None) -> Any:
         """The JSON answer, also where it is an error of the workbench; raises ``AppUnreachable``."""
-        return self._send(self._request(path), timeout_s)
+        return self._plain("GET", path, timeout_s=timeout_s)
 
     def post(self, path: str, body: Any) -> Any:
         """Send a body by POST; otherwise as :meth:`get`."""
-        return self._send(self._request(path, json.dumps(body).encode()), None)
+        return self._plain("POST", path, body)
 
-    def answer(self, path: str, body: Any) -> dict[str, Any]:
-        """What a body sent by POST leads to there; raises ``AppRefused`` where that is an error."""
-        return _success(self.post(path, body))
+    def answer(self, path: str, body: Any = None, method: str = "") -> dict[str, Any]:
+        """Send a request, by POST where there is a body; raises ``AppRefused`` where an error comes back."""
+        return _success(self._plain(method or ("GET" if body is None else "POST"), path, body))
 
-    def _follow(self, path: str) -> None:
-        """Wait until an event stream ends."""
-        with self._translated_errors(), _opened(self._request(path), _SILENCE_S) as stream:
-            while stream.read1():
-                pass
-
-    def _request(self, path: str, body: bytes | None = None, method: str | None = None) -> urllib.request.Request:
-        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
-        if body is not None:
-            headers["content-type"] = "application/json"
-        return urllib.request.Request(self.url + path, body, headers, method=method)  # noqa: S310 - our own address
-
-    def _send(self, request: urllib.request.Request, timeout_s: float | None) -> Any:
-        with self._translated_errors():
-            try:
-                with _opened(request, timeout_s) as response:
-                    content = response.read()
-                    return json.loads(content) if content else None
-            except urllib.error.HTTPError as error:
-                return json.loads(error.read())
+    def listed(self, path: str) -> list[dict[str, Any]]:
+        """A list there, as plain values; raises ``AppRefused`` where there is an error instead."""
+        found = self.get(path)
+        return found if isinstance(found, list) else [_success(found)]
 
     def file(self, path: str, body: Any = None) -> bytes:
         """A file, by POST where there is a body; raises ``AppRefused`` with what the app says instead."""
-        request = self._request(path, None if body is None else json.dumps(body).encode())
         with self._translated_errors():
-            try:
-                with _opened(request, None) as response:
-                    return bytes(response.read())
-            except urllib.error.HTTPError as error:
-                _success(json.loads(error.read()))
-                raise
+            response = self._send("GET" if body is None else "POST", path, body)
+            if response.is_error:
+                _success(response.json())
+            return response.content
+
+    def _follow(self, path: str) -> None:
+        """Wait until an event stream ends."""
+        with self._translated_errors(), self._client(_SILENCE_S) as client, client.stream("GET", path) as stream:
+            for _ in stream.iter_raw():
+                pass
+
+    def _plain(self, method: str, path: str, body: Any = None, *, timeout_s: float | None = None) -> Any:
+        with self._translated_errors():
+            response = self._send(method, path, body, timeout_s=timeout_s)
+            return response.json() if response.content else {}
+
+    def _send(self, method: str, path: str, body: Any = None, *, timeout_s: float | None = None) -> httpx.Response:
+        with self._client(timeout_s) as client:
+            return client.request(method, path, json=body)
+
+    def _client(self, timeout_s: float | None) -> httpx.Client:
+        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        # Loopback only: a proxy from the environment must not see it.
+        return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s, trust_env=False)
 
     def _field(self, reply: dict[str, Any], name: str) -> Any:
         if name not in reply:
@@ -240,9 +178,15 @@ class RunningApp:
     def _translated_errors(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, HTTPException, ValueError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             # ValueError: what came is not JSON, so it is not our app that answers there.
             raise AppUnreachable(address=self.url) from error
+
+
+def at(*names: str, **query: object) -> str:
+    """The path of a thing of the API, such as ``at("collections", name, "fits")``."""
+    path = "/api/" + "/".join(quote(name, safe="") for name in names)
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def _key(data_dir: Path) -> str:
@@ -254,20 +198,6 @@ def _key(data_dir: Path) -> str:
 
 def _file(name: str, content: bytes) -> dict[str, str]:
     return {"name": name, "content_base64": base64.b64encode(content).decode()}
-
-
-def _run_path(run_id: str) -> str:
-    return f"/api/runs/{quote(run_id, safe='')}"
-
-
-def _graph_path(collection: str) -> str:
-    return f"/api/collections/{quote(collection, safe='')}/graph"
-
-
-def _opened(request: urllib.request.Request, timeout_s: float | None) -> Any:
-    # Loopback only: a proxy from the environment must not see it.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    return opener.open(request, timeout=timeout_s)
 
 
 def _success(reply: Any) -> dict[str, Any]:
