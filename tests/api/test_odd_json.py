@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.api.served import calling
-from tests.people.requests import address, body_of, declared
+from tests.support.brought import brought
+from tests.support.requests import address, body_of, declared
 
 HERE = "@@"
 HALF = '"\\ud800"'
@@ -49,8 +50,6 @@ def bodies(route: str) -> Iterator[str]:
     if "config" in body:
         grader = {"model": "builtin", "temperature": 0.1}
         body = {**body, "config": {"collection": "samples", "top_k": 2, "models": {"grader": grader}, "options": {}}}
-    if route == "POST /traces":
-        body = {**body, "files": [{"name": "a.json", "content": "x"}]}
     # Another value in the place of a whole body is refused before it is read.
     yield from (json.dumps(marked) for marked in places(body) if marked != HERE)
 
@@ -58,8 +57,8 @@ def bodies(route: str) -> Iterator[str]:
 @pytest.mark.parametrize("odd", ODD)
 def test_no_route_fails_on_odd_json(odd: str, tmp_path: Path) -> None:
     tried = 0
-    with calling(tmp_path, openai_api=True) as (client, engine):
-        routes = [item for item in sorted(declared(engine)) if item.startswith(("POST", "PUT"))]
+    with calling(tmp_path, **brought("SETTINGS")) as (client, _):
+        routes = [item for item in sorted(declared()) if item.startswith(("POST", "PUT"))]
         routes = [item for item in routes if item not in UNTRIED]
         for route in routes:
             method, path = address(route, name="samples", run_id="0" * 32)

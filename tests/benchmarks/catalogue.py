@@ -24,8 +24,6 @@ from tests.benchmarks import (
     quality_loop,
     refinement,
     retrieval,
-    scale,
-    shared_server,
     sweep,
     team,
     tune_page,
@@ -33,12 +31,12 @@ from tests.benchmarks import (
     workbooks,
 )
 from tests.benchmarks.harness import Benchmark
+from tests.support.brought import brought
 
 BENCHMARKS: Mapping[str, Benchmark] = {
     item.name: item
     for item in (
         Benchmark("overhead", "a whole run with instant roles", engine_runs.overhead),
-        Benchmark("telemetry", "runs that are sent as spans", engine_runs.telemetry),
         Benchmark("first-event", "from start to the first event", engine_runs.first_event),
         Benchmark("records", "writing and reading records", engine_runs.records),
         Benchmark("grading", "concurrent grading by a chat model", grading.concurrent_grading),
@@ -57,9 +55,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("ingestion-builtin", "putting in passages, built-in model", ingestion.builtin_ingestion, slow=True),
         Benchmark("server-retrieval", "search in a Milvus server", retrieval.server_retrieval, slow=True),
         Benchmark("growth", "ingestion and search as a collection grows, in both stores", growth.growth, slow=True),
-        Benchmark("scale", "a collection of a server with every index; `--sizes`", scale.scale, slow=True),
-        Benchmark("teams", "a server shared by databases or a partition key", shared_server.teams, slow=True),
-        Benchmark("loading", "passages with vectors put into a server", shared_server.loading, slow=True),
         Benchmark("cluster", "a batch with a chat grader by 1 to 4 workers of Ray", cluster.cluster, slow=True),
         Benchmark("certificates", "bounds that certified settings break", certificates.certificates, slow=True),
         Benchmark("team", "a batch while parts of a team's installation are killed", team.team, slow=True),
@@ -70,5 +65,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("samples", "built-in quality on the sample questions", quality.samples, slow=True),
         Benchmark("gates", "both gates on questions with and without an answer", gates.gates, slow=True),
         Benchmark("xquad", "built-in quality on XQuAD", quality.xquad, slow=True),
+        *brought("BENCHMARKS").values(),
     )
 }

@@ -16,28 +16,24 @@ from engine.model.events import Event, NodeStarted, RunStarted
 from engine.model.values import RunId
 from engine.records.store import RunStore
 from engine.running.resources import Resources
-from engine.samples.demos import demo_record
 from engine.settings import Settings
-from plugins.telemetry.otlp import encoded
-from plugins.telemetry.trace import trace_of
 from tests.benchmarks.harness import Bench, Row, in_turn, ratio
 from tests.support.fakes import FakeGrader, FakeResources
-from tests.support.otlp_receiver import OtlpReceiver
 from tests.support.recorded import recorded_run
 
-_EVERY_PASSAGE = frozenset({"p1", "p2", "p3", "p4", "p5"})
-_STRAIGHT = RunConfig()
+EVERY_PASSAGE = frozenset({"p1", "p2", "p3", "p4", "p5"})
+STRAIGHT = RunConfig()
 _LOOPING = RunConfig(max_rewrites=3)
 
 
 def overhead(bench: Bench) -> Iterator[Row]:
     """Whole runs whose roles answer at once, against a LangGraph graph of the same shape whose nodes do nothing."""
     for name, config, relevant in (
-        ("1 round", _STRAIGHT, _EVERY_PASSAGE),
+        ("1 round", STRAIGHT, EVERY_PASSAGE),
         ("4 rounds", _LOOPING, frozenset[str]()),
     ):
         bare, rounds = _bare_graph(), config.max_rewrites + 1 if not relevant else 1
-        with _engine(bench.folder / name.replace(" ", "-"), relevant) as engine, asyncio.Runner() as runner:
+        with engine_of(bench.folder / name.replace(" ", "-"), relevant) as engine, asyncio.Runner() as runner:
 
             def ours(engine: Engine = engine, config: RunConfig = config) -> None:
                 engine.run("What is it?", config)
@@ -50,36 +46,13 @@ def overhead(bench: Bench) -> Iterator[Row]:
         yield ratio(f"run with instant roles, {name} / bare LangGraph", engine_ms, bare_ms)
 
 
-def telemetry(bench: Bench) -> Iterator[Row]:
-    """Whole runs that are sent as spans with content, in turn with runs that are not, and the work of one of them."""
-    with (
-        OtlpReceiver() as receiver,
-        _engine(bench.folder / "sending", _EVERY_PASSAGE, otlp_endpoint=receiver.url, otlp_content=True) as sending,
-        _engine(bench.folder / "silent", _EVERY_PASSAGE) as silent,
-    ):
-        on_ms, off_ms = in_turn(
-            lambda: sending.run("What is it?", _STRAIGHT),
-            lambda: silent.run("What is it?", _STRAIGHT),
-            repeats=bench.sizes.repeats,
-            warm_ups=2,
-        )
-    yield ratio("run with instant roles, sent as spans / not sent", on_ms, off_ms)
-    record = demo_record("demo-forced-en")
-    made = []
-    for _ in range(bench.sizes.repeats):
-        began = time.perf_counter()
-        encoded([trace_of(record, content=True)], "p")
-        made.append((time.perf_counter() - began) * 1000.0)
-    yield Row("spans of a run of 4 rounds, made and encoded", "ms", tuple(made), note="in the background")
-
-
 def first_event(bench: Bench) -> Iterator[Row]:
     """From the call to the first event, and to the first node, of a streamed run."""
     to_event, to_node = [], []
-    with _engine(bench.folder, _EVERY_PASSAGE) as engine:
+    with engine_of(bench.folder, EVERY_PASSAGE) as engine:
         for turn in range(bench.sizes.repeats + 1):
             began = time.perf_counter()
-            for event in engine.stream("What is it?", _STRAIGHT):
+            for event in engine.stream("What is it?", STRAIGHT):
                 passed_ms = (time.perf_counter() - began) * 1000.0
                 if turn and isinstance(event, RunStarted):
                     to_event.append(passed_ms)
@@ -131,7 +104,7 @@ def _endless(template: list[Event], run_id: RunId) -> Iterator[Event]:
         yield replace(event, seq=number)
 
 
-def _engine(folder: Path, relevant: frozenset[str], **settings: Any) -> Engine:
+def engine_of(folder: Path, relevant: frozenset[str], **settings: Any) -> Engine:
     fakes = FakeResources(settings=Settings(data_dir=folder, **settings), grader=FakeGrader(relevant=relevant))
     return Engine(fakes.settings, cast(Resources, fakes))
 

@@ -17,6 +17,7 @@ from engine.errors import HostError, InvalidSettings
 from engine.settings import Settings
 from tests.api.served import app_of, engine_of
 from tests.cli.test_handing_over import noted
+from tests.support.brought import brought
 from tests.support.errors import raises
 from tests.support.fakes import FakeResources
 
@@ -94,11 +95,7 @@ def test_a_second_start_on_one_data_folder_says_what_to_do(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("missing", "variable", "value"),
-    [
-        ("opentelemetry", "WORKBENCH_OTLP_ENDPOINT", "http://127.0.0.1:1"),
-        ("psycopg", "WORKBENCH_DATABASE_URL", "postgresql://127.0.0.1:1/x"),
-        ("mcp", "WORKBENCH_MCP", "read"),
-    ],
+    [("psycopg", "WORKBENCH_DATABASE_URL", "postgresql://127.0.0.1:1/x"), *brought("MISSING").values()],
 )
 def test_a_package_that_is_missing_is_said_before_any_address(
     missing: str, variable: str, value: str, tmp_path: Path

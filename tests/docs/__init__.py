@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,28 +19,29 @@ from engine.flow.graph import graph_of
 from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting, declarations
 from engine.plugins import plugins
 from engine.settings import Settings
-from plugins.mcp.declared import tools_in
-from plugins.mcp.server import GROUPS, TOOLS
 from tests.docs.figures import kinds_table, loops_table, samples_table, table
+from tests.support.brought import brought
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 WORKFLOW_PAGES = README.parent / "docs" / "workflows"
-PAGES = (README, *sorted((README.parent / "docs").glob("*.md")))
-"""Pages that may hold tables made from the code."""
+_HERE = {plugin.name for plugin in plugins()}
+_PLUGIN_PAGE = re.compile(r"# .*\n\nThe plug-in `(\w+)`")
+"""How the page of a plug-in begins."""
+
+
+def _is_here(page: Path) -> bool:
+    plugin = _PLUGIN_PAGE.match(page.read_text(encoding="utf-8"))
+    return plugin is None or plugin[1] in _HERE
+
+
+PAGES = (README, *filter(_is_here, sorted((README.parent / "docs").glob("*.md"))))
+"""Pages of the core, which may hold tables made from the code, and of the plug-ins that are here."""
 IMAGES = README.parent / "docs" / "images"
-_BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z0-9.]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def settings_table() -> str:
-    """Every ``WORKBENCH_*`` variable with its default and what it means, those of each plug-in under its name."""
-    tables = [_variables(Settings)]
-    for plugin in plugins():
-        if plugin.settings is not None:
-            tables.append(f"Plug-in `{plugin.name}`, {plugin.title}:\n\n{_variables(plugin.settings)}")
-    return "\n\n".join(tables)
-
-
-def _variables(settings: type[BaseModel]) -> str:
+def settings_table(settings: type[BaseModel] = Settings) -> str:
+    """Every ``WORKBENCH_*`` variable with its default and what it means."""
     rows = [
         (f"`WORKBENCH_{name.upper()}`", _code(_plain(field.default)), str(field.description))
         for name, field in settings.model_fields.items()
@@ -86,26 +88,23 @@ def pictures() -> dict[Path, str]:
     }
 
 
-def tools_table() -> str:
-    """Every tool of the MCP server: what it is for, which mode and role it takes, and what it does."""
-    rows = []
-    for group in GROUPS:
-        for name, effects in tools_in(group):
-            said = " ".join(str(getattr(group, name).__doc__).split()).split(". ")[0].rstrip(".")
-            effect = effects.effect + ", asks models" * effects.asks
-            rows.append((f"`{name}`", said, f"`{effects.mode}`", TOOLS[name], effect))
-    return table(("tool", "what it does", "mode", "role", "effect"), rows)
-
-
-def errors_table() -> str:
-    """Every error by its code, with its HTTP status, what it says and what to do; those of plug-ins included."""
-    for path in sorted((README.parent / "plugins").glob("*/errors.py")):
-        import_module(f"plugins.{path.parent.name}.errors")
-    said = sorted({(row.code, row.status, row.message.fact, row.message.remedy) for row in rows(WorkbenchError)})
+def errors_table(owner: str = "engine") -> str:
+    """Every error of the core or of a plug-in by its code, with its HTTP status, what it says and what to do."""
+    own = [row for row in rows(WorkbenchError) if row.kind.__module__.startswith(f"{owner}.")]
+    said = sorted({(row.code, row.status, row.message.fact, row.message.remedy) for row in own})
     return table(
         ("code", "HTTP", "what it says", "what to do"),
         [(f"`{code}`", str(status), _template(fact), _template(remedy)) for code, status, fact, remedy in said],
     )
+
+
+def _has_errors(plugin: str) -> bool:
+    return (README.parent / "plugins" / plugin / "errors.py").is_file()
+
+
+def _errors_of(plugin: str) -> str:
+    import_module(f"plugins.{plugin}.errors")
+    return errors_table(f"plugins.{plugin}")
 
 
 def _template(text: str) -> str:
@@ -119,8 +118,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "samples": samples_table,
     "kinds": kinds_table,
     "loops": loops_table,
-    "tools": tools_table,
     "errors": errors_table,
+    **{f"{item.name}.settings": partial(settings_table, item.settings) for item in plugins() if item.settings},
+    **{f"{item.name}.errors": partial(_errors_of, item.name) for item in plugins() if _has_errors(item.name)},
+    **brought("TABLES"),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine.cli import main as cli
 from engine.settings import Settings
-from tests.docs import PAGES, README, TABLES, parameters_table, settings_table, tables_in, with_tables
+from tests.docs import PAGES, README, TABLES, parameters_table, tables_in, with_tables
 
 _TEXT = README.read_text(encoding="utf-8")
 _ROOT = README.parent
@@ -31,7 +31,8 @@ def commands() -> list[list[str]]:
 
 
 def test_the_tables_are_those_the_code_makes() -> None:
-    assert sorted(name for text in _TEXTS.values() for name in tables_in(text)) == sorted(TABLES)
+    there = sorted(name for text in _TEXTS.values() for name in tables_in(text))
+    assert there == sorted(TABLES), "`<!-- table: NAME -->` and `<!-- end -->` say where a table stands"
     for page, text in _TEXTS.items():
         assert with_tables(text) == text, f"{page.name}: run `python -m tests.docs --write`"
 
@@ -49,10 +50,11 @@ def test_readme_can_be_read_in_one_sitting() -> None:
 
 
 def test_every_setting_and_every_parameter_has_a_meaning() -> None:
-    for line in re.findall(r"^\| `.*", f"{settings_table()}\n{parameters_table()}", re.MULTILINE):
+    settings = "\n".join(make() for name, make in TABLES.items() if name.endswith("settings"))
+    for line in re.findall(r"^\| `.*", f"{settings}\n{parameters_table()}", re.MULTILINE):
         cells = [cell.strip() for cell in line.replace("\\|", "/").strip("|").split("|")]
         assert len(cells[-1]) > 10, line
-    assert all(f"WORKBENCH_{name.upper()}" in settings_table() for name in type(Settings()).model_fields)
+    assert all(f"WORKBENCH_{name.upper()}" in settings for name in type(Settings()).model_fields)
 
 
 def test_every_make_target_that_readme_names_exists() -> None:

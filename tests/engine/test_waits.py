@@ -14,6 +14,7 @@ import pytest
 from engine.errors import WaitedTooLong
 from engine.model import ending, loop_thread
 from engine.model.loop_thread import LoopThread
+from tests.support.brought import brought
 
 ROOT = Path(__file__).parents[2]
 OF_A_RUN = "a run ends by the limits of its calls, and whoever waits for it can stop it"
@@ -36,15 +37,12 @@ REASONS = {
     ("engine/knowledge/source_writing.py", "asyncio.wait"): "what must not be stopped half way: the store has limits",
     ("engine/llm/role.py", "result"): DONE,
     ("engine/llm/turns.py", "result"): DONE,
-    ("plugins/mcp/door.py", "wait"): IDLE,
     ("engine/running/drafting.py", "result"): OF_WORK,
     ("engine/model/loop_thread.py", "result"): DONE,
     ("engine/records/writer.py", "result"): DONE,
     ("engine/running/run_log.py", "wait"): OF_A_RUN,
-    ("plugins/telemetry/sending.py", "get"): IDLE,
     ("pages/parts/ask/attachments.py", "result"): DONE,
     ("pages/parts/common/following.py", "result"): DONE,
-    ("plugins/traces/judge_rest.py", "result"): "the built-in grader asks nobody",
     ("pages/parts/knowledge/background_calls.py", "result"): DONE,
     ("pages/parts/knowledge/preview.py", "result"): DONE,
     ("pages/parts/system/hint.py", "result"): DONE,
@@ -52,6 +50,7 @@ REASONS = {
     ("pages/parts/tune/bench_examples.py", "result"): DONE,
     ("pages/parts/tune/importing.py", "result"): DONE,
     ("rag_workbench/observe.py", "get"): IDLE,
+    **brought("WAITS"),
 }
 """Waits without a limit, by file and call, and what ends each of them."""
 BARE = ("wait", "join", "result", "communicate", "get", "acquire")

@@ -27,8 +27,8 @@ from engine.people.rights import OPERATIONS
 from engine.settings import Settings
 from tests.api.served import engine_of
 from tests.people.asgi import sent
-from tests.people.requests import declared
 from tests.support.people import ADMIN, EDITOR, PEOPLE, VIEWER, people_sign_in
+from tests.support.requests import declared
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_method_that_the_table_lacks_makes_its_class_unusable() -> None:
 
 
 def test_every_route_has_a_role(engine: Engine) -> None:
-    assert declared(engine) == set(roles())
+    assert declared() == set(roles())
 
 
 @pytest.mark.parametrize(("person", "status"), [(VIEWER, 403), (EDITOR, 403), (ADMIN, 200)])

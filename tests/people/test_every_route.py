@@ -20,9 +20,9 @@ from engine.people.rights import OPEN
 from engine.people.tokens import made, stamp
 from tests.people.asgi import Answer, Headers, sent
 from tests.people.dumping import everything
-from tests.people.requests import address, body_of, declared
 from tests.people.ward import MEMBER, Ward, cookie
 from tests.support.people import ADMIN
+from tests.support.requests import address, body_of, declared
 
 
 def asked(ward: Ward, route: str, headers: Headers) -> Answer:
@@ -63,7 +63,7 @@ def require_kept(ward: Ward, before: Mapping[str, Any]) -> None:
 def test_without_a_token_that_holds_no_route_answers(ward: Ward) -> None:
     callers = {"none": {}, **over(ward)}
     before = everything(ward.engine)
-    routes = [route for route in sorted(declared(ward.engine)) if route != f"GET {OPEN}"]
+    routes = [route for route in sorted(declared()) if route != f"GET {OPEN}"]
     for route in routes:
         for name, headers in callers.items():
             if "cookie" in headers and route.startswith("GET "):
@@ -96,7 +96,7 @@ OVERRIDE = {"x-http-method-override": "GET", "x-original-url": "/api/ready", "x-
 def test_no_other_spelling_and_no_other_method_leads_past_the_door(ward: Ward) -> None:
     text = ward.token("admin")["authorization"].removeprefix("Bearer ")
     before = everything(ward.engine)
-    for route in sorted(declared(ward.engine)):
+    for route in sorted(declared()):
         method, path = address(route, name="samples", run_id=ward.open_run, job_id=ward.job)
         tries = [(method, spelt) for spelt in spellings(path)] + [(other, path) for other in METHODS]
         tries += [(method, f"{path}?{name}={text}") for name in ("token", "access_token", "authorization")]
@@ -112,7 +112,7 @@ def test_no_other_spelling_and_no_other_method_leads_past_the_door(ward: Ward) -
 
 def test_nor_does_a_viewer_change_anything_by_one(ward: Ward) -> None:
     token, before = ward.token("viewer"), everything(ward.engine)
-    for route in sorted(declared(ward.engine)):
+    for route in sorted(declared()):
         if roles()[route] == "viewer":
             continue
         method, path = address(route, name="samples", run_id=ward.open_run, job_id=ward.job)
@@ -141,7 +141,7 @@ def test_a_token_that_is_refused_does_not_fall_back_to_the_cookie(ward: Ward) ->
 def test_a_token_does_what_the_table_says(ward: Ward, role: Role) -> None:
     """A viewer's changes nothing at all; the roles come in turn, the one that deletes last."""
     token, before = ward.token(role), everything(ward.engine)
-    for route in sorted(declared(ward.engine)):
+    for route in sorted(declared()):
         least = roles()[route]
         answer = asked(ward, route, token)
         allowed = ROLES.index(role) >= ROLES.index(least)

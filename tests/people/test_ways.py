@@ -37,9 +37,10 @@ from engine.model.values import PassageId, RunId
 from engine.people import Person
 from engine.people.rights import OPERATIONS
 from tests.people.dumping import tables
-from tests.people.requests import address, body_of, declared
 from tests.people.ward import DRAFT, MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
+from tests.support.brought import brought
 from tests.support.people import VIEWER
+from tests.support.requests import address, body_of, declared
 
 Call = Callable[[Ward, str], object]
 ELSEWHERE = Person("token t", "t", "editor", frozenset(), frozenset({"samples"}))
@@ -55,7 +56,7 @@ NOT_THERE = (
     CollectionExists,
 )
 FILE = [IngestItem("a.md", data=b"# A\n\nB.")]
-MODEL = {"model_id": "for the ward"}
+IDS = brought("IDS")
 ENTITY = f"{SECRET} protocol"
 CASE = Case("q", "Why?")
 JUDGEMENT = json.dumps({"question": QUESTION, "passage": "protocol.md#1", "relevant": True})
@@ -348,12 +349,12 @@ def test_what_is_not_for_others_sounds_like_what_is_not_there(ward: Ward) -> Non
 
 def routes(ward: Ward) -> list[str]:
     """Those of viewers and editors, as the router has them."""
-    return sorted(item for item in declared(ward.engine) if roles().get(item) in ("viewer", "editor"))
+    return sorted(item for item in declared() if roles().get(item) in ("viewer", "editor"))
 
 
 @NAMES
 def test_no_route_gives_it_to_others(ward: Ward, name: str) -> None:
-    given = {"name": name, "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward", **MODEL}
+    given = {"name": name, "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward", **IDS}
     asked = {"collection": name, "text": SECRET, "entity": ENTITY, "query": SECRET}
     callers = (ward.token(), ward.token(collections=["samples"]), cookie(OUTSIDER))
     tried = 0
@@ -368,14 +369,14 @@ def test_no_route_gives_it_to_others(ward: Ward, name: str) -> None:
             found = traces(ward, text) - ({SECRET} if method == "POST" else set())
             if any(f"{{{part}" in route for part in given):
                 assert answer.status_code == 404, (route, answer.text)
-                found -= {ward.run, ward.job, "of the ward", *MODEL.values()}
+                found -= {ward.run, ward.job, "of the ward", *IDS.values()}
             assert not found, (route, found, answer.text)
             tried += 1
     assert tried > 50
 
 
 def test_to_a_member_they_give_it(ward: Ward) -> None:
-    given = {"name": "ward", "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward", **MODEL}
+    given = {"name": "ward", "run_id": ward.run, "job_id": ward.job, "set_name": "of the ward", **IDS}
     silent = {"/health", "/ready", "/openapi.json", "/host/health", "/metrics", "/me", "/runs/{run_id}/events"}
     for route in routes(ward):
         method, path = address(route, **given)

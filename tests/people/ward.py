@@ -27,6 +27,7 @@ from engine.people.page_cookie import NAME
 from engine.records import PINNED
 from engine.settings import Settings
 from tests.api.served import ADDRESS
+from tests.support.brought import brought
 from tests.support.people import ADMIN, COOKIES, people_sign_in
 
 SECRET = "zanthium"
@@ -71,7 +72,7 @@ def cookie(person: Person) -> dict[str, str]:
 @contextmanager
 def ward_in(folder: Path, **settings: Any) -> Iterator[Ward]:
     """The installation, while people sign in."""
-    usual = {"ollama_url": "http://127.0.0.1:1", "embedding_model": "hashing", "metrics": True, "openai_api": True}
+    usual = {"ollama_url": "http://127.0.0.1:1", "embedding_model": "hashing", **brought("SETTINGS")}
     chosen = Settings(data_dir=folder, **{**usual, **settings})
     visitor = Visitor()
     with Engine.open(chosen) as engine, people_sign_in(engine, lambda: visitor.person) as doors:

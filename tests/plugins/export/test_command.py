@@ -13,7 +13,10 @@ from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.running.running_app import NOTE
 from engine.settings import Settings
+from engine.version import ROOT
 from tests.api.served import app_of, serving
+from tests.api.test_openapi import routes_in, routes_of
+from tests.plugins.export import PATHS
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +63,7 @@ def test_an_app_that_has_the_knowledge_base_open_makes_it(data_dir: Path, tmp_pa
         assert main(["export-code", "--config", str(config), "--out", str(tmp_path / "mine")]) == 0
     saved = json.loads((tmp_path / "mine" / "settings.json").read_text())["config"]
     assert (saved["workflow"], saved["top_k"]) == ("dual_loop", 9)
+
+
+def test_the_page_of_the_documentation_names_the_route() -> None:
+    assert routes_of(PATHS) <= routes_in(ROOT / "docs" / "export.md")

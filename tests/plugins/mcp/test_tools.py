@@ -26,7 +26,7 @@ from plugins.mcp.server import GROUPS, TOOLS
 from plugins.traces.taking import traces_of
 from tests.api.served import ALL, engine_of, relevant
 from tests.plugins.mcp.conftest import Served, served
-from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
+from tests.plugins.traces.crag_spans import CATS, TIDES, CragTrace, file_of
 from tests.support.fakes import FakeGrader
 from tests.support.gates import PATIENCE_S, Gate
 

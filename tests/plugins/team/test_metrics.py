@@ -16,7 +16,10 @@ from engine.engine import Engine
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.settings import Settings
+from engine.version import ROOT
 from tests.api.served import ADDRESS, ALL, app_of, calling, relevant
+from tests.api.test_openapi import routes_in, routes_of
+from tests.plugins.team import PATHS
 from tests.support import postgres_server
 from tests.support.fakes import FakeGrader
 from tests.support.gates import Gate
@@ -132,3 +135,7 @@ def test_on_postgres_a_server_that_is_away_shows_in_figures_and_health(
         assert "PostgreSQL server does not answer" in parts["records"]["fault"]["fact"]
         server.start()
         assert figures(client)["workbench_part_up", "", "records"] == 1
+
+
+def test_the_page_of_the_documentation_names_the_route() -> None:
+    assert routes_of(PATHS) <= routes_in(ROOT / "docs" / "team.md")

@@ -21,7 +21,7 @@ from plugins.telemetry.posting import Receiver
 from plugins.telemetry.sending import Sources, Telemetry
 from tests.api.served import engine_of
 from tests.host.hosting import until
-from tests.support.otlp_receiver import OtlpReceiver
+from tests.plugins.telemetry.otlp_receiver import OtlpReceiver
 
 
 @pytest.fixture

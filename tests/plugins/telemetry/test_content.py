@@ -18,7 +18,7 @@ from engine.samples.demos import all_demos, demo_record
 from plugins.telemetry.otlp import as_json, encoded
 from plugins.telemetry.trace import trace_of
 from tests.people.ward import MEMBER, QUESTION, SECRET, ward_in
-from tests.support.otlp_receiver import OtlpReceiver
+from tests.plugins.telemetry.otlp_receiver import OtlpReceiver
 
 _KNOWN = frozenset("model models config manifest workflow outcome route node nodes id role".split())
 """Fields whose texts come out of sets that this program knows, or name models and settings."""

@@ -16,7 +16,7 @@ from engine.records.store import RunStore
 from engine.samples.demos import demo_record
 from tests.api.served import engine_of
 from tests.people.ward import MEMBER, QUESTION, SECRET, ward_in
-from tests.support.otlp_receiver import OtlpReceiver
+from tests.plugins.telemetry.otlp_receiver import OtlpReceiver
 
 
 @pytest.fixture(autouse=True)

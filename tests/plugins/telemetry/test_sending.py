@@ -15,8 +15,8 @@ from plugins.telemetry.errors import TelemetryPackageMissing
 from plugins.telemetry.sending import Telemetry
 from tests.api.served import engine_of
 from tests.host.hosting import until
+from tests.plugins.telemetry.otlp_receiver import OtlpReceiver, plain
 from tests.support.fakes import FakeResources
-from tests.support.otlp_receiver import OtlpReceiver, plain
 
 QUESTION = "How many rows does a truth table need?"
 

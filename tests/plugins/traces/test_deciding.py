@@ -21,7 +21,7 @@ from plugins.traces.assembling import evidence_of, program_of, run_id_of
 from plugins.traces.deciding import decided, events_of, settings_for
 from plugins.traces.foreign import ForeignPassage, ForeignSearch, ForeignTrace, ForeignVerdict
 from plugins.traces.reading import recognised
-from tests.support.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of, tides
+from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of, tides
 
 _names = st.sampled_from([PassageId(name) for name in "abcdef"])
 _shares = st.none() | st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0])

@@ -25,10 +25,13 @@ from engine.people import Person, acting_as
 from engine.replay.grid import paths
 from engine.replay.settings import GAPS, STATES, SettingsGrid
 from engine.settings import Settings
+from engine.version import ROOT
 from plugins.traces.errors import NothingToJudge, TracesUnusable
 from plugins.traces.routes import judged
 from plugins.traces.taking import traces_of
-from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of, tides
+from tests.api.test_openapi import routes_in, routes_of
+from tests.plugins.traces import PATHS
+from tests.plugins.traces.crag_spans import CATS, TIDES, CragTrace, file_of, tides
 from tests.support.gates import PATIENCE_S
 
 
@@ -256,3 +259,7 @@ def test_the_command_line_looks_and_takes(
     assert "Runs imported: 1; there already: 0." in capsys.readouterr().out
     assert main(["import-traces", str(tmp_path / "gone.json")]) == 2
     assert "gone.json" in capsys.readouterr().err
+
+
+def test_the_page_of_the_documentation_names_the_routes() -> None:
+    assert routes_of(PATHS) <= routes_in(ROOT / "docs" / "traces.md")

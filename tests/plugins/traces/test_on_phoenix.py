@@ -21,7 +21,7 @@ from engine.replay.grid import paths
 from engine.replay.settings import STATES, SettingsGrid
 from engine.settings import Settings
 from plugins.traces.taking import traces_of
-from tests.support.crag_spans import CATS, DOGS, TIDES
+from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES
 from tests.support.phoenix_server import Phoenix
 
 

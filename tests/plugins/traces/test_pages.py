@@ -17,7 +17,7 @@ from engine.people import Person
 from engine.settings import Settings
 from plugins.traces.taking import Traces, traces_of
 from tests.pages.driving import button, inline, opened, visible
-from tests.support.crag_spans import CATS, TIDES, CragTrace, file_of
+from tests.plugins.traces.crag_spans import CATS, TIDES, CragTrace, file_of
 from tests.support.people import EDITOR, VIEWER, people_sign_in
 
 EN = words_for("en")

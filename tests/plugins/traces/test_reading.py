@@ -17,7 +17,7 @@ from plugins.traces.errors import TraceDecoderMissing, TracesUnusable
 from plugins.traces.foreign import ForeignTrace
 from plugins.traces.reading import recognised
 from plugins.traces.understanding import MOST_OF_TRACE, MOST_SEARCHES
-from tests.support.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of, tides
+from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of, tides
 
 
 def only(files: list[tuple[str, bytes]]) -> ForeignTrace:

@@ -16,7 +16,7 @@ from plugins.traces.errors import TracesUnusable
 from plugins.traces.phoenix import nanoseconds
 from plugins.traces.reading import recognised
 from plugins.traces.telling import said_of
-from tests.support.crag_spans import CATS, TIDES
+from tests.plugins.traces.crag_spans import CATS, TIDES
 
 DOCUMENTS = [
     {"page_content": TIDES, "metadata": {"source": "sea.md", "score": 0.9}, "type": "Document"},

@@ -32,8 +32,8 @@ from plugins.mcp.runs import _round
 from plugins.telemetry.trace import trace_of
 from plugins.traces.deciding import events_of
 from plugins.traces.reading import recognised
+from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of
 from tests.plugins.traces.test_deciding import imported
-from tests.support.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of
 
 EN = words_for("en")
 

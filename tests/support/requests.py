@@ -5,27 +5,27 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
+
+from fastapi import FastAPI
 
 from engine.api import create_api
 from engine.engine import Engine
-from plugins.chat.api import ChatRoute, create_chat_api
-from tests.support.crag_spans import tides
+from engine.plugins import plugins
+from tests.support.brought import brought
 
 _FILE = base64.b64encode(b"# A\n\nB.").decode()
 _BODIES: Mapping[str, Mapping[str, Any]] = {
     "POST /self-corrective-rag": {"query": "Why?", "milvusConfig": {"collectionName": "{name}"}},
     "POST /runs": {"question": "Why?", "config": {"collection": "{name}"}},
     "POST /runs/check": {"question": "Why?", "config": {"collection": "{name}"}},
-    "POST /settings/code": {"config": {"collection": "{name}"}},
     "PUT /runs/{run_id}/answer/judgement": {"right": "no", "judge": "Ada"},
     "POST /runs/{run_id}/answer/verdict": {"model": "ollama:small"},
     "POST /runs/{run_id}/cancel": {},
     "POST /runs/{run_id}/what-if": {"config": {"top_k": 2}},
     "POST /runs/{run_id}/fork": {"config": {"top_k": 2}},
     "POST /runs/{run_id}/fork/price": {"config": {"top_k": 2}},
-    "POST /runs/{run_id}/verdicts": {},
-    "POST /traces": {"files": [{"name": "a.json", "content": tides().otlp("The moon.")}], "collection": "{name}"},
     "PUT /runs/{run_id}/tags/{tag:path}": {},
     "POST /attachments": {"name": "a.csv", "data": base64.b64encode(b"a,b\n1,2\n").decode()},
     "POST /collections/{name}/sources": {"name": "a.md", "content_base64": _FILE},
@@ -38,28 +38,39 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     "POST /ingestions/{job_id}/stop": {},
     "POST /ingestions/{job_id}/resume": {},
     "POST /tokens": {"name": "another"},
-    "POST /v1/chat/completions": {"model": "default", "messages": [{"role": "user", "content": "Why?"}]},
+    **brought("BODIES"),
 }
 
 
-def declared(engine: Engine) -> set[str]:
-    """Every route of both APIs, as their routers have them and the table of rights names them."""
-    ours = create_api(lambda: engine, views=lambda *_: {}).routes
-    chats = create_chat_api(lambda: engine, heartbeat_s=1.0).routes
-    return {
+def declared() -> set[str]:
+    """Every route, as the table of rights names them."""
+    apart = [plugin for plugin in plugins() if plugin.routes is None]
+    return {*_below_api(), *(route for plugin in apart for route in plugin.roles)}
+
+
+@cache
+def _below_api() -> frozenset[str]:
+    def no_engine() -> Engine:
+        raise AssertionError("no request is answered")
+
+    return routes_of(create_api(no_engine, views=lambda *_: {}))
+
+
+def routes_of(api: FastAPI, prefix: str = "") -> frozenset[str]:
+    """Return each method and path of an API."""
+    return frozenset(
         f"{method} {prefix}{getattr(route, 'path', '')}"
-        for prefix, routes in (("", ours), (ChatRoute.prefix, chats))
-        for route in routes
+        for route in api.routes
         for method in (getattr(route, "methods", None) or ())
         if method != "HEAD"
-    }
+    )
 
 
 def address(route: str, **given: str) -> tuple[str, str]:
     """Method and path of a route as the router has it, with ids and names in place of its parameters."""
     method, _, path = route.partition(" ")
     filled = re.sub(r"\{(\w+)(:\w+)?\}", lambda found: given.get(found[1], "x"), path)
-    return method, filled if path.startswith(f"{ChatRoute.prefix}/") else f"/api{filled}"
+    return method, f"/api{filled}" if route in _below_api() else filled
 
 
 def body_of(route: str, name: str) -> Any:

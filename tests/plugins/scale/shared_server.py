@@ -20,7 +20,7 @@ from plugins.scale.bulk import ImportFolder
 from plugins.scale.indexes import Indexes
 from tests.benchmarks.growth import _memory_mb, _resident_mb, _texts
 from tests.benchmarks.harness import Bench, Row
-from tests.benchmarks.scale import _passage, clustered, mixture
+from tests.plugins.scale.index_benchmark import _passage, clustered, mixture
 from tests.support import milvus_server
 
 _DIM = 384
