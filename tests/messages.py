@@ -29,13 +29,20 @@ SHOWN: Mapping[str, Any] = {**MARKS, "words": None, "count": (1, 2)}
 
 
 def extracted() -> Catalog:
-    """Collect every message of the pages, of their components and of the engine."""
+    """Collect every message of the pages, of their components and of the engine, and those that only plug-ins have.
+
+    The latter come with the names of these plug-ins as comments.
+    """
     found = Catalog()
     method: Any = python_messages
     for folder, keywords in (("components", SHOWN), ("pages", SHOWN), ("plugins", SHOWN), ("engine", MARKS)):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for _, message, _, context in extract_from_file(method, path, keywords):
-                found.add(message, context=context)
+                owner = path.relative_to(ROOT / folder).parts[0] if folder == "plugins" else "core"
+                found.add(message, context=context, auto_comments=[owner])
+    for message in messages(found):
+        if "core" in message.auto_comments:
+            message.auto_comments = []
     for name in sample_types():
         found.add(spoken_type(name))
     return found
@@ -103,7 +110,8 @@ def updated(catalogue: Catalog, wanted: Catalog) -> Catalog:
     new.mime_headers = catalogue.mime_headers
     for message in messages(wanted):
         old = catalogue.get(message.id, message.context)
-        new.add(message.id, old.string if old else "", context=message.context)
+        string = old.string if old else ""
+        new.add(message.id, string, auto_comments=message.auto_comments, context=message.context)
     return new
 
 
