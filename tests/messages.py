@@ -40,9 +40,9 @@ def extracted() -> Catalog:
             for _, message, _, context in extract_from_file(method, path, keywords):
                 owner = path.relative_to(ROOT / folder).parts[0] if folder == "plugins" else "core"
                 found.add(message, context=context, auto_comments=[owner])
-    for message in messages(found):
-        if "core" in message.auto_comments:
-            message.auto_comments = []
+    for one in messages(found):
+        if "core" in one.auto_comments:
+            one.auto_comments = []
     for name in sample_types():
         found.add(spoken_type(name))
     return found

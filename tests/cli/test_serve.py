@@ -95,7 +95,7 @@ def test_a_second_start_on_one_data_folder_says_what_to_do(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("missing", "variable", "value"),
-    [("psycopg", "WORKBENCH_DATABASE_URL", "postgresql://127.0.0.1:1/x"), *brought("MISSING").values()],
+    list(brought("MISSING").values()),
 )
 def test_a_package_that_is_missing_is_said_before_any_address(
     missing: str, variable: str, value: str, tmp_path: Path

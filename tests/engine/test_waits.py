@@ -36,7 +36,6 @@ REASONS = {
     ("engine/knowledge/jobs.py", "asyncio.wait"): "a turn that comes late has to be given back",
     ("engine/knowledge/source_writing.py", "asyncio.wait"): "what must not be stopped half way: the store has limits",
     ("engine/llm/role.py", "result"): DONE,
-    ("engine/llm/turns.py", "result"): DONE,
     ("engine/running/drafting.py", "result"): OF_WORK,
     ("engine/model/loop_thread.py", "result"): DONE,
     ("engine/records/writer.py", "result"): DONE,
