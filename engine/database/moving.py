@@ -13,7 +13,7 @@ Row = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Checksum:
-    """Count and checksum of the rows of a table, the same in any order and for both kinds of database."""
+    """Count and checksum of the rows of a table, the same in any order and for every kind of database."""
 
     rows: int = 0
     _sum: int = field(default=0, repr=False)

@@ -1,4 +1,4 @@
-"""Both kinds of database, each empty and of its own."""
+"""A database, empty and of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stores rely on, the same for SQLite and PostgreSQL."""
+"""What stores rely on, the same for every kind of database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of weak points on both kinds of database."""
+"""The history of weak points in a database."""
 
 from __future__ import annotations
 
