@@ -39,7 +39,7 @@ from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded
 from engine.people.records import PeopleRecords
 from engine.people.team import Team
-from engine.plugins import Inside, Part, heard_by, opened
+from engine.plugins import Inside, Part, opened
 from engine.records import CHAT
 from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
@@ -107,9 +107,7 @@ class Engine:
         self._loop = LoopThread("engine-loop")
         self.grader_fits = GraderFits(self.databases.evaluation, self._loop, self.resources)
         self.ingestions = Ingestions(self._loop, self.resources, self.team.limit_alike)
-        self._parts = opened(self, Inside(self._faults, self._loop, self._store))
-        hear = heard_by(self._store.append, *self._parts)
-        self._runs = LiveRuns(self._loop, self.resources, hear, settings.max_concurrent_runs)
+        self._runs = LiveRuns(self._loop, self.resources, self._hear, settings.max_concurrent_runs)
         self._quota = Quota(settings, self._store)
         self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)
         self._any = AnyRuns(self._runs, self._followed, self._archive)
@@ -122,6 +120,7 @@ class Engine:
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
         self.drafting = Drafting(self._loop, self.resources, self._evaluations)
         self.judging = Judging(self._evaluations)
+        self._parts = opened(self, Inside(self._faults, self._loop, self._store))
         self._loop.submit(self._warm_up())
 
     @classmethod
@@ -157,6 +156,12 @@ class Engine:
     def part(self, kind: type[_P]) -> _P | None:
         """What a plug-in brought, by its class; None where its settings do not ask for it."""
         return next((part for part in self._parts if isinstance(part, kind)), None)
+
+    def _hear(self, run_id: RunId, event: Event) -> None:
+        """Take an event of a run: its record first, then the parts."""
+        self._store.append(run_id, event)
+        for part in self._parts:
+            part.note(run_id, event)
 
     # -- runs ---------------------------------------------------------------------------------------------------
 

@@ -150,17 +150,6 @@ def opened(engine: Any, inside: Inside) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def heard_by(append: Callable[[RunId, Event], None], *parts: Part) -> Callable[[RunId, Event], None]:
-    """What takes the events of runs: their records first, then the parts."""
-
-    def all_of_them(run_id: RunId, event: Event) -> None:
-        append(run_id, event)
-        for part in parts:
-            part.note(run_id, event)
-
-    return all_of_them
-
-
 def panels(place: Place) -> list[Callable[..., Any]]:
     """The panels of a place, in the order of their plug-ins."""
     return [plugin.panels[place] for plugin in plugins() if place in plugin.panels]

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.errors import EngineClosed, WorkbenchError
-from engine.people import WORKBENCH, Person, acting_as
+from engine.errors import EngineClosed
 
 if TYPE_CHECKING:
     from engine.drafting.store import DraftStore
     from engine.evaluation.batch import BatchEngine, BatchRunner
     from engine.evaluation.desk.store import DeskStore
     from engine.evaluation.store import EvaluationStore
-    from engine.evaluation.values import Batch
-
-LOOK_S = 1.0
-"""Pause between looks for batches whose process is gone."""
-_log = logging.getLogger(__name__)
 
 
 class Evaluations:
@@ -35,9 +28,6 @@ class Evaluations:
         self._drafts: DraftStore | None = None
         self._desk: DeskStore | None = None
         self._batches: BatchRunner | None = None
-        self._over = threading.Event()
-        if engine.databases.runs.shared and not engine.worker:
-            threading.Thread(target=self._take_over, name="team-batches", daemon=True).start()
 
     @property
     def store(self) -> EvaluationStore:
@@ -87,7 +77,6 @@ class Evaluations:
         """Open nothing any more and end the batch that is running; the store stays usable for what it still notes."""
         with self._guard:
             self._closed = True
-        self._over.set()
         if self._batches is not None:
             self._batches.close(timeout_s)
 
@@ -97,34 +86,6 @@ class Evaluations:
             if store is not None:
                 store.close()
 
-    def _take_over(self) -> None:
-        """Go on with batches of other replicas whose process is gone, one after the other."""
-        while not self._over.wait(LOOK_S):
-            try:
-                self._take_over_one()
-            except EngineClosed:
-                return
-            except WorkbenchError as error:
-                _log.info("no batch is taken over at the moment: %s", error)
-            except Exception:
-                _log.exception("taking over a batch failed")
-
-    def _take_over_one(self) -> None:
-        """Go on with the oldest batch that can be gone on with."""
-        batches = self.batches
-        if batches.running is not None:
-            return
-        for batch_id in batches.orphans():
-            try:
-                with acting_as(_beginner(self.store.batch, batch_id)):
-                    batches.resume(batch_id)
-            except EngineClosed:
-                raise
-            except WorkbenchError as error:
-                _log.info("batch %s is not taken over at the moment: %s", batch_id, error)
-            else:
-                return
-
     def _opened(self) -> EvaluationStore:
         from engine.evaluation.store import EvaluationStore
 
@@ -133,10 +94,3 @@ class Evaluations:
         if self._store is None:
             self._store = EvaluationStore(self._engine.databases.evaluation, self._groups_of)
         return self._store
-
-
-def _beginner(batch_of: Callable[[str], Batch], batch_id: str) -> Person:
-    """Who began a batch, and was allowed to: it goes on for them."""
-    with acting_as(WORKBENCH):
-        author = batch_of(batch_id).author
-    return Person(author, author, "editor") if author else WORKBENCH

@@ -37,9 +37,12 @@ def _database(settings: Settings) -> Database:
 def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
     parts: list[Part] = []
     if engine.databases.runs.shared:
+        from plugins.team.batches import TakenBatches
         from plugins.team.replicas import Replicas
 
         parts.append(Replicas(engine))
+        if not engine.worker:
+            parts.append(TakenBatches(engine))
     if engine.settings.of(TeamSettings).metrics:
         from plugins.team.metrics import Metrics
 

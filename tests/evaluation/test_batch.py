@@ -247,32 +247,6 @@ def test_a_batch_of_another_living_process_is_not_resumed(engine: Engine) -> Non
     assert engine.batches.resume(batch_id) is False
 
 
-def test_a_batch_that_cannot_be_taken_over_holds_no_other_up_and_is_tried_again(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """TM-03"""
-    batches = []
-    for concurrency in (3, 1):
-        batches.append(engine.batches.start("six", RunConfig(max_rewrites=0), concurrency))
-        finished(engine, batches[-1])
-        engine.evaluation.forget_cases(batches[-1], NAMES[:2], done=True)
-        engine.evaluation.claim_batch(batches[-1], "gone", lambda _: False)
-
-    def place_for(settings: object, parts: int, at_once: int) -> None:
-        if at_once == 3:
-            raise ClusterUnreachable(address="ray://away:1", why="it is away")
-
-    with monkeypatch.context() as patched:
-        patched.setattr("engine.evaluation.batch.place_for", place_for)
-        engine._evaluations._take_over_one()
-        finished(engine, batches[1])
-    assert engine.evaluation.batch(batches[1]).finished
-    assert not engine.evaluation.batch(batches[0]).finished
-    engine._evaluations._take_over_one()
-    finished(engine, batches[0])
-    assert engine.evaluation.batch(batches[0]).finished
-
-
 def test_a_run_that_ended_before_its_end_was_noted_is_taken_over(engine: Engine) -> None:
     batch_id = engine.batches.start("six", RunConfig(), case_ids=["c0", "c1"])
     finished(engine, batch_id)
