@@ -21,7 +21,7 @@ from engine.evaluation.cases import Case, QuerySet
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.benchmarks.harness import Bench, Row
-from tests.benchmarks.team import questions
+from tests.benchmarks.wordings import questions
 from tests.support import milvus_server, postgres_server, ray_cluster, steady_ollama
 
 CALL_S = 0.2

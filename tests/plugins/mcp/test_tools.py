@@ -23,10 +23,8 @@ from plugins.mcp.configs import config_for
 from plugins.mcp.declared import tools_in, with_numbers
 from plugins.mcp.results import LONGEST_ANSWER, SEVERAL, cut
 from plugins.mcp.server import GROUPS, TOOLS
-from plugins.traces.taking import traces_of
 from tests.api.served import ALL, engine_of, relevant
 from tests.plugins.mcp.conftest import Served, served
-from tests.plugins.traces.crag_spans import CATS, TIDES, CragTrace, file_of
 from tests.support.fakes import FakeGrader
 from tests.support.gates import PATIENCE_S, Gate
 
@@ -206,18 +204,6 @@ def test_a_what_if_calls_nothing(reading: Served, engine: Engine, forced: RunRec
     assert found["without_effect"] == ["grade_pass_threshold"]
     assert found["at_worst"]["built_in_calls"] == expected.calls_needed.worst.built_in_calls
     assert len(engine.runs(200)) == runs
-
-
-def test_a_run_of_another_program_is_told_as_one(reading: Served, engine: Engine) -> None:
-    """Its decisions are a replay, and ranks without a scale are no similarity (MC-02)."""
-    trace = CragTrace("agents", "What pulls the sea?", project="plain")
-    trace.retrieve("What pulls the sea?", [("tides", TIDES, 12.5), ("cats", CATS, 11.0)]).grade(TIDES, "yes")
-    [run] = traces_of(engine).take(file_of(trace.generate([TIDES], "The moon.").otlp("The moon."))).runs
-    engine.flush()
-    found = reading.agent().told("explain_run", run_id=run)
-    assert "Imported from" in found["story"][0]
-    assert "other program" in found["story"][1]
-    assert [item["similarity"] for item in found["rounds"][0]["passages"]] == [None, None]
 
 
 def test_a_diagnosis_follows_expected_passages(reading: Served, forced: RunRecord, run: RunRecord) -> None:

@@ -28,8 +28,6 @@ from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.difference import difference
 from engine.replay.playback import steps
 from engine.replay.scorecard import scorecard
-from plugins.mcp.runs import _round
-from plugins.telemetry.trace import trace_of
 from plugins.traces.deciding import events_of
 from plugins.traces.reading import recognised
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of
@@ -106,17 +104,6 @@ def test_a_report_of_ranks_alone_has_no_similarity_and_no_p_relevant() -> None:
     assert "+0.00" not in said
 
 
-def test_agents_and_receivers_of_traces_get_no_made_up_number() -> None:
-    record = ranks_alone()
-    told = [item for own in record.rounds for item in _round(own, texts=False).passages]
-    assert {(item.similarity, item.p_relevant) for item in told} == {(None, None)}
-    spans = trace_of(record, content=True).spans
-    assert "workbench.best_similarity" not in spans[0].attributes
-    named = [name for span in spans for name in span.attributes]
-    assert not any(name.endswith("document.score") for name in named)
-    assert {score.score for span in spans for score in span.scores if score.name == "relevance"} == {None}
-
-
 def test_a_rewrite_is_not_measured_by_similarities_that_are_not_known() -> None:
     assert scorecard(ranks_alone())[0].similarity is None
 
@@ -164,8 +151,6 @@ def test_an_imported_run_is_not_said_to_cite_nothing() -> None:
     assert record.context is not None
     [last] = [followed_text(item, record, EN) for item in record.decisions if item.route == "generate"]
     assert last == "1 passage given"
-    spans = trace_of(record, content=True).spans
-    assert not any("workbench.citations" in span.attributes for span in spans)
 
 
 def test_a_map_has_no_axis_of_a_threshold_that_the_trace_cannot_tell() -> None:

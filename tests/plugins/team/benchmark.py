@@ -14,16 +14,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice, pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 from engine.engine import Engine
 from engine.errors import EvaluationError
 from engine.evaluation.bars import MEASURE_NAMES, measure_of, values_of
-from engine.evaluation.cases import Case, QuerySet, sample_set
+from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.store import EvaluationStore
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
@@ -31,20 +31,13 @@ from engine.running.running_app import RunningApp
 from engine.settings import Settings
 from plugins.team.postgres import PostgresDatabase
 from tests.benchmarks.harness import Bench, Row, table
+from tests.benchmarks.wordings import questions
 from tests.browser.chromium import launched
 from tests.browser.server import App, started_app
 from tests.support import milvus_server, postgres_server, ray_cluster
 
 SET = "judged"
 NODES = 3
-_OPENINGS: Mapping[str, Sequence[str]] = {
-    "en": ("", "Please tell me: ", "I would like to know: ", "A question: ", "Quickly: ", "For my notes: "),
-    "zh": ("", "请告诉我：", "我想知道：", "请问：", "问一下：", "帮我查一下："),
-}
-_CLOSINGS: Mapping[str, Sequence[str]] = {
-    "en": ("", " Thanks.", " Thank you!", " Keep it short.", " In one sentence.", " I am curious."),
-    "zh": ("", "谢谢。", "麻烦了！", "请简短回答。", "用一句话说。", "我很好奇。"),
-}
 _LOOK_S = 0.1
 _GATHERED_S = 2_400.0
 _PATIENCE_MS = 120_000
@@ -93,20 +86,6 @@ def team(bench: Bench) -> Iterator[Row]:
         print(table(told.rows))
         raise AssertionError("\n".join(told.wrong))
     yield from told.rows
-
-
-def questions(count: int) -> tuple[Case, ...]:
-    """The sample questions in so many different words."""
-    cases = sample_set().cases
-    worded = (
-        replace(case, id=f"{case.id}-{place}", question=f"{opening}{case.question}{closing}")
-        for place in range(len(_OPENINGS["en"]) * len(_CLOSINGS["en"]))
-        for case in cases
-        for opening, closing in islice(product(_OPENINGS[case.language], _CLOSINGS[case.language]), place, place + 1)
-    )
-    found = tuple(islice(worded, count))
-    assert len({case.question for case in found}) == count, "there are not so many ways to ask the sample questions"
-    return found
 
 
 # -- by a team --------------------------------------------------------------------------------------------------------
