@@ -19,7 +19,7 @@ from engine.errors import (
     HostError,
     InvalidQuestion,
     RecordError,
-    UnknownMemory,
+    StoreError,
     WorkbenchError,
 )
 from engine.evaluation.grader_fits import GraderFits
@@ -226,7 +226,7 @@ class Engine:
         A new run through the same workflow: the rounds before ``round`` stand, and all that was asked before is reused
         (:func:`engine.replay.fork.fork_price` says what is left to pay). Without a round it begins where
         :meth:`what_if` does: at round 0, or where the parent, a branch itself, parted. Raises ``UnknownRun``,
-        ``RunNotOver``, ``ForkRefused`` and ``TooManyRuns``.
+        ``RecordError.run_not_over``, ``ForkRefused`` and ``TooManyRuns``.
         """
         self._require_folder()
         record = self.record(parent) if isinstance(parent, str) else parent
@@ -311,13 +311,13 @@ class Engine:
         return self._store.configs(run_ids, acting())
 
     def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
-        """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
+        """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``RecordError``, ``UnknownRun``."""
         self._archive.require_own(run_id)
         self._require_folder()
         return self._store.tag(run_id, tag)
 
     def untag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
-        """Take a tag from a run and return those left; raises ``InvalidTag``, ``ReadOnlyRun``, ``UnknownRun``."""
+        """Take a tag from a run and return those left; raises ``InvalidTag``, ``RecordError``, ``UnknownRun``."""
         self._archive.require_own(run_id)
         self._require_folder()
         return self._store.untag(run_id, tag)
@@ -327,7 +327,7 @@ class Engine:
         return self._store.tags(acting())
 
     def delete_run(self, run_id: str) -> None:
-        """Remove a record; raises ``RunActive`` while it runs, ``ReadOnlyRun``, ``UnknownRun`` where there is none."""
+        """Remove a record; raises ``RecordError`` while it runs or where it is shipped, ``UnknownRun`` for none."""
         self._archive.require_own(run_id)
         self._runs.require_over(run_id)
         self._require_folder()
@@ -477,9 +477,9 @@ class Engine:
         return [item for item in found if acting().may_read(item.collection)]
 
     def forget_memory(self, memory_id: str) -> None:
-        """Remove one memory for good; raises ``UnknownMemory`` where there is none of that id."""
+        """Remove one memory for good; raises ``StoreError.unknown_memory`` where there is none of that id."""
         if not self._loop.call(self.resources.knowledge.memory().forget(memory_id)):
-            raise UnknownMemory(memory=memory_id)
+            raise StoreError.unknown_memory(memory=memory_id)
 
     def forget_every_memory(self) -> int:
         """Remove all memories for good, passed and failed; returns how many there were."""

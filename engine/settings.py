@@ -32,7 +32,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from engine.errors import AddressNotListed, InvalidConfig, InvalidSettings
+from engine.errors import InvalidConfig, InvalidSettings
 from engine.messages import N_
 from engine.model.config import BUILTIN, CROSS_ENCODER, Defaults, RoleModel, RoleModels, RoleName, read_defaults
 from engine.model.logins import split_milvus_login, without_login
@@ -296,7 +296,9 @@ class Settings(BaseSettings):
             raise InvalidSettings.unusable(name=f"{_PREFIX}DEFAULTS", why=why) from None
         address = self._defaults.of().milvus_address
         if address and not self.known_address(address):
-            raise InvalidSettings.unusable(name=f"{_PREFIX}DEFAULTS", why=AddressNotListed(field="milvus_address").fact)
+            raise InvalidSettings.unusable(
+                name=f"{_PREFIX}DEFAULTS", why=InvalidConfig.address_not_listed(field="milvus_address").fact
+            )
 
     @field_validator("milvus_database")
     @classmethod

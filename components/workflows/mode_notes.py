@@ -7,10 +7,10 @@ from components.common.markup import Node, draw, node
 from components.common.phrases import fault_text
 from components.labels.runs import LIST_NAMES, MODE_NOTES
 from components.labels.settings import choices_of
-from engine.errors import ModeFellBack
+from engine.errors import RunWarning
 from engine.model.values import GraphEvidence, PassageId, Round, RunRecord
 
-MODE_FAULT = ModeFellBack.code
+MODE_FAULT = RunWarning.mode_fell_back.code
 """Code of the warning that a mode searched something else: the notes say it, and what to do."""
 
 

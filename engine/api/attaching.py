@@ -14,7 +14,7 @@ from engine.api.encoding import Json, from_base64
 from engine.api.waiting import while_connected
 from engine.attachments.admission import admissible, fitted
 from engine.engine import Engine
-from engine.errors import InvalidAttachment
+from engine.errors import AttachmentError
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Attachment
 
@@ -48,7 +48,7 @@ def _read(engine: Engine, body: ReadRequest, config: RunConfig) -> Attachment:
 
 def _attachment(engine: Engine, body: AttachmentBody, config: RunConfig, question: str) -> Attachment:
     if sum(map(bool, (body.data, body.text, body.rows))) != 1:
-        raise InvalidAttachment.one_of(name=body.name)
+        raise AttachmentError.not_exactly_one_of(name=body.name)
     if body.data:
         return engine.read_attachment(body.name, _decoded(body.name, body.data), config, question=question)
     if body.text and body.kind == "table":
@@ -72,4 +72,4 @@ def _decoded(name: str, data: str) -> bytes:
     try:
         return from_base64(data)
     except ValueError:
-        raise InvalidAttachment.not_base64(encoded=name) from None
+        raise AttachmentError.not_base64(encoded=name) from None

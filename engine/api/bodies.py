@@ -181,7 +181,7 @@ class SettingsRequest(_Body):
     ] = {}
 
     def over(self, settings: Settings) -> RunConfig:
-        """The defaults of the settings with what is named here; raises ``InvalidConfig`` and ``AddressNotListed``."""
+        """The defaults of the settings with what is named here; raises ``InvalidConfig``."""
         named = {"workflow": self.workflow} if self.workflow else {}
         return with_listed_address(settings, settings.defaults_of_runs.over({**self.config, **named}))
 

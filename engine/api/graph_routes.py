@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from engine.api.bodies import GraphRequest
 from engine.api.encoding import Json
 from engine.engine import Engine
-from engine.errors import GraphMissing
+from engine.errors import GraphStoreError
 
 GetEngine = Callable[[], Engine]
 _Name = Annotated[str, Query(min_length=1, max_length=200)]
@@ -43,7 +43,7 @@ def _add_building(api: FastAPI, get_engine: GetEngine) -> None:
     )
     async def delete(name: str) -> Response:
         if not await asyncio.to_thread(get_engine().graphs.delete, name):
-            raise GraphMissing(collection=name)
+            raise GraphStoreError.missing(collection=name)
         return Response(status_code=204)
 
 

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from engine.api.bodies import SwitchRequest
 from engine.api.encoding import Json
 from engine.engine import Engine
-from engine.errors import UnknownWeakPoint
+from engine.errors import RunError
 
 GetEngine = Callable[[], Engine]
 
@@ -31,7 +31,7 @@ def add_weak_points(api: FastAPI, get_engine: GetEngine) -> None:
     )
     async def delete(point_id: str) -> Response:
         if not await asyncio.to_thread(get_engine().weak_points.delete, point_id):
-            raise UnknownWeakPoint(point=point_id)
+            raise RunError.unknown_weak_point(point=point_id)
         return Response(status_code=204)
 
     @api.put("/collections/{name}/weak-points", summary="Whether runs of a collection add entries to its history")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.errors import AttachmentEmpty, AttachmentsNotTaken, TooManyAttachments
+from engine.errors import AttachmentError
 from engine.model.config import RunConfig, declared
 from engine.model.values import Attachment
 
@@ -23,23 +23,22 @@ KINDS_SHOWN = ("PNG", "JPEG", "WebP", "CSV", "XLSX", "Markdown", "HTML")
 def admitted(attachments: Sequence[Attachment], config: RunConfig) -> tuple[Attachment, ...]:
     """The attachments as a run takes them, each :func:`fitted`.
 
-    Raises ``AttachmentsNotTaken`` for a workflow that would leave them out, ``TooManyAttachments``, and
-    ``AttachmentEmpty`` for one that says nothing.
+    Raises ``AttachmentError`` for a workflow that would leave them out, for too many, and for one that says nothing.
     """
     admissible(len(attachments), config)
     taken = tuple(fitted(item) for item in attachments)
     for item in taken:
         if not (item.text or item.rows):
-            raise AttachmentEmpty.named(name=item.name)
+            raise AttachmentError.empty(name=item.name)
     return taken
 
 
 def admissible(count: int, config: RunConfig) -> None:
     """Check the count of attachments before anything is read; raises as :func:`admitted` does."""
     if count and not declared(config.workflow).takes_attachments:
-        raise AttachmentsNotTaken.by(workflow=config.workflow)
+        raise AttachmentError.not_looked_at(workflow=config.workflow)
     if count > MOST_ATTACHMENTS:
-        raise TooManyAttachments(count=count, most=MOST_ATTACHMENTS)
+        raise AttachmentError.too_many(count=count, most=MOST_ATTACHMENTS)
 
 
 def fitted(attachment: Attachment) -> Attachment:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.attachments.reading import read_attachment
 from engine.builtin.image_header import image_header
 from engine.builtin.ocr import OcrReader
-from engine.errors import ModelCannotSee
+from engine.errors import AttachmentError
 from engine.llm.discovery import OllamaStatus
 from engine.model.config import RoleModel
 from engine.model.values import Attachment
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 async def image_reader(
     model: RoleModel, settings: Settings, status: Callable[[], Awaitable[OllamaStatus]]
 ) -> ImageReader:
-    """The reader of a model; raises ``ModelCannotSee`` for one that Ollama knows to take no images."""
+    """The reader of a model; raises ``AttachmentError`` for one that Ollama knows to take no images."""
     if model.built_in:
         return OcrReader()
     from engine.llm.vision import ChatVision
@@ -31,7 +31,7 @@ async def image_reader(
     if provider == "ollama":
         found = (await status()).model(name)
         if found is not None and "vision" not in found.capabilities:
-            raise ModelCannotSee(model=model.model)
+            raise AttachmentError.model_cannot_see(model=model.model)
     return ChatVision(model, settings)
 
 

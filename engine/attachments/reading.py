@@ -12,17 +12,7 @@ from typing import Any
 from engine.attachments.admission import KINDS_SHOWN, fitted
 from engine.builtin.apart import read_apart
 from engine.builtin.image_header import MOST_PIXELS, ImageHeader, image_header
-from engine.errors import (
-    AttachmentDamaged,
-    AttachmentEmpty,
-    AttachmentMissing,
-    AttachmentTooLarge,
-    AttachmentUnsupported,
-    ImageTooLarge,
-    SourceEmpty,
-    SourceEncoding,
-    SourceMislabelled,
-)
+from engine.errors import AttachmentDamaged, AttachmentError, SourceEmpty, SourceEncoding, SourceMislabelled
 from engine.model.values import Attachment
 from engine.roles import SILENT, ImageReader, Trace
 
@@ -57,20 +47,22 @@ async def read_attachment(
 def checked(name: str, data: bytes) -> ImageHeader | None:
     """The header of an image that may be decoded; None for what may be a table. Nothing is unpacked.
 
-    Raises ``AttachmentTooLarge``, ``AttachmentEmpty``, ``AttachmentDamaged``, and ``ImageTooLarge`` for an image of
-    more than ``MOST_PIXELS`` pixels, however few bytes it has.
+    Raises ``AttachmentDamaged``, and ``AttachmentError`` for what is empty or too large: an image of more than
+    ``MOST_PIXELS`` pixels, however few bytes it has.
     """
     if len(data) > LARGEST_MB * _MILLION:
-        raise AttachmentTooLarge(name=name, size_mb=f"{len(data) / _MILLION:.1f}", limit_mb=LARGEST_MB)
+        raise AttachmentError.too_large(name=name, size_mb=f"{len(data) / _MILLION:.1f}", limit_mb=LARGEST_MB)
     if not data:
-        raise AttachmentEmpty.named(name=name)
+        raise AttachmentError.empty(name=name)
     header = image_header(data)
     if header is None:
         return None
     if header.pixels == 0:
         raise AttachmentDamaged(name=name)
     if header.pixels > MOST_PIXELS:
-        raise ImageTooLarge(name=name, width=header.width, height=header.height, limit_mpx=MOST_PIXELS // _MILLION)
+        raise AttachmentError.image_too_large(
+            name=name, width=header.width, height=header.height, limit_mpx=MOST_PIXELS // _MILLION
+        )
     return header
 
 
@@ -83,21 +75,21 @@ def thumbnail(name: str, data: bytes) -> bytes:
 
 
 def file_bytes(path: str) -> bytes:
-    """The bytes of a file, one more than allowed where it has more; raises ``AttachmentMissing``."""
+    """The bytes of a file, one more than allowed where it has more; raises ``AttachmentError.missing``."""
     try:
         with open(path, "rb") as file:
             return file.read(int(LARGEST_MB * _MILLION) + 1)
     except OSError as error:
-        raise AttachmentMissing(name=path, why=f"{error.strerror or type(error).__name__}.") from error
+        raise AttachmentError.missing(name=path, why=f"{error.strerror or type(error).__name__}.") from error
 
 
 def _read_table(name: str, data: bytes) -> Any:
     try:
         return read_apart("engine.attachments.table_rows:table_values", name, data)
     except SourceEmpty as error:
-        raise AttachmentEmpty.table(table=name) from error
+        raise AttachmentError.no_table(table=name) from error
     except (SourceEncoding, SourceMislabelled) as error:
-        raise AttachmentUnsupported(name=name, kinds=KINDS_SHOWN) from error
+        raise AttachmentError.unsupported(name=name, kinds=KINDS_SHOWN) from error
 
 
 def _table(name: str, parsed: Mapping[str, Any], digest: str) -> Attachment:

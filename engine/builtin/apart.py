@@ -9,8 +9,7 @@ from typing import Any
 from engine.builtin.image_header import image_header
 from engine.errors import (
     AttachmentDamaged,
-    ReadingFailed,
-    ReadingTimedOut,
+    AttachmentError,
     SourceDamaged,
     SourceTimedOut,
     SourceTooDemanding,
@@ -35,14 +34,14 @@ READERS = Subprocesses(
 def read_apart(kind: str, name: str, data: bytes, seconds: float = TIME_LIMIT_S, **arguments: int) -> Any:
     """What :func:`read` finds; blocks, and waits for the process before ``seconds`` begin.
 
-    Raises ``ReadingTimedOut``, ``ReadingFailed``, ``AttachmentDamaged``, and what else it meets in a table.
+    Raises ``AttachmentError``, ``AttachmentDamaged``, and what else it meets in a table.
     """
     try:
         return READERS.call(name, data, seconds, kind=kind, **arguments)
     except SourceTimedOut as error:
-        raise ReadingTimedOut(seconds=seconds) from error
+        raise AttachmentError.reading_timed_out(seconds=seconds) from error
     except (SourceTooDemanding, SourceUnreadable) as error:
-        raise ReadingFailed() from error
+        raise AttachmentError.reading_failed() from error
     except SourceDamaged as error:
         raise AttachmentDamaged(name=name) from error
 

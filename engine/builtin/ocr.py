@@ -7,7 +7,7 @@ import time
 from importlib.util import find_spec
 
 from engine.builtin.apart import TIME_LIMIT_S, read_apart
-from engine.errors import ReaderMissing
+from engine.errors import AttachmentError
 from engine.model.values import ModelCall
 from engine.roles import SILENT, ImageType, Trace
 
@@ -18,8 +18,8 @@ class OcrReader:
     """Recognises the text in an image (contract: :class:`engine.roles.ImageReader`), Chinese and English.
 
     It says what is written, and nothing of what is pictured; the question does not matter to it. Each image is read
-    in a process apart, within ``time_limit_s``. Raises ``ReaderMissing`` where its package is not installed,
-    ``ReadingTimedOut``, ``ReadingFailed`` and ``AttachmentDamaged``.
+    in a process apart, within ``time_limit_s``. Raises ``AttachmentError`` where its package is not installed,
+    ``AttachmentError.reading_timed_out``, ``AttachmentError.reading_failed`` and ``AttachmentDamaged``.
     """
 
     def __init__(self, time_limit_s: float = TIME_LIMIT_S) -> None:
@@ -36,7 +36,7 @@ class OcrReader:
 
     async def read(self, image: bytes, media_type: ImageType, question: str = "", trace: Trace = SILENT) -> str:
         if not self.available():
-            raise ReaderMissing.ocr()
+            raise AttachmentError.reader_missing()
         start_ms, began = trace.now_ms(), time.perf_counter()
         limit_s = min(self._time_limit_s, trace.time_left_s())
         text = str((await asyncio.to_thread(read_apart, "page", "image", image, limit_s))[0])

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from engine.cli.jobs import app_with_the_store
 from engine.database.opening import Databases
-from engine.errors import UnknownCollection, UnknownWeakPoint
+from engine.errors import RunError, UnknownCollection
 from engine.knowledge.weak_points import WeakPoints
 from engine.running.running_app import at
 from engine.settings import Settings
@@ -42,7 +42,7 @@ def _history(options: argparse.Namespace) -> int:
     if options.on or options.off:
         points.switch(collection, on=options.on)
     if options.delete and not points.delete(options.delete):
-        raise UnknownWeakPoint(point=options.delete)
+        raise RunError.unknown_weak_point(point=options.delete)
     found = points.list(collection)
     if options.json:
         print(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from engine.cli.jobs import at_work
-from engine.errors import JudgementsUnusable, SourceError
+from engine.errors import EvaluationError, SourceError
 from engine.evaluation.desk.formats import Format
 from engine.knowledge.sheets import listed
 from engine.running.running_app import RunningApp, at
@@ -54,9 +54,9 @@ def _import(options: argparse.Namespace) -> int:
     try:
         content, others = listed(options.file.name, options.file.read_bytes())
     except OSError as error:
-        raise JudgementsUnusable.nothing(name=str(options.file), cause=error.strerror) from None
+        raise EvaluationError.judgements_unusable(name=str(options.file), cause=error.strerror) from None
     except SourceError as error:
-        raise JudgementsUnusable.nothing(name=str(options.file), cause=error.fact) from None
+        raise EvaluationError.judgements_unusable(name=str(options.file), cause=error.fact) from None
     body = {"content": content, "name": options.file.name, "judge": options.judge}
     body |= {"relevant_from": options.relevant_from, **({"format": options.format} if options.format else {})}
 

@@ -307,7 +307,7 @@ def _eval(options: argparse.Namespace) -> int:
 
 
 def _say_coverage(job: Job, sources: Sequence[str]) -> None:
-    """Warn where a collection holds only a part of what is expected; raises ``SetNotCovered`` where none of it."""
+    """Warn where a collection holds only a part of what is expected; raises ``EvaluationError`` where none of it."""
     from engine.evaluation.matching import refuse_uncovered, source_coverage
 
     found = source_coverage(job.cases, job.config.collection, sources)

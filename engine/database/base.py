@@ -21,7 +21,7 @@ class Database(ABC):
     """Some of our tables, opened on first use and prepared by then; safe from any thread.
 
     What goes wrong is raised as SQLAlchemy's or the system's error, for the store that knows what it means to its user
-    (``faults.cause_of``), except that a database of a newer version is refused with ``DatabaseNewer``.
+    (``faults.cause_of``), except that a database of a newer version is refused with ``RecordError.database_newer``.
     """
 
     shared: bool

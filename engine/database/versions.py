@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from engine.database.tables import METADATA, Part, tables_of
-from engine.errors import DatabaseNewer
+from engine.errors import RecordError
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -23,9 +23,9 @@ def revision_name(number: int) -> str:
 
 
 def require_known(place: str, found: int) -> None:
-    """Raise ``DatabaseNewer`` for a database that a later version of the program has changed."""
+    """Raise ``RecordError.database_newer`` for a database that a later version of the program has changed."""
     if found > HEAD:
-        raise DatabaseNewer(path=place, found=found, known=HEAD)
+        raise RecordError.database_newer(path=place, found=found, known=HEAD)
 
 
 def migrate(connection: Connection, parts: tuple[Part, ...], found: int) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Row, delete, select, update
 from engine.database.base import clean, put
 from engine.database.tables import DRAFTS
 from engine.drafting.values import Draft, Kept, State, draft_from_dict
-from engine.errors import UnknownDraft
+from engine.errors import EvaluationError
 from engine.evaluation.opened import OpenedStore, now
 from engine.people import acting
 
@@ -41,14 +41,14 @@ class DraftStore(OpenedStore):
         return tuple(self._kept(row) for row in self._rows(query) if person.may_read(str(row.collection)))
 
     def draft(self, draft_id: str) -> Kept:
-        """Return a draft by its id; raises ``UnknownDraft``."""
+        """Return a draft by its id; raises ``EvaluationError.unknown_draft``."""
         found = self._rows(select(DRAFTS).where(DRAFTS.c.id == clean(draft_id)))
         if not found or not acting().may_read(str(found[0].collection)):
-            raise UnknownDraft(draft=draft_id)
+            raise EvaluationError.unknown_draft(draft=draft_id)
         return self._kept(found[0])
 
     def decide(self, draft_id: str, state: State, set_name: str = "") -> Kept:
-        """Note what somebody decided; raises ``UnknownDraft``."""
+        """Note what somebody decided; raises ``EvaluationError.unknown_draft``."""
         self.draft(draft_id)
         decided = {"state": state, "set_name": clean(set_name), "decided_at": "" if state == "open" else now()}
         change = update(DRAFTS).where(DRAFTS.c.id == clean(draft_id))

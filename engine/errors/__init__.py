@@ -5,12 +5,10 @@ English templates are messages of the catalogue and the parameters are kept, so 
 another language (:func:`message_of`).
 """
 
-from engine.errors.attachment import *
 from engine.errors.base import *
 from engine.errors.cluster import *
 from engine.errors.config import *
 from engine.errors.evaluation import *
-from engine.errors.graph import *
 from engine.errors.host import *
 from engine.errors.jobs import *
 from engine.errors.model import *
@@ -20,4 +18,3 @@ from engine.errors.recorded import *
 from engine.errors.remote import *
 from engine.errors.source import *
 from engine.errors.store import *
-from engine.errors.web import *

@@ -137,19 +137,17 @@ class InvalidConfig(WorkbenchError):
         field="json",
     )
 
+    address_not_listed = Message(
+        N_("This Milvus address is not one that the settings list."),
+        N_("Leave {field} out, or add the address to WORKBENCH_MILVUS_ADDRESSES."),
+        code="WB704",
+        status=403,
+    )
+
     @property
     def field(self) -> str:
         """The setting or the field of a request that is at fault."""
         return self.params["field"]
-
-
-class AddressNotListed(WorkbenchError):
-    """A request named a Milvus address that the settings do not list."""
-
-    code = "WB704"
-    status = 403
-    fact = N_("This Milvus address is not one that the settings list.")
-    remedy = N_("Leave {field} out, or add the address to WORKBENCH_MILVUS_ADDRESSES.")
 
 
 class InvalidQuestion(WorkbenchError):
@@ -187,66 +185,3 @@ class InvalidSettings(WorkbenchError):
         N_("Correct that file, or remove it."),
         name=".env / workbench.toml",
     )
-
-
-class GateOutOfReach(WorkbenchError):
-    """The gate cannot be met: by any run, by its first round, or by the one passage that answers (SC-05)."""
-
-    code = "WB121"
-    ever = Message(
-        N_(
-            "The gate asks for {wanted} passages, and a run with these settings grades at most {most}: it cannot "
-            "be met."
-        ),
-        N_("Ask for fewer passages (min_relevant), or raise top_k."),
-    )
-    in_one_round = Message(
-        N_(
-            "The gate asks for {wanted} passages, and a round keeps at most {top_k}: it cannot be met without a "
-            "rewrite."
-        ),
-        N_("Ask for fewer passages (min_relevant), or raise top_k."),
-    )
-    by_one_passage = Message(
-        N_(
-            "With {kept} passages kept, a pass rate of {threshold} asks that {needed} of them pass: where one "
-            "passage alone holds the answer, the gate cannot be met."
-        ),
-        N_("Let a number of passages be the gate (min_relevant), or lower the pass rate."),
-    )
-
-
-class ModeFellBack(WorkbenchError):
-    """No list of a mode could do its work, and vectors were searched in their place (GH-02)."""
-
-    code = "WB120"
-    fact = N_("The mode {mode!r} could not do its own work in the collection {collection!r}; vectors were searched.")
-    remedy = N_(
-        "Build the knowledge graph of the collection, name an entity of it in the question, or choose another mode."
-    )
-
-
-class QualityLow(WorkbenchError):
-    """An answer was given although its passages never reached the wanted quality; a warning, not a failure."""
-
-    code = "WB601"
-    fact = N_("The answer is based on passages of low quality: their score is {score}, below {bar}.")
-    remedy = N_("Ask more specifically, add sources that cover the question, or check the answer yourself.")
-
-
-class BarOutOfReach(WorkbenchError):
-    """The quality that a run is to reach is above what any of its rounds can come to; a warning, not a failure."""
-
-    code = "WB602"
-    fact = N_("The score of a round is at most {score} here, below the {bar} that it needs: none can be good enough.")
-    remedy = N_("Raise top-k, lower the bar, grade on the best three, or add sources of a kind that is missing.")
-
-
-class BarNeedsRewrite(WorkbenchError):
-    """Round 0 cannot reach the wanted quality, a later one may; a warning, not a failure."""
-
-    code = "WB603"
-    fact = N_(
-        "The score of the first round is at most {score}, below the {bar} that it needs: the query will be rewritten."
-    )
-    remedy = N_("Raise top-k or lower the bar to let the first round be enough.")

@@ -14,6 +14,64 @@ class EvaluationError(WorkbenchError):
         N_("The evaluations {path!r} cannot be used: {cause}."),
         N_("{advice}."),
     )
+    nothing_gathered = Message(
+        N_("No run of a query set has been gathered that a sweep could read."),
+        N_("Gather evidence on the page Tune, or name another query set."),
+        code="WB814",
+    )
+    batch_active = Message(
+        N_("Batch {batch!r} is still running."),
+        N_("Wait for its end, or stop it."),
+        code="WB804",
+    )
+    """Batches go one after the other: two at once would spoil each other's measured times."""
+    no_answer = Message(
+        N_("Run {run!r} gave no answer that could be judged."),
+        N_("Choose a run that ended with an answer."),
+        code="WB827",
+        status=409,
+    )
+    data_set_unusable = Message(
+        N_("{name!r} cannot be read as a set of questions: {cause}."),
+        N_("Give it the form of SQuAD JSON, a BEIR folder or zip, or CSV or JSONL with question and expected."),
+        code="WB805",
+    )
+    data_set_too_large = Message(
+        N_("{name!r} is too large: it has more than {limit} {what}."),
+        N_("Take a part of it, e.g. with a limit of questions."),
+        code="WB806",
+    )
+    unknown_measure = Message(
+        N_("There is no measure named {measure!r}."),
+        N_("Known measures: {known}."),
+        code="WB807",
+    )
+    set_not_covered = Message(
+        N_(
+            "0 of {expected} expected sources exist in the collection {collection!r}: nothing right could be found "
+            "there."
+        ),
+        N_("Ask the collection that holds them: choose it for the set, or name it with --collection."),
+        code="WB808",
+    )
+    unknown_draft = Message(
+        N_("There is no drafted question {draft!r}."),
+        N_("It may have been removed; look at the list again."),
+        code="WB809",
+        status=404,
+    )
+    judgements_unusable = Message(
+        N_("{name!r} cannot be read as judgements: {cause}."),
+        N_("Give it the form of TREC qrels, of Quepid's CSV or of JSON lines, for questions of this set."),
+        code="WB812",
+        status=422,
+    )
+    judgements_too_large = Message(
+        N_("{name!r} is too large: it has more than {limit} lines."),
+        N_("Take a part of it."),
+        code="WB812",
+        status=422,
+    )
 
 
 class UnknownQuerySet(EvaluationError):
@@ -66,80 +124,3 @@ class UnknownBatch(EvaluationError):
     code = "WB803"
     fact = N_("There is no batch {batch!r}.")
     remedy = N_("It may have been deleted; choose another one from the list.")
-
-
-class NothingGathered(EvaluationError):
-    """A sweep has nothing to read."""
-
-    code = "WB814"
-    fact = N_("No run of a query set has been gathered that a sweep could read.")
-    remedy = N_("Gather evidence on the page Tune, or name another query set.")
-
-
-class BatchActive(EvaluationError):
-    """Batches go one after the other: two at once would spoil each other's measured times."""
-
-    code = "WB804"
-    fact = N_("Batch {batch!r} is still running.")
-    remedy = N_("Wait for its end, or stop it.")
-
-
-class NoAnswer(EvaluationError):
-    """Somebody or a model is to judge an answer that a run has not given."""
-
-    code = "WB827"
-    status = 409
-    fact = N_("Run {run!r} gave no answer that could be judged.")
-    remedy = N_("Choose a run that ended with an answer.")
-
-
-class DataSetUnusable(EvaluationError):
-    """A file or folder cannot become a query set."""
-
-    code = "WB805"
-    fact = N_("{name!r} cannot be read as a set of questions: {cause}.")
-    remedy = N_("Give it the form of SQuAD JSON, a BEIR folder or zip, or CSV or JSONL with question and expected.")
-
-
-class DataSetTooLarge(EvaluationError):
-    code = "WB806"
-    fact = N_("{name!r} is too large: it has more than {limit} {what}.")
-    remedy = N_("Take a part of it, e.g. with a limit of questions.")
-
-
-class UnknownMeasure(EvaluationError):
-    code = "WB807"
-    fact = N_("There is no measure named {measure!r}.")
-    remedy = N_("Known measures: {known}.")
-
-
-class SetNotCovered(EvaluationError):
-    """A set of questions is to be asked of a collection that holds nothing of what it expects."""
-
-    code = "WB808"
-    fact = N_(
-        "0 of {expected} expected sources exist in the collection {collection!r}: nothing right could be found there."
-    )
-    remedy = N_("Ask the collection that holds them: choose it for the set, or name it with --collection.")
-
-
-class UnknownDraft(EvaluationError):
-    code = "WB809"
-    status = 404
-    fact = N_("There is no drafted question {draft!r}.")
-    remedy = N_("It may have been removed; look at the list again.")
-
-
-class JudgementsUnusable(EvaluationError):
-    """A file cannot be read as judgements of a set."""
-
-    code = "WB812"
-    status = 422
-    nothing = Message(
-        N_("{name!r} cannot be read as judgements: {cause}."),
-        N_("Give it the form of TREC qrels, of Quepid's CSV or of JSON lines, for questions of this set."),
-    )
-    too_long = Message(
-        N_("{name!r} is too large: it has more than {limit} lines."),
-        N_("Take a part of it."),
-    )

@@ -27,14 +27,12 @@ class HostError(WorkbenchError):
         N_("Close the workbench and restore it from a backup; or start it again without what was in it."),
         code="WB526",
     )
-    """A file of the data folder was deleted, moved or replaced while the program used it."""
     data_folder_unwritable = Message(
         N_("The data folder {path!r} cannot be written: {why}."),
         N_("Make the folder writable, free some space, or point WORKBENCH_DATA_DIR at another folder."),
         code="WB516",
         status=507,
     )
-    """Nothing can be written there."""
     already_served = Message(
         N_("A workbench has the data folder {path!r} open already, at {url}."),
         N_(
@@ -44,7 +42,6 @@ class HostError(WorkbenchError):
         code="WB530",
     )
     """Another process serves this data folder; one process alone can have the embedded store open."""
-    # The app cannot listen there.
     port_in_use = Message(
         N_("Port {port} is in use."),
         N_("Free it, or take the next free one: `{program} serve --port {free}`."),
@@ -75,13 +72,11 @@ class HostError(WorkbenchError):
         N_("Pull it again: Ollama continues where it was. If it breaks off again, look at Ollama's log."),
         code="WB614",
     )
-    """The stream of a download ended before it was complete."""
     pull_refused = Message(
         N_("Ollama could not download {name}: {message}"),
         N_("Look at Ollama's log and at this machine's connection to the library, then pull it again."),
         code="WB615",
     )
-    """Ollama could not download a model, for a reason in its own words."""
     busy = Message(
         N_("Something of that kind is under way for {subject}."),
         N_("Wait for its end, or stop it first."),
@@ -93,7 +88,6 @@ class HostError(WorkbenchError):
         N_("Look again; if it stays so, restart what is behind it and look at its log."),
         code="WB619",
     )
-    """A part of the workbench gave no answer in the time that a look at its health takes at most."""
     # The built-in embedding model cannot be used on this machine, and a weaker one took its place.
     embedder_without_package = Message(
         N_(
@@ -124,22 +118,18 @@ class HostError(WorkbenchError):
         N_("Free some space, or point WORKBENCH_DATA_DIR at another disk; records are lost once it is full."),
         code="WB621",
     )
-    """Little space is left where the program writes."""
     plugin_broken = Message(
         N_("The plug-in {name} could not be loaded: {why}."),
         N_("Update or remove what brings it, then start the workbench again."),
         code="WB533",
     )
-    """Everything else works."""
     plugin_missing = Message(
         N_("This is the work of the plug-in {name}, which is not here."),
         N_("Add the plug-in again and start the workbench, then try once more."),
         code="WB534",
     )
-    """What it began is left."""
     reader_incomplete = Message(
         N_("Files of the format {formats} cannot be read: {package} is not installed."),
         N_("Run `{command}`, then start the workbench again."),
         code="WB622",
     )
-    """A library that reads documents of some format is not installed."""

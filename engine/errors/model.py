@@ -1,39 +1,12 @@
-"""Models and their servers, cross encoders among them, and what a model answered."""
+"""Models and their servers, what a model answered, and the search of the web.
+
+Addresses are shown without user name and password.
+"""
 
 from __future__ import annotations
 
 from engine.errors.base import Message, WorkbenchError
 from engine.messages import N_
-
-
-class SharedModel(WorkbenchError):
-    """One chat model both writes the answers and judges them: allowed, and seldom severe (AE-05)."""
-
-    code = "WB420"
-    fact = N_("{model} judges answers that it wrote itself.")
-    remedy = N_("Choose another model for evaluator or generator: a model seldom finds its own mistakes.")
-
-
-class ClaimRefused(WorkbenchError):
-    """A chat model was to say what is worth remembering of an answer, and said something else (DL-06)."""
-
-    code = "WB422"
-    adding = Message(
-        N_("{model} wanted to remember {what!r}, which no cited sentence of the answer says."),
-        N_("The answer's own sentences are remembered instead; choose another generator if it happens often."),
-    )
-    formless = Message(
-        N_("What {model} wanted to remember is not one or two sentences with the numbers of their passages."),
-        N_("The answer's own sentences are remembered instead; choose another generator if it happens often."),
-    )
-
-
-class EpochsSpent(WorkbenchError):
-    """The limit of answers was reached, and the last one was still criticised (AE-01)."""
-
-    code = "WB421"
-    fact = N_("The limit of {answers} answers is reached, and the last one still has suggestions ({suggestions}).")
-    remedy = N_("Read the suggestions beside the answer, or raise gener_epoch.")
 
 
 class ModelError(WorkbenchError):
@@ -47,6 +20,124 @@ class ModelError(WorkbenchError):
     other_width = Message(
         N_("{model} gave vectors of {given} numbers where {dim} were expected."),
         N_("Pull the model that was used before with `ollama pull {name}`, or ingest again."),
+    )
+    budget_spent = Message(
+        N_("{model} had not finished when the budget of {seconds} s was spent."),
+        N_("Raise the time budget of the run, or choose a smaller model."),
+        code="WB413",
+    )
+    answer_cut = Message(
+        N_("The answer of {model} breaks off: it reached the limit of its reply after {tokens} tokens."),
+        N_("Raise num_ctx for the generator, or ask more narrowly."),
+        code="WB414",
+    )
+    reply_too_large = Message(
+        N_("The reply of {model} was given up: more than {limit_kb} kB came, where a whole one takes less."),
+        N_("Look at the model server's log: it may ignore the limit of tokens; or choose another model or server."),
+        code="WB423",
+    )
+    """A server sent more than a reply can be, and was left: nothing reads or keeps it."""
+    provider_not_installed = Message(
+        N_("The model {model!r} cannot be loaded here."),
+        N_("Run `{command}` and start again, or choose `builtin` or `ollama:MODEL`."),
+        code="WB406",
+    )
+    unknown_provider = Message(
+        N_("What stands before the colon of the model {model!r} is no provider of chat models."),
+        N_("Write `ollama:{model}` for a model of Ollama, or choose `builtin`."),
+        code="WB406",
+    )
+    nameless = Message(
+        N_("The model {model!r} has no name after its provider."),
+        N_("Choose `builtin`, or write `ollama:MODEL` with a model that `ollama list` shows."),
+        code="WB406",
+    )
+    unknown_embedding = Message(
+        N_("The embedding model {model!r} is not one that can be used here."),
+        N_("Set WORKBENCH_EMBEDDING_MODEL to `builtin`, `hashing` or `ollama:MODEL`."),
+        code="WB406",
+    )
+    # A provider does not take the key that it was given, or wants one.
+    key_refused = Message(
+        N_("The server of {model} does not accept the key that it was given ({status})."),
+        N_("Set {variable} to a key that may use this model, then start the workbench again."),
+        code="WB415",
+    )
+    key_missing = Message(
+        N_("{model} cannot be asked without a key."),
+        N_("Set {variable} to a key that may use this model, then start the workbench again."),
+        code="WB415",
+    )
+    not_served = Message(
+        N_("The server of {model} has no model of that name."),
+        N_("Choose one that the page System lists for this provider, or load the model there."),
+        code="WB416",
+    )
+    empty_reply = Message(
+        N_("{model} returned an empty answer."),
+        N_("Try again, or choose another model for the generator."),
+        code="WB408",
+    )
+    empty_after_thinking = Message(
+        N_("{model} thought, and then returned an empty answer."),
+        N_(
+            "Look at its thinking under Model calls: where the answer stands in it, its server needs another reasoning "
+            "parser; else choose another model for the generator."
+        ),
+        code="WB408",
+    )
+    wordless_reply = Message(
+        N_("{model} answered twice with nothing but markers of passages or the question itself."),
+        N_("Choose another model for the generator; small ones often do this."),
+        code="WB417",
+    )
+    answer_uncited = Message(
+        N_("The answer of {model} names none of the passages that it was given."),
+        N_("Check it against them, or choose another model for the generator."),
+        code="WB418",
+    )
+    """The answer names no passage, so nothing in it can be checked."""
+    grader_failed = Message(
+        N_("None of the {passages} verdicts of {model} could be read."),
+        N_("Look at the raw replies under Model calls, and choose another model for the grader."),
+        code="WB409",
+    )
+    """No verdict of a round could be read, so the run cannot be decided."""
+    cross_encoder_without_package = Message(
+        N_("{model} needs a package that is not installed here."),
+        N_("Run `{command}` and start again, or choose `builtin` in its place."),
+        code="WB341",
+        package="fastembed",
+    )
+    cross_encoder_missing = Message(
+        N_("The files of {model} are not in {folder}."),
+        N_("Run `{command}`, or choose `builtin` in its place."),
+        code="WB342",
+    )
+    cross_encoder_unusable = Message(
+        N_("{model} cannot be used: {why}"),
+        N_("Download it again into {folder}: it must be a cross encoder in ONNX form with its tokenizer."),
+        code="WB343",
+    )
+    cross_encoder_misnamed = Message(
+        N_("{model!r} is not the name of a cross encoder."),
+        N_("Write `cross_encoder:NAME` or `cross_encoder:OWNER/NAME`, as the model hub names it."),
+        code="WB344",
+    )
+    rerank_server_unset = Message(
+        N_("{model} is to be asked at an address, and none is set."),
+        N_("Set WORKBENCH_RERANK_URL to a server that speaks /v1/rerank, or choose `builtin` in its place."),
+        code="WB345",
+    )
+    rerank_without_score = Message(
+        N_("The server of {model} at {address} gave no score for the passage."),
+        N_("Check that WORKBENCH_RERANK_URL is the address of a rerank server with a reranking model loaded."),
+        code="WB346",
+    )
+    rerank_score_out_of_range = Message(
+        N_("{model} gave the score {score}, which is no share between 0 and 1."),
+        N_("Set WORKBENCH_RERANK_SCORES to `logit` if its scores have no limits, as those of llama.cpp."),
+        code="WB346",
     )
 
 
@@ -93,22 +184,6 @@ class ModelTimeout(ModelError):
     remedy = N_("Choose a smaller model, or raise WORKBENCH_CALL_TIMEOUT_S.")
 
 
-class BudgetSpent(ModelError):
-    """The run's own time budget ended a call that had not finished."""
-
-    code = "WB413"
-    fact = N_("{model} had not finished when the budget of {seconds} s was spent.")
-    remedy = N_("Raise the time budget of the run, or choose a smaller model.")
-
-
-class AnswerCut(ModelError):
-    """The answer reached the limit of tokens of its model and breaks off there."""
-
-    code = "WB414"
-    fact = N_("The answer of {model} breaks off: it reached the limit of its reply after {tokens} tokens.")
-    remedy = N_("Raise num_ctx for the generator, or ask more narrowly.")
-
-
 class ModelInterrupted(ModelError):
     """The model's server dropped the connection in the middle of a reply."""
 
@@ -131,99 +206,10 @@ class ModelRefused(ModelError):
     remedy = N_("Look at the model server's log, or choose another model for this role.")
 
 
-class ModelReplyTooLarge(ModelError):
-    """A server sent more than a reply can be, and was left: nothing reads or keeps it."""
-
-    code = "WB423"
-    fact = N_("The reply of {model} was given up: more than {limit_kb} kB came, where a whole one takes less.")
-    remedy = N_("Look at the model server's log: it may ignore the limit of tokens; or choose another model or server.")
-
-
-class UnknownProvider(ModelError):
-    code = "WB406"
-    named = Message(
-        N_("The model {model!r} cannot be loaded here."),
-        N_("Run `{command}` and start again, or choose `builtin` or `ollama:MODEL`."),
-    )
-    unknown = Message(
-        N_("What stands before the colon of the model {model!r} is no provider of chat models."),
-        N_("Write `ollama:{model}` for a model of Ollama, or choose `builtin`."),
-    )
-    nameless = Message(
-        N_("The model {model!r} has no name after its provider."),
-        N_("Choose `builtin`, or write `ollama:MODEL` with a model that `ollama list` shows."),
-    )
-    embedding = Message(
-        N_("The embedding model {model!r} is not one that can be used here."),
-        N_("Set WORKBENCH_EMBEDDING_MODEL to `builtin`, `hashing` or `ollama:MODEL`."),
-    )
-
-
-class ModelKeyRefused(ModelError):
-    """A provider does not take the key that it was given, or wants one."""
-
-    code = "WB415"
-    by = Message(
-        N_("The server of {model} does not accept the key that it was given ({status})."),
-        N_("Set {variable} to a key that may use this model, then start the workbench again."),
-    )
-    missing = Message(
-        N_("{model} cannot be asked without a key."),
-        N_("Set {variable} to a key that may use this model, then start the workbench again."),
-    )
-
-
-class ModelNotServed(ModelError):
-    """A provider answers, but has no such model."""
-
-    code = "WB416"
-    fact = N_("The server of {model} has no model of that name.")
-    remedy = N_("Choose one that the page System lists for this provider, or load the model there.")
-
-
 class PromptTooLong(ModelError):
     code = "WB407"
     fact = N_("The prompt for {model} has about {tokens} tokens; its context holds {num_ctx}.")
     remedy = N_("Raise num_ctx for this role, or lower top_k.")
-
-
-class EmptyReply(ModelError):
-    """A generator produced no text at all."""
-
-    code = "WB408"
-    fact = N_("{model} returned an empty answer.")
-    remedy = N_("Try again, or choose another model for the generator.")
-    thought = Message(
-        N_("{model} thought, and then returned an empty answer."),
-        N_(
-            "Look at its thinking under Model calls: where the answer stands in it, its server needs another reasoning "
-            "parser; else choose another model for the generator."
-        ),
-    )
-
-
-class WordlessReply(ModelError):
-    """A generator answered with markers of passages or the question alone, twice."""
-
-    code = "WB417"
-    fact = N_("{model} answered twice with nothing but markers of passages or the question itself.")
-    remedy = N_("Choose another model for the generator; small ones often do this.")
-
-
-class AnswerUncited(ModelError):
-    """The answer names no passage, so nothing in it can be checked."""
-
-    code = "WB418"
-    fact = N_("The answer of {model} names none of the passages that it was given.")
-    remedy = N_("Check it against them, or choose another model for the generator.")
-
-
-class GraderFailed(ModelError):
-    """No verdict of a round could be read, so the run cannot be decided."""
-
-    code = "WB409"
-    fact = N_("None of the {passages} verdicts of {model} could be read.")
-    remedy = N_("Look at the raw replies under Model calls, and choose another model for the grader.")
 
 
 class ModelGarbled(ModelError):
@@ -279,48 +265,49 @@ class TextUnembeddable(ModelError):
     )
 
 
-class CrossEncoderPackageMissing(ModelError):
-    code = "WB341"
-    for_model = Message(
-        N_("{model} needs a package that is not installed here."),
-        N_("Run `{command}` and start again, or choose `builtin` in its place."),
-        package="fastembed",
+class WebSearchError(WorkbenchError):
+    """The search engine of the settings gave nothing that can be used."""
+
+    code = "WB900"
+    unreachable = Message(
+        N_("No search engine answers at {address}."),
+        N_("Start SearXNG, or correct WORKBENCH_SEARXNG_URL; leave it empty to search no web."),
+        code="WB901",
     )
-
-
-class CrossEncoderMissing(ModelError):
-    code = "WB342"
-    fact = N_("The files of {model} are not in {folder}.")
-    remedy = N_("Run `{command}`, or choose `builtin` in its place.")
-
-
-class CrossEncoderUnusable(ModelError):
-    code = "WB343"
-    fact = N_("{model} cannot be used: {why}")
-    remedy = N_("Download it again into {folder}: it must be a cross encoder in ONNX form with its tokenizer.")
-
-
-class CrossEncoderMisnamed(ModelError):
-    code = "WB344"
-    fact = N_("{model!r} is not the name of a cross encoder.")
-    remedy = N_("Write `cross_encoder:NAME` or `cross_encoder:OWNER/NAME`, as the model hub names it.")
-
-
-class RerankServerUnset(ModelError):
-    code = "WB345"
-    fact = N_("{model} is to be asked at an address, and none is set.")
-    remedy = N_("Set WORKBENCH_RERANK_URL to a server that speaks /v1/rerank, or choose `builtin` in its place.")
-
-
-class RerankServerUnusable(ModelError):
-    """A rerank server answered something that is no score of the passage."""
-
-    code = "WB346"
-    no_score = Message(
-        N_("The server of {model} at {address} gave no score for the passage."),
-        N_("Check that WORKBENCH_RERANK_URL is the address of a rerank server with a reranking model loaded."),
+    slow = Message(
+        N_("The search engine at {address} gave no whole answer within {seconds} s."),
+        N_("Lower `outgoing.request_timeout` in the settings.yml of SearXNG, or use another instance."),
+        code="WB902",
     )
-    outside = Message(
-        N_("{model} gave the score {score}, which is no share between 0 and 1."),
-        N_("Set WORKBENCH_RERANK_SCORES to `logit` if its scores have no limits, as those of llama.cpp."),
+    slower_than_budget = Message(
+        N_("The web search gave no result within the {seconds} s that the run could wait."),
+        N_("Raise the time budget of the run, or use a faster search engine."),
+        code="WB902",
+    )
+    """The run did not wait any longer, no matter what the engine's own limit is."""
+    json_disabled = Message(
+        N_("The search engine at {address} refuses to answer in JSON ({status})."),
+        N_("Add `json` under `search: formats:` in the settings.yml of SearXNG, and restart it."),
+        code="WB903",
+    )
+    """SearXNG answers 403 to a format that its settings do not list, and lists only ``html`` by itself."""
+    redirected = Message(
+        N_("The search engine at {address} redirects the search ({moved}), which is not followed."),
+        N_("Set WORKBENCH_SEARXNG_URL to the address where SearXNG itself answers."),
+        code="WB903",
+    )
+    refused = Message(
+        N_("The search engine at {address} answered with status {refused}."),
+        N_("Look at the log of SearXNG, or set WORKBENCH_SEARXNG_URL to another instance."),
+        code="WB903",
+    )
+    not_results = Message(
+        N_("What answers at {address} sends no search results in JSON."),
+        N_("Check that WORKBENCH_SEARXNG_URL is the address of a SearXNG with `json` among its formats."),
+        code="WB904",
+    )
+    too_large = Message(
+        N_("The answer of the search engine at {address} is larger than {limit_mb} MB and was not read."),
+        N_("Check that WORKBENCH_SEARXNG_URL is the address of a SearXNG."),
+        code="WB904",
     )

@@ -35,12 +35,52 @@ class RecordError(WorkbenchError):
         N_("The other runs are not affected; delete this one, or restore the file from a backup."),
     )
     unreadable_export = Message(N_("The record cannot be read ({why})."), N_("Export it again, or open another run."))
-
-
-class DatabaseNewer(RecordError):
-    code = "WB513"
-    fact = N_("The database {path!r} has format {found}; this version knows formats up to {known}.")
-    remedy = N_("Update the workbench, or use another WORKBENCH_DATA_DIR or WORKBENCH_DATABASE_URL.")
+    database_newer = Message(
+        N_("The database {path!r} has format {found}; this version knows formats up to {known}."),
+        N_("Update the workbench, or use another WORKBENCH_DATA_DIR or WORKBENCH_DATABASE_URL."),
+        code="WB513",
+    )
+    # A run passed, and what was observed could not be kept; the run itself is recorded all the same.
+    observation_lost = Message(
+        N_("No observation could be added to {path!r}: {why}"),
+        N_("Free disk space, or make the folder of WORKBENCH_DATA_DIR writable; the run itself is recorded."),
+        code="WB512",
+    )
+    observation_late = Message(
+        N_("The observation of this run could not be written within {seconds} s."),
+        N_("Look at the disk of WORKBENCH_DATA_DIR; the run itself is recorded."),
+        code="WB512",
+    )
+    run_active = Message(
+        N_("Run {run!r} is still running."),
+        N_("Cancel it first, then delete it."),
+        code="WB502",
+        status=409,
+    )
+    run_ships_with_program = Message(
+        N_("Run {run!r} ships with the workbench and cannot be changed."),
+        N_("Run its question yourself; your own run can be tagged and deleted."),
+        code="WB508",
+        status=403,
+    )
+    # A run that is still running cannot be branched off, or sent to another program as a whole.
+    run_not_over = Message(
+        N_("Run {run!r} is not over yet."),
+        N_("Wait for its end or stop it, then branch off."),
+        code="WB511",
+        status=409,
+    )
+    run_not_over_to_export = Message(
+        N_("Run {run!r} is not over yet and cannot be exported."),
+        N_("Wait for its end or stop it, then try again."),
+        code="WB511",
+        status=409,
+    )
+    collection_changed = Message(
+        N_("The content of {collection!r} has changed since run {run} was made."),
+        N_("What is reused is as it was then; new searches see the new content. Ask again to see it in full."),
+        code="WB510",
+    )
 
 
 class MoveRefused(WorkbenchError):
@@ -69,32 +109,11 @@ class MoveRefused(WorkbenchError):
     )
 
 
-class ObservationLost(RecordError):
-    """A run passed, and what was observed could not be kept; the run itself is recorded all the same."""
-
-    code = "WB512"
-    because = Message(
-        N_("No observation could be added to {path!r}: {why}"),
-        N_("Free disk space, or make the folder of WORKBENCH_DATA_DIR writable; the run itself is recorded."),
-    )
-    slow = Message(
-        N_("The observation of this run could not be written within {seconds} s."),
-        N_("Look at the disk of WORKBENCH_DATA_DIR; the run itself is recorded."),
-    )
-
-
 class UnknownRun(RecordError):
     code = "WB501"
     status = 404
     fact = N_("There is no run {run!r}.")
     remedy = N_("It may have been deleted; open another one from the list of runs.")
-
-
-class RunActive(RecordError):
-    code = "WB502"
-    status = 409
-    fact = N_("Run {run!r} is still running.")
-    remedy = N_("Cancel it first, then delete it.")
 
 
 class InvalidTag(RecordError):
@@ -117,15 +136,6 @@ class InvalidTag(RecordError):
         N_("Type it on one line, in letters, digits and punctuation."),
         field="tag",
     )
-
-
-class ReadOnlyRun(RecordError):
-    """A run that ships with the program cannot be changed."""
-
-    code = "WB508"
-    status = 403
-    fact = N_("Run {run!r} ships with the workbench and cannot be changed.")
-    remedy = N_("Run its question yourself; your own run can be tagged and deleted.")
 
 
 class ForkRefused(RecordError):
@@ -169,55 +179,12 @@ class ForkRefused(RecordError):
     )
 
 
-class RunNotOver(RecordError):
-    """A run that is still running cannot be branched off, or sent to another program as a whole."""
-
-    code = "WB511"
-    status = 409
-    fact = N_("Run {run!r} is not over yet.")
-    remedy = N_("Wait for its end or stop it, then branch off.")
-    sending = Message(
-        N_("Run {run!r} is not over yet and cannot be exported."), N_("Wait for its end or stop it, then try again.")
-    )
-
-
-class CollectionChanged(RecordError):
-    """The collection is another one than when the reused evidence was recorded."""
-
-    code = "WB510"
-    fact = N_("The content of {collection!r} has changed since run {run} was made.")
-    remedy = N_("What is reused is as it was then; new searches see the new content. Ask again to see it in full.")
-
-
-class LoopLimitReached(WorkbenchError):
-    """The engine's own limit of steps stopped a workflow: a fault of the workflow, not of the question."""
-
-    code = "WB600"
-    fact = N_("The workflow went past its limit of {steps} steps.")
-    remedy = N_("Report this with the record of the run; lowering max_rewrites avoids it.")
-
-
 class WeakPointsUnusable(WorkbenchError):
     """The file of the history of weak points cannot be read or written."""
 
     code = "WB604"
     fact = N_("The history of weak points in {path!r} cannot be used: {why}.")
     remedy = N_("Check space and permissions of its folder; delete the file to begin a new history.")
-
-
-class UnknownWeakPoint(WorkbenchError):
-    code = "WB605"
-    status = 404
-    fact = N_("There is no weak point {point!r}.")
-    remedy = N_("It may have been deleted; open the list again.")
-
-
-class RunEnded(WorkbenchError):
-    """A run of a batch ended without an answer and without an error of its own."""
-
-    failed = Message(N_("The run failed."), N_("Open its record to see why."))
-    cancelled = Message(N_("The run was cancelled."), N_("Run it again."))
-    interrupted = Message(N_("The run was interrupted."), N_("Run it again."))
 
 
 class TooManyRuns(WorkbenchError):
@@ -272,15 +239,6 @@ class AppUnreachable(WorkbenchError):
     remedy = N_("Start it again, or close it, and run the command once more.")
 
 
-class WaitedTooLong(WorkbenchError):
-    """Something did not come to an end in a time in which anything does; it may still be going on."""
-
-    code = "WB520"
-    status = 504
-    fact = N_("{what} was not over after {seconds} s.")
-    remedy = N_("Try again; if it stays so, restart the workbench, and look at its log for what it waited for.")
-
-
 class EngineClosed(WorkbenchError):
     code = "WB504"
     status = 503
@@ -288,9 +246,122 @@ class EngineClosed(WorkbenchError):
     remedy = N_("Open a new one with Engine.open().")
 
 
-class ForeignRunFailed(WorkbenchError):
-    """The other program ended with an error, as its trace says."""
+class RunWarning(WorkbenchError):
+    """Said of a run that goes on, or of its settings before it begins: a warning, not a failure."""
 
-    code = "WB962"
-    fact = N_("The other program ended with an error: {why}.")
-    remedy = N_("Fix it there; what its trace holds up to that point is shown here.")
+    # The gate cannot be met: by any run, by its first round, or by the one passage that answers (SC-05).
+    gate_out_of_reach = Message(
+        N_(
+            "The gate asks for {wanted} passages, and a run with these settings grades at most {most}: it cannot "
+            "be met."
+        ),
+        N_("Ask for fewer passages (min_relevant), or raise top_k."),
+        code="WB121",
+    )
+    gate_needs_rewrite = Message(
+        N_(
+            "The gate asks for {wanted} passages, and a round keeps at most {top_k}: it cannot be met without a "
+            "rewrite."
+        ),
+        N_("Ask for fewer passages (min_relevant), or raise top_k."),
+        code="WB121",
+    )
+    gate_needs_passages = Message(
+        N_(
+            "With {kept} passages kept, a pass rate of {threshold} asks that {needed} of them pass: where one "
+            "passage alone holds the answer, the gate cannot be met."
+        ),
+        N_("Let a number of passages be the gate (min_relevant), or lower the pass rate."),
+        code="WB121",
+    )
+    mode_fell_back = Message(
+        N_("The mode {mode!r} could not do its own work in the collection {collection!r}; vectors were searched."),
+        N_(
+            "Build the knowledge graph of the collection, name an entity of it in the question, or choose another mode."
+        ),
+        code="WB120",
+    )
+    """No list of a mode could do its work, and vectors were searched in their place (GH-02)."""
+    quality_low = Message(
+        N_("The answer is based on passages of low quality: their score is {score}, below {bar}."),
+        N_("Ask more specifically, add sources that cover the question, or check the answer yourself."),
+        code="WB601",
+    )
+    bar_out_of_reach = Message(
+        N_("The score of a round is at most {score} here, below the {bar} that it needs: none can be good enough."),
+        N_("Raise top-k, lower the bar, grade on the best three, or add sources of a kind that is missing."),
+        code="WB602",
+    )
+    bar_needs_rewrite = Message(
+        N_(
+            "The score of the first round is at most {score}, below the {bar} that it needs: the query will be "
+            "rewritten."
+        ),
+        N_("Raise top-k or lower the bar to let the first round be enough."),
+        code="WB603",
+    )
+    judges_its_own_answers = Message(
+        N_("{model} judges answers that it wrote itself."),
+        N_("Choose another model for evaluator or generator: a model seldom finds its own mistakes."),
+        code="WB420",
+    )
+    """One chat model both writes the answers and judges them: allowed, and seldom severe (AE-05)."""
+    # A chat model was to say what is worth remembering of an answer, and said something else (DL-06).
+    claim_not_cited = Message(
+        N_("{model} wanted to remember {what!r}, which no cited sentence of the answer says."),
+        N_("The answer's own sentences are remembered instead; choose another generator if it happens often."),
+        code="WB422",
+    )
+    claim_formless = Message(
+        N_("What {model} wanted to remember is not one or two sentences with the numbers of their passages."),
+        N_("The answer's own sentences are remembered instead; choose another generator if it happens often."),
+        code="WB422",
+    )
+    answers_spent = Message(
+        N_("The limit of {answers} answers is reached, and the last one still has suggestions ({suggestions})."),
+        N_("Read the suggestions beside the answer, or raise gener_epoch."),
+        code="WB421",
+    )
+    """The limit of answers was reached, and the last one was still criticised (AE-01)."""
+
+
+class RunError(WorkbenchError):
+    """A run ended without an answer, for a reason that is neither its question's nor a model's."""
+
+    loop_limit_reached = Message(
+        N_("The workflow went past its limit of {steps} steps."),
+        N_("Report this with the record of the run; lowering max_rewrites avoids it."),
+        code="WB600",
+    )
+    """The engine's own limit of steps stopped a workflow: a fault of the workflow, not of the question."""
+    unknown_weak_point = Message(
+        N_("There is no weak point {point!r}."),
+        N_("It may have been deleted; open the list again."),
+        code="WB605",
+        status=404,
+    )
+    # A run of a batch ended without an answer and without an error of its own.
+    failed = Message(
+        N_("The run failed."),
+        N_("Open its record to see why."),
+    )
+    cancelled = Message(
+        N_("The run was cancelled."),
+        N_("Run it again."),
+    )
+    interrupted = Message(
+        N_("The run was interrupted."),
+        N_("Run it again."),
+    )
+    waited_too_long = Message(
+        N_("{what} was not over after {seconds} s."),
+        N_("Try again; if it stays so, restart the workbench, and look at its log for what it waited for."),
+        code="WB520",
+        status=504,
+    )
+    """Something did not come to an end in a time in which anything does; it may still be going on."""
+    foreign_run_failed = Message(
+        N_("The other program ended with an error: {why}."),
+        N_("Fix it there; what its trace holds up to that point is shown here."),
+        code="WB962",
+    )

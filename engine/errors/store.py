@@ -1,4 +1,4 @@
-"""The store of passages and memories."""
+"""The stores of passages, memories and knowledge graphs."""
 
 from __future__ import annotations
 
@@ -47,6 +47,129 @@ class StoreError(WorkbenchError):
         N_("Collection {collection!r} has no source {source!r} that a summary could belong to."),
         N_("Ingest the source again."),
     )
+    slow = Message(
+        N_("The knowledge base gave no answer within the budget of {seconds} s."),
+        N_("Raise the time budget of the run, or try again once the knowledge base is open."),
+        code="WB214",
+    )
+    """The run's time budget ended while the knowledge base was still at work."""
+    embedding_mismatch = Message(
+        N_("Collection {collection!r} was built with {built_with}, but the vectors offered come from {offered}."),
+        N_("Use {built_with} for this collection, or ingest its sources again into a new collection."),
+        code="WB204",
+        status=409,
+    )
+    model_not_recorded = Message(
+        N_("Collection {name!r} was made by another program, which did not record its embedding model."),
+        N_("Choose its model on the page Knowledge, view Connect, or ingest its sources into a new collection."),
+        code="WB213",
+        status=409,
+    )
+    """A collection that another program made: nothing says which model its vectors come from."""
+    # The connect-time probe found that the store ranks unlike vectors first.
+    ranks_unlike_first = Message(
+        N_("The store at {address} ranks unlike vectors first."),
+        N_("Upgrade it (Milvus Lite 3.2, Milvus 2.3 or newer), or point WORKBENCH_MILVUS_URI at another server."),
+        code="WB205",
+    )
+    no_cosines = Message(
+        N_("The scores of the store at {address} are not cosines."),
+        N_("Upgrade it (Milvus Lite 3.2, Milvus 2.3 or newer), or point WORKBENCH_MILVUS_URI at another server."),
+        code="WB205",
+    )
+    invalid_collection_name = Message(
+        N_("{name!r} cannot be the name of a collection."),
+        N_("Use 1 to 60 letters, digits and underscores, beginning with a letter."),
+        code="WB206",
+        status=422,
+    )
+    disk_full = Message(
+        N_("The disk that holds the knowledge base {path!r} is full."),
+        N_("Free some space, or point WORKBENCH_DATA_DIR at another disk."),
+        code="WB207",
+        status=507,
+    )
+    """The store could not write because its disk is full."""
+    # Files of the embedded store hold something else than it wrote.
+    damaged = Message(
+        N_("The knowledge base {path!r} is damaged: {why}"),
+        N_(
+            "Close the workbench and restore the folder from a backup, or move it away: the samples come back by "
+            "themselves, your own sources have to be ingested again."
+        ),
+        code="WB239",
+    )
+    taken_away = Message(
+        N_(
+            "The knowledge base {path!r} is damaged: it was deleted, moved or replaced while the workbench was running."
+        ),
+        N_(
+            "Close the workbench and restore the folder from a backup, or move it away: the samples come back by "
+            "themselves, your own sources have to be ingested again."
+        ),
+        code="WB239",
+    )
+    half_made = Message(
+        N_("The knowledge base {path!r} is only half there: part of its files was deleted, or never written."),
+        N_(
+            "Close the workbench and restore the folder from a backup, or move it away: the samples come back by "
+            "themselves, your own sources have to be ingested again."
+        ),
+        code="WB240",
+    )
+    """Files of the embedded store are missing that others of it need, as after its folder was deleted under it."""
+    foreign_collection = Message(
+        N_("Collection {name!r} was made by another program, so it is only read here."),
+        N_("Ingest into a collection of your own, or change this one with the program that made it."),
+        code="WB210",
+    )
+    """A collection that another program made can be searched, but not changed."""
+    collection_exists = Message(
+        N_("There is a collection named {name!r} already."),
+        N_("Choose another name, or remove that collection first."),
+        code="WB211",
+    )
+    unknown_memory = Message(
+        N_("There is no memory with the id {memory!r}."),
+        N_("It may have been deleted; open Knowledge → Memory to see what is remembered."),
+        code="WB215",
+        status=404,
+    )
+    memory_slow = Message(
+        N_("Long-term memory gave no answer within {seconds} s, so the run continued without it."),
+        N_("Look at the store of WORKBENCH_MILVUS_URI, or switch memory off."),
+        code="WB216",
+    )
+    """Long-term memory is a help only: a run that has waited for it continues without."""
+    alias_taken = Message(
+        N_("{alias!r} is an alias of collection {collection!r}."),
+        N_("Choose another name, or remove the alias first."),
+        code="WB218",
+    )
+    """A name that is to be given to a collection already leads to one as its alias."""
+    unknown_alias = Message(
+        N_("There is no alias named {alias!r}."),
+        N_("Open the page Knowledge to see which aliases a collection has."),
+        code="WB219",
+    )
+    samples_stay = Message(
+        N_("Collection {collection!r} holds the samples, which come back at the next start."),
+        N_("Leave it, and choose a collection of your own for your questions."),
+        code="WB220",
+    )
+    """The sample collection is made again at every start, so that changing its name or deleting it means nothing."""
+    collection_busy = Message(
+        N_("A job is writing into collection {collection!r}."),
+        N_("Stop the job on the page Knowledge, or wait for its end."),
+        code="WB229",
+    )
+    """An ingestion writes into the collection whose name or existence was to change."""
+    nothing_to_switch = Message(
+        N_("Collection {copy!r} has fewer sources than {collection!r}, so it does not take its place."),
+        N_("Resume the re-embedding, then switch again."),
+        code="WB221",
+    )
+    """The copy that was to take a collection's place is not whole."""
 
 
 class StoreLocked(StoreError):
@@ -63,65 +186,11 @@ class StoreUnreachable(StoreError):
     remedy = N_("Start it, or correct WORKBENCH_MILVUS_URI.")
 
 
-class StoreSlow(StoreError):
-    """The run's time budget ended while the knowledge base was still at work."""
-
-    code = "WB214"
-    fact = N_("The knowledge base gave no answer within the budget of {seconds} s.")
-    remedy = N_("Raise the time budget of the run, or try again once the knowledge base is open.")
-
-
 class UnknownCollection(StoreError):
     code = "WB203"
     status = 404
     fact = N_("There is no collection named {name!r}.")
     remedy = N_("Choose an existing collection, or make one with `{program} ingest PATH --collection NAME`.")
-
-
-class EmbeddingMismatch(StoreError):
-    code = "WB204"
-    status = 409
-    fact = N_("Collection {collection!r} was built with {built_with}, but the vectors offered come from {offered}.")
-    remedy = N_("Use {built_with} for this collection, or ingest its sources again into a new collection.")
-
-
-class ModelNotRecorded(StoreError):
-    """A collection that another program made: nothing says which model its vectors come from."""
-
-    code = "WB213"
-    status = 409
-    fact = N_("Collection {name!r} was made by another program, which did not record its embedding model.")
-    remedy = N_("Choose its model on the page Knowledge, view Connect, or ingest its sources into a new collection.")
-
-
-class ReversedStore(StoreError):
-    """The connect-time probe found that the store ranks unlike vectors first."""
-
-    code = "WB205"
-    unlike_first = Message(
-        N_("The store at {address} ranks unlike vectors first."),
-        N_("Upgrade it (Milvus Lite 3.2, Milvus 2.3 or newer), or point WORKBENCH_MILVUS_URI at another server."),
-    )
-    no_cosines = Message(
-        N_("The scores of the store at {address} are not cosines."),
-        N_("Upgrade it (Milvus Lite 3.2, Milvus 2.3 or newer), or point WORKBENCH_MILVUS_URI at another server."),
-    )
-
-
-class InvalidCollectionName(StoreError):
-    code = "WB206"
-    status = 422
-    fact = N_("{name!r} cannot be the name of a collection.")
-    remedy = N_("Use 1 to 60 letters, digits and underscores, beginning with a letter.")
-
-
-class StoreFull(StoreError):
-    """The store could not write because its disk is full."""
-
-    code = "WB207"
-    status = 507
-    fact = N_("The disk that holds the knowledge base {path!r} is full.")
-    remedy = N_("Free some space, or point WORKBENCH_DATA_DIR at another disk.")
 
 
 class StoreRefused(StoreError):
@@ -140,69 +209,12 @@ class StoreUnreadable(StoreError):
     remedy = N_("Check the folder's permissions; if it is damaged, move it away and ingest the sources again.")
 
 
-class StoreDamaged(StoreError):
-    """Files of the embedded store hold something else than it wrote."""
-
-    code = "WB239"
-    fact = N_("The knowledge base {path!r} is damaged: {why}")
-    remedy = N_(
-        "Close the workbench and restore the folder from a backup, or move it away: the samples come back by "
-        "themselves, your own sources have to be ingested again."
-    )
-    gone = Message(
-        N_(
-            "The knowledge base {path!r} is damaged: it was deleted, moved or replaced while the workbench was running."
-        ),
-        remedy,
-    )
-
-
-class StoreHalfMade(StoreError):
-    """Files of the embedded store are missing that others of it need, as after its folder was deleted under it."""
-
-    code = "WB240"
-    fact = N_("The knowledge base {path!r} is only half there: part of its files was deleted, or never written.")
-    remedy = N_(
-        "Close the workbench and restore the folder from a backup, or move it away: the samples come back by "
-        "themselves, your own sources have to be ingested again."
-    )
-
-
-class ForeignCollection(StoreError):
-    """A collection that another program made can be searched, but not changed."""
-
-    code = "WB210"
-    fact = N_("Collection {name!r} was made by another program, so it is only read here.")
-    remedy = N_("Ingest into a collection of your own, or change this one with the program that made it.")
-
-
-class CollectionExists(StoreError):
-    code = "WB211"
-    fact = N_("There is a collection named {name!r} already.")
-    remedy = N_("Choose another name, or remove that collection first.")
-
-
 class FieldTooLong(StoreError):
     """A text is longer than the store's field holds."""
 
     code = "WB212"
     fact = N_("The {field} of a passage of {source!r} has {size} bytes; the store holds {limit}.")
     remedy = N_("Shorten the {field}, or split the source into smaller passages.")
-
-
-class UnknownMemory(StoreError):
-    code = "WB215"
-    status = 404
-    fact = N_("There is no memory with the id {memory!r}.")
-    remedy = N_("It may have been deleted; open Knowledge → Memory to see what is remembered.")
-
-
-class MemorySlow(StoreError):
-    """Long-term memory is a help only: a run that has waited for it continues without."""
-
-    code = "WB216"
-    fact = N_("Long-term memory gave no answer within {seconds} s, so the run continued without it.")
-    remedy = N_("Look at the store of WORKBENCH_MILVUS_URI, or switch memory off.")
 
 
 class FullTextMissing(StoreError):
@@ -225,36 +237,6 @@ class FullTextMissing(StoreError):
     """A store that has no full-text search at all."""
 
 
-class AliasTaken(StoreError):
-    """A name that is to be given to a collection already leads to one as its alias."""
-
-    code = "WB218"
-    fact = N_("{alias!r} is an alias of collection {collection!r}.")
-    remedy = N_("Choose another name, or remove the alias first.")
-
-
-class UnknownAlias(StoreError):
-    code = "WB219"
-    fact = N_("There is no alias named {alias!r}.")
-    remedy = N_("Open the page Knowledge to see which aliases a collection has.")
-
-
-class SamplesStay(StoreError):
-    """The sample collection is made again at every start, so that changing its name or deleting it means nothing."""
-
-    code = "WB220"
-    fact = N_("Collection {collection!r} holds the samples, which come back at the next start.")
-    remedy = N_("Leave it, and choose a collection of your own for your questions.")
-
-
-class CollectionBusy(StoreError):
-    """An ingestion writes into the collection whose name or existence was to change."""
-
-    code = "WB229"
-    fact = N_("A job is writing into collection {collection!r}.")
-    remedy = N_("Stop the job on the page Knowledge, or wait for its end.")
-
-
 class StoreDatabaseMissing(StoreError):
     """The database of the settings is not there, and could not be made."""
 
@@ -265,9 +247,30 @@ class StoreDatabaseMissing(StoreError):
     )
 
 
-class NothingToSwitch(StoreError):
-    """The copy that was to take a collection's place is not whole."""
+class GraphStoreError(WorkbenchError):
+    """The store did not do what was asked; searches go on without the graph."""
 
-    code = "WB221"
-    fact = N_("Collection {copy!r} has fewer sources than {collection!r}, so it does not take its place.")
-    remedy = N_("Resume the re-embedding, then switch again.")
+    code = "WB230"
+    damaged = Message(
+        N_("The file of knowledge graphs {path!r} is damaged."),
+        N_("Close the workbench, restore the file from a backup or delete it, and build what is missing again."),
+        code="WB235",
+    )
+    file_unusable = Message(
+        N_("The file of knowledge graphs {path!r} cannot be used: {found}."),
+        N_("Free space or the lock on that file, or point WORKBENCH_DATA_DIR at a folder that can be written."),
+        code="WB236",
+    )
+    """The file may be sound, and cannot be read or written at the moment."""
+    file_newer = Message(
+        N_("The file of knowledge graphs {path!r} has format {found}; this version knows formats up to {known}."),
+        N_("Update the workbench, or point WORKBENCH_DATA_DIR at another folder."),
+        code="WB237",
+    )
+    missing = Message(
+        N_("Collection {collection!r} has no knowledge graph."),
+        N_("Build one on the page Knowledge, or with `{program} graph build COLLECTION`."),
+        code="WB238",
+        status=404,
+    )
+    """Something was to be added to a graph that no one began."""

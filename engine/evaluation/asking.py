@@ -14,7 +14,7 @@ from engine.errors import (
     AppUnreachable,
     EngineClosed,
     PersonLimitReached,
-    RunEnded,
+    RunError,
     TooManyRuns,
     UnknownRun,
     WorkbenchError,
@@ -29,7 +29,7 @@ _FULL_PAUSE_S = 0.05
 """Pause before a run is tried again where there are as many as there may be."""
 _LIMIT_PAUSE_S = 30.0
 """Longest pause where a person may begin no more: a run that is deleted makes room too."""
-_ENDED = {"failed": RunEnded.failed, "cancelled": RunEnded.cancelled, "interrupted": RunEnded.interrupted}
+_ENDED = {"failed": RunError.failed, "cancelled": RunError.cancelled, "interrupted": RunError.interrupted}
 """What is said of a run that ended without an answer and without an error of its own, by its outcome."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from engine.errors import InvalidConfig, UnknownMeasure
+from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.cases import Case
 from engine.evaluation.figures import ANSWERED, Figure, Measure
 from engine.evaluation.matching import met_by
@@ -117,12 +117,12 @@ class Value:
 
 
 def measure_of(written: str) -> MeasureName:
-    """``recall@5`` as a measure; hyphens do for underscores. Raises ``UnknownMeasure``."""
+    """``recall@5`` as a measure; hyphens do for underscores. Raises ``EvaluationError.unknown_measure``."""
     name, at, places = written.strip().lower().replace("-", "_").partition("@")
     cutoff = int(places) if places.isdecimal() and len(places) <= len(str(DEEPEST)) else 0
     if name not in MEASURE_NAMES or (at and (name not in _RANKED or not 1 <= cutoff <= DEEPEST)):
         known = ", ".join(f"{item}@K" if item in _RANKED else item for item in MEASURE_NAMES)
-        raise UnknownMeasure(measure=written, known=f"{known} (K from 1 to {DEEPEST})")
+        raise EvaluationError.unknown_measure(measure=written, known=f"{known} (K from 1 to {DEEPEST})")
     if name not in _RANKED:
         return MeasureName(name)
     # Without a cut-off the reciprocal rank is that of the whole ranking.
@@ -130,7 +130,7 @@ def measure_of(written: str) -> MeasureName:
 
 
 def bar_of(written: str, relation: Literal[">=", "<="]) -> Bar:
-    """``recall@5=0.95`` as a bar; raises ``UnknownMeasure``, or ``InvalidConfig`` where no number follows."""
+    """``recall@5=0.95`` as a bar; raises ``EvaluationError``, or ``InvalidConfig`` where no number follows."""
     name, _, number = written.partition("=")
     measure = measure_of(name)
     try:

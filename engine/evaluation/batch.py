@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Protocol
 from engine.database.faults import UNUSABLE
 from engine.database.owners import Membership
 from engine.errors import (
-    BatchActive,
     ClusterError,
     EngineClosed,
+    EvaluationError,
     InvalidConfig,
     InvalidQuerySet,
     WorkbenchError,
@@ -105,7 +105,7 @@ class BatchRunner:
         """Begin a batch over a set, or over the cases named, and return its id at once.
 
         The collection asked is that of ``config``, not that of the set. ``concurrency`` runs go on at the same time;
-        where the engine has no room for them they wait. Raises ``BatchActive`` while another batch is running,
+        where the engine has no room for them they wait. Raises ``EvaluationError`` while another batch is running,
         ``UnknownQuerySet``, ``InvalidQuerySet`` where no case is left, ``InvalidConfig`` for the concurrency, and
         ``ClusterError`` where a cluster is set that cannot be used. Each worker of a cluster has ``concurrency`` runs.
         """
@@ -132,14 +132,14 @@ class BatchRunner:
 
         ``here`` keeps it in this process where a cluster is set.
 
-        False where nothing is left. Raises ``UnknownBatch``, and ``BatchActive`` while it or another is running, here
-        or in another process.
+        False where nothing is left. Raises ``UnknownBatch``, and ``EvaluationError`` while it or another is running,
+        here or in another process.
         """
         with self._guard:
             self._require_room()
             former = self._store.claim_batch(batch_id, self._owner(), self._lives)
             if former is None:
-                raise BatchActive(batch=batch_id)
+                raise EvaluationError.batch_active(batch=batch_id)
             try:
                 batch = self._recovered(batch_id)
                 again = {*batch.left, *(batch.failures if failures else ())}
@@ -261,7 +261,7 @@ class BatchRunner:
         """Have a chat model judge the answers of a batch in the background; False where it has judged all of them.
 
         Each verdict is kept at once, and once an answer and model, so that it goes on where it was stopped. Raises
-        ``UnknownBatch``, ``InvalidConfig`` for a model that cannot judge, ``BatchActive`` while answers are judged.
+        ``UnknownBatch``, ``InvalidConfig`` for a model that cannot judge, ``EvaluationError`` while answers are judged.
         """
         return self._judgings.start(batch_id, self.results(batch_id), model)
 
@@ -303,7 +303,7 @@ class BatchRunner:
         if self._closed:
             raise EngineClosed()
         if self._going is not None:
-            raise BatchActive(batch=self._going.id)
+            raise EvaluationError.batch_active(batch=self._going.id)
 
     def _owner(self) -> str:
         if self._instance is None:

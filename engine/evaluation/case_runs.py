@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from engine.database.opening import Databases
-from engine.errors import EngineClosed, EvaluationError, RecordError, RunEnded, UnknownRun, WorkbenchError
+from engine.errors import EngineClosed, EvaluationError, RecordError, RunError, UnknownRun, WorkbenchError
 from engine.evaluation.asking import AskedEngine, RunsHere, UnderWay
 from engine.evaluation.cases import Case
 from engine.evaluation.record_cache import stored_outcomes
@@ -158,7 +158,7 @@ def failure_of(record: RunRecord) -> Fault | None:
     """Why a run has no answer; None where it ended by itself."""
     if record.outcome != "failed":
         return None
-    return record.error or Fault.of(RunEnded.failed())
+    return record.error or Fault.of(RunError.failed())
 
 
 def spent_by(record: RunRecord) -> Spent:

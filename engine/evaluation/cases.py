@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from engine.errors import DataSetUnusable
+from engine.errors import EvaluationError
 from engine.model.language import language_of, same_wording
 from engine.model.values import PassageId, RunRecord
 
@@ -75,11 +75,11 @@ class QuerySet:
 
 
 def case_from_dict(plain: Mapping[str, Any]) -> Case:
-    """What :meth:`Case.to_dict` wrote; raises ``DataSetUnusable`` where that cannot be."""
+    """What :meth:`Case.to_dict` wrote; raises ``EvaluationError.data_set_unusable`` where that cannot be."""
     try:
         return _adapter().validate_python(plain)
     except ValidationError:
-        raise DataSetUnusable(name="a case", cause="a field is missing or of another kind") from None
+        raise EvaluationError.data_set_unusable(name="a case", cause="a field is missing or of another kind") from None
 
 
 @cache

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from engine.database.opening import Databases
-from engine.errors import DataSetUnusable, InvalidConfig
+from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, told_by, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, sample_set
 from engine.evaluation.figures import OF_PASSAGES
@@ -279,13 +279,13 @@ def _plan(dataset: str, collection: str, limit: int | None) -> ImportPlan:
 
 
 def _saved_set(name: str) -> QuerySet:
-    """A query set of the workbench; raises ``DataSetUnusable`` where there is none of that name."""
+    """A query set of the workbench; raises ``EvaluationError.data_set_unusable`` where there is none of that name."""
     with closing(Databases.of(Settings.load())) as databases:
         if databases.evaluation.exists:
             with EvaluationStore(databases.evaluation) as store:
                 if name in store.query_sets():
                     return store.query_set(name)
-    raise DataSetUnusable(name=name, cause="there is no such file or folder, and no set of that name")
+    raise EvaluationError.data_set_unusable(name=name, cause="there is no such file or folder, and no set of that name")
 
 
 def _table(report: Report) -> Table:

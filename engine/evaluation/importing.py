@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from engine.errors import DataSetTooLarge, DataSetUnusable
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.formats.beir import FolderFiles, parse_beir, zipped
 from engine.evaluation.formats.common import MOST_BYTES, Import, ImportNote, file_of, json_of, list_of, plain_text
@@ -57,7 +57,7 @@ def read_query_set(
     ``collection`` is where documents go and what is asked; by default one named after the set where the data set brings
     documents, else the samples. At most ``limit`` cases are taken, evenly spread. ``known_sources`` help to tell
     a source's name from a text in CSV and JSONL. Lines that cannot be used are noted with their number and the reason,
-    and the others go in. Raises ``DataSetUnusable`` or ``DataSetTooLarge``.
+    and the others go in. Raises ``EvaluationError.data_set_unusable`` or ``EvaluationError.data_set_too_large``.
     """
     name = plain_text(name)
     file = name if isinstance(data, bytes) else plain_text(data.name or str(data))
@@ -65,7 +65,7 @@ def read_query_set(
     _read(data, made)
     if not made.cases:
         first = f": {made.notes[0]}" if made.notes else ""
-        raise DataSetUnusable(name=file, cause=f"no question in it can be used{first}")
+        raise EvaluationError.data_set_unusable(name=file, cause=f"no question in it can be used{first}")
     place = collection or (collection_name(name) if made.items else "samples")
     cases = tuple(made.cases) if limit is None else spread(tuple(made.cases), limit)
     return ImportPlan(QuerySet(name, cases, place, origin=file), tuple(made.items), made.notes)
@@ -96,7 +96,7 @@ def _read(data: Path | bytes, made: Import) -> None:
         return
     content = data if isinstance(data, bytes) else file_of(data, data.name, MOST_BYTES)
     if len(content) > MOST_BYTES:
-        raise DataSetTooLarge(name=made.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
+        raise EvaluationError.data_set_too_large(name=made.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
     if content.startswith(_ZIP) and not is_workbook(content):
         with zipped(io.BytesIO(content), made.name) as files:
             parse_beir(files, made)

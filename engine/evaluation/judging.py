@@ -8,14 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from engine.errors import (
-    BatchActive,
-    EngineClosed,
-    InvalidConfig,
-    ModelTimeout,
-    PromptTooLong,
-    UnreadableReply,
-)
+from engine.errors import EngineClosed, EvaluationError, InvalidConfig, ModelTimeout, PromptTooLong, UnreadableReply
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import Key, key_of, request_of, verdicts_of
 from engine.evaluation.store import EvaluationStore
@@ -165,7 +158,7 @@ class Judgings:
     def start(self, batch_id: str, results: Iterable[tuple[Case, RunRecord]], model: RoleModel) -> bool:
         """Judge what this model has not judged readably yet; False where nothing is left.
 
-        Raises ``BatchActive`` while answers are being judged, ``InvalidConfig`` for a model that cannot judge.
+        Raises ``EvaluationError`` while answers are being judged, ``InvalidConfig`` for a model that cannot judge.
         """
         require_judge(model)
         left = _left(self._store, judgeable(results), model.model)
@@ -173,7 +166,7 @@ class Judgings:
             if self._closed:
                 raise EngineClosed()
             if self._going is not None:
-                raise BatchActive(batch=self._going.batch_id)
+                raise EvaluationError.batch_active(batch=self._going.batch_id)
             self._faults.pop((batch_id, model.model), None)
             if not left:
                 return False

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.errors import SetNotCovered
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case, Expectation
 from engine.model.values import Passage, PassageId, RunRecord
 
@@ -78,6 +78,6 @@ def source_coverage(cases: Iterable[Case], collection: str, sources: Iterable[st
 
 
 def refuse_uncovered(found: SourceCoverage) -> None:
-    """Refuse a collection that holds nothing of what a set expects, by raising ``SetNotCovered``."""
+    """Refuse a collection that holds nothing of what a set expects, by raising ``EvaluationError.set_not_covered``."""
     if found.nowhere:
-        raise SetNotCovered(expected=found.expected, collection=found.collection)
+        raise EvaluationError.set_not_covered(expected=found.expected, collection=found.collection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.errors import NoAnswer
+from engine.errors import EvaluationError
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.answers import BASES
 from engine.evaluation.cases import Case, question_id
@@ -47,6 +47,6 @@ def case_for(store: EvaluationStore, record: RunRecord) -> Case:
 
 
 def require_answer(record: RunRecord) -> None:
-    """Raise ``NoAnswer`` for a run that is not over, or that ended without an answer."""
+    """Raise ``EvaluationError.no_answer`` for a run that is not over, or that ended without an answer."""
     if not record.answer or record.outcome in (None, "abstained", "failed", "cancelled", "interrupted", "unanswered"):
-        raise NoAnswer(run=record.id)
+        raise EvaluationError.no_answer(run=record.id)

@@ -35,7 +35,7 @@ from engine.builtin.grader import load_coefficients
 from engine.database.base import Database
 from engine.database.faults import UNUSABLE
 from engine.database.tables import RUNS
-from engine.errors import HostError, UnknownProvider, WebSearchError, WorkbenchError
+from engine.errors import HostError, ModelError, WebSearchError, WorkbenchError
 from engine.host.graph_health import graph_health
 from engine.host.masking import masked_addresses
 from engine.knowledge.load import suffixes
@@ -276,7 +276,7 @@ async def _providers(settings: Settings) -> list[PartHealth]:
         if state.installed:
             found.append(await _provider(state, settings))
         elif set_here:
-            missing = UnknownProvider.named(model=f"{state.name}:", package=state.package)
+            missing = ModelError.provider_not_installed(model=f"{state.name}:", package=state.package)
             found.append(PartHealth("provider", "down", _facts(state), Fault.of(missing), state.name))
     return found or [PartHealth("provider", "off", {})]
 

@@ -10,17 +10,7 @@ from pathlib import Path
 
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.database.opening import Databases
-from engine.errors import (
-    EmbeddingMismatch,
-    ForeignCollection,
-    GraphStoreError,
-    InvalidConfig,
-    ModelNotRecorded,
-    NotAllowed,
-    StoreDamaged,
-    UnknownCollection,
-    WeakPointsUnusable,
-)
+from engine.errors import GraphStoreError, InvalidConfig, NotAllowed, StoreError, UnknownCollection, WeakPointsUnusable
 from engine.knowledge.ahead import Ahead
 from engine.knowledge.foreign import ForeignCollections
 from engine.knowledge.foreign_store import ForeignStore
@@ -109,9 +99,9 @@ class KnowledgeBase:
         return opening is not None and opening.done() and not opening.cancelled() and opening.exception() is None
 
     @property
-    def gone(self) -> StoreDamaged | None:
+    def gone(self) -> StoreError | None:
         """What to say of an embedded store that was taken away since it was opened: it would answer from memory."""
-        return StoreDamaged.gone(path=self._settings.store_uri) if self._place and self._place.gone else None
+        return StoreError.taken_away(path=self._settings.store_uri) if self._place and self._place.gone else None
 
     @property
     def last_error(self) -> BaseException | None:
@@ -140,14 +130,14 @@ class KnowledgeBase:
     def embedder(self, info: CollectionInfo | None = None) -> Embedder:
         """The embedder a collection was built with; without one, that of new collections.
 
-        Raises ``EmbeddingMismatch`` for a model that is not at hand, ``ModelNotRecorded`` for a collection that another
-        program made, ``UnknownProvider`` for a setting that names no model.
+        Raises ``StoreError.embedding_mismatch`` for a model that is not at hand, ``StoreError.model_not_recorded`` for
+        a collection that another program made, ``ModelError`` for a setting that names no model.
         """
         if info is None:
             return self._new_embedder()
         model = info.embedding_model
         if model == UNKNOWN_MODEL:
-            raise ModelNotRecorded(name=info.name)
+            raise StoreError.model_not_recorded(name=info.name)
         if model.startswith(_OLLAMA):
             key = (model, info.query_prefix, info.passage_prefix)
             return self._cached(
@@ -158,7 +148,7 @@ class KnowledgeBase:
             return self._cached(model, "", "", lambda: hashing)
         builtin = self._builtin_embedder()
         if model != builtin.model_id:
-            raise EmbeddingMismatch(collection=info.name, built_with=model, offered=builtin.model_id)
+            raise StoreError.embedding_mismatch(collection=info.name, built_with=model, offered=builtin.model_id)
         return builtin
 
     def embedder_called(
@@ -166,8 +156,9 @@ class KnowledgeBase:
     ) -> Embedder:
         """The embedder for vectors of ``dim`` numbers, by its id or as the settings call it; ``hashing`` has any width.
 
-        Prefixes of None are those known for the model; the built-in ones have their own. Raises ``EmbeddingMismatch``
-        for an id that is none of ours, ``InvalidConfig`` for a prefix that cannot be kept.
+        Prefixes of None are those known for the model; the built-in ones have their own. Raises
+        ``StoreError.embedding_mismatch`` for an id that is none of ours, ``InvalidConfig`` for a prefix that cannot be
+        kept.
         """
         if model == BUILTIN:
             return self._builtin_embedder()
@@ -268,7 +259,7 @@ class KnowledgeBase:
         """Change what is put before queries of a collection; what is stored does not depend on it.
 
         Raises ``InvalidConfig`` where the model has fixed prefixes, as the built-in ones do, ``UnknownCollection``, and
-        ``ForeignCollection`` for one that another program made.
+        ``StoreError.foreign_collection`` for one that another program made.
         """
         self._refuse_connected(collection)
         store = await self._store()
@@ -290,9 +281,9 @@ class KnowledgeBase:
         """The embedder for passages of a collection: that it was built with, or the chosen one for a new collection.
 
         An empty ``embedding_model`` is the setting's; prefixes of None are those known for the model. Raises
-        ``EmbeddingMismatch`` and ``InvalidConfig`` where an existing collection has another model or other prefixes,
-        ``ForeignCollection`` where it is only read here, ``InvalidCollectionName`` for a new one that cannot be made,
-        ``NotAllowed`` where who acts may not make it.
+        ``StoreError.embedding_mismatch`` and ``InvalidConfig`` where an existing collection has another model or other
+        prefixes, ``StoreError.foreign_collection`` where it is only read here, ``StoreError.invalid_collection_name``
+        for a new one that cannot be made, ``NotAllowed`` where who acts may not make it.
         """
         self._refuse_connected(collection)
         store = await self._store()
@@ -305,12 +296,12 @@ class KnowledgeBase:
         else:
             _require_readable(info, collection, acting())
             if info.read_only:
-                raise ForeignCollection(name=collection)
+                raise StoreError.foreign_collection(name=collection)
             embedder = self.embedder(info)
             if embedding_model and embedding_model != info.embedding_model:
                 other = self._new_embedder(None, None, embedding_model)
                 if other.model_id != info.embedding_model:
-                    raise EmbeddingMismatch(
+                    raise StoreError.embedding_mismatch(
                         collection=collection, built_with=info.embedding_model, offered=other.model_id
                     )
         _refuse_other(collection, "query_prefix", embedder.query_prefix, query_prefix)
@@ -423,12 +414,14 @@ class KnowledgeBase:
             _log.warning("the graph of the samples could not be put in: %s", fault or "no answer in time")
 
     def _refuse_connected(self, collection: str) -> None:
-        """Raise ``ForeignCollection`` for a name that leads somewhere else: nothing is written there.
+        """Raise ``StoreError.foreign_collection`` for a name that leads somewhere else: nothing is written there.
 
         ``UnknownCollection`` where it is kept from who acts.
         """
         if self.foreign.find(collection) is not None:
-            raise (ForeignCollection if acting().may_read(collection) else UnknownCollection)(name=collection)
+            if acting().may_read(collection):
+                raise StoreError.foreign_collection(name=collection)
+            raise UnknownCollection(name=collection)
 
     async def _own_collections(self) -> list[CollectionInfo]:
         store = await self._store()

@@ -152,7 +152,7 @@ def _translated(error: Exception, place: Place, collection: str) -> WorkbenchErr
         return RemoteRefused(address=place.address)
     if isinstance(ours, StoreLocked):
         return RemoteLocked(path=place.address)
-    if type(ours) is not StoreError and not isinstance(ours, StoreUnreadable):
+    if ours.code != StoreError.code and not isinstance(ours, StoreUnreadable):
         return ours
     why = _scrubbed(ours.params.get("why", "") or ours.fact, place.token)
     return UnusableCollection.unreadable(name=collection or place.address, why=why)

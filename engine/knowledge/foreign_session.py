@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.errors import EmbeddingMismatch, StoreError, UnusableCollection
+from engine.errors import StoreError, UnusableCollection
 from engine.knowledge.foreign_client import close_place, open_place
 from engine.knowledge.foreign_fields import layout_of
 from engine.knowledge.foreign_look import real_name, recorded_there
@@ -104,7 +104,7 @@ class ForeignSession:
         # An empty embedded collection answers a vector of any width with "no hits", so the store cannot be asked.
         if vector.shape[-1] != item.dim:
             built_with = f"{item.embedding_model} ({item.dim} dimensions)"
-            raise EmbeddingMismatch(
+            raise StoreError.embedding_mismatch(
                 collection=item.name, built_with=built_with, offered=f"a model of {vector.shape[-1]} dimensions"
             )
         if not np.isfinite(vector).all():

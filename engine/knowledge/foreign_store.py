@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NoReturn, TypeVar
 
-from engine.errors import ForeignCollection, FullTextMissing, StoreError, UnknownCollection, WorkbenchError
+from engine.errors import FullTextMissing, StoreError, UnknownCollection, WorkbenchError
 from engine.knowledge.foreign_client import translated_errors
 from engine.knowledge.foreign_session import ForeignSession
 from engine.knowledge.milvus_connection import embedded
@@ -227,4 +227,4 @@ class ForeignStore:
 
 
 def _refuse(collection: str) -> NoReturn:
-    raise ForeignCollection(name=collection)
+    raise StoreError.foreign_collection(name=collection)

@@ -59,7 +59,7 @@ async def ingest(
     ``journal``: the caller's, which may hold what an earlier call with the same items has done; it is not closed.
     ``ahead`` reads and embeds many files on a cluster, before their turn; it is closed.
     ``timed`` is told estimated tokens embedded and seconds taken, at the end and where the ingestion is cut off.
-    Raises ``EmbeddingMismatch`` before anything is read where the collection was built with another model.
+    Raises ``StoreError.embedding_mismatch`` before anything is read where the collection was built with another model.
     """
     await make_collection(store, collection, embedder, description)
     known_bad = tuple(failed)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import SourceError, SourceUnreadable, TooManyFiles
+from engine.errors import JobError, SourceError, SourceUnreadable
 from engine.knowledge.archives import member_of, members
 from engine.knowledge.left_out import FILLED, LeftOut, by_content, by_name
 from engine.knowledge.loaders.kinds import is_known
@@ -55,7 +55,7 @@ def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[Ingest
     files, what programs made, what may hold passwords, pictures and files without text are left out and counted. Links
     to folders or out of the folder are not followed, pipes and the like not opened; both are reported. A
     file named directly is always an item, so that an unusable one is reported. Raises
-    ``TooManyFiles`` where a folder has more than ``most``.
+    ``JobError.too_many_files`` where a folder has more than ``most``.
     """
     items: list[IngestItem] = []
     failed: list[tuple[str, SourceError]] = []
@@ -120,7 +120,7 @@ def _in_folder(folder: Path, most: int, failed: list[tuple[str, SourceError]]) -
         elif not is_known(name) and (reason := by_content(_head_of(path))) is not None:
             left_out.add(reason, name)
         elif len(items) == most:
-            raise TooManyFiles(folder=str(folder), most=most)
+            raise JobError.too_many_files(folder=str(folder), most=most)
         else:
             items.append(IngestItem(name, path=path))
     failed += left_out.said()

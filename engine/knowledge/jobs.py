@@ -21,7 +21,7 @@ from typing import Protocol
 
 from engine.builtin.extractor import BuiltinExtractor
 from engine.database.instance import Instance, alive, sweep
-from engine.errors import JobActive, JobDamaged, JobOver, JobsUnreachable, UnknownJob, WaitedTooLong, WorkbenchError
+from engine.errors import JobDamaged, JobError, JobsUnreachable, RunError, UnknownJob, WorkbenchError
 from engine.knowledge import manifest as manifests
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.graph.building import build_graph
@@ -184,25 +184,25 @@ class Jobs:
             job.task.cancel()
             await asyncio.wait([job.task], timeout=ENDING_S)
             if not job.task.done():
-                raise WaitedTooLong(what=f"stop {job_id}", seconds=ENDING_S)
+                raise RunError.waited_too_long(what=f"stop {job_id}", seconds=ENDING_S)
         if not job.status.over:  # cancelled before its first step
             self._end(job, "stopped")
         return job.status
 
     async def resume(self, job_id: str) -> JobStatus:
-        """Go on with a job that was stopped, failed or cut off; raises ``JobActive``, ``JobOver``, ``JobDamaged``."""
+        """Go on with a job that was stopped, failed or cut off; raises ``JobError``, ``JobDamaged``."""
         job = self._job(job_id)
         if not job.status.over:
-            raise JobActive(job=job_id)
+            raise JobError.active(job=job_id)
         if not job.status.resumable:
-            raise JobOver(job=job_id)
+            raise JobError.over(job=job_id)
         if job.manifest is None:
             manifests.read(self._folder / job_id)  # raises what is wrong with it
             raise JobDamaged(job=job_id, why="it was damaged when it was found")
         owned = replace(job.manifest, owner=await asyncio.to_thread(self._owner))
         await asyncio.to_thread(manifests.rewrite, self._folder / job_id, owned)
         if not job.status.over:  # somebody else was quicker
-            raise JobActive(job=job_id)
+            raise JobError.active(job=job_id)
         job.manifest = owned
         job.over.clear()
         job.status = replace(job.status, state="waiting", fault=None, per_second=0.0, remaining_s=None, source="")
@@ -210,9 +210,9 @@ class Jobs:
         return job.status
 
     async def discard(self, job_id: str) -> None:
-        """Forget a job that is over; what it put into the collection stays. Raises ``JobActive``."""
+        """Forget a job that is over; what it put into the collection stays. Raises ``JobError.active``."""
         if not self._job(job_id).status.over:
-            raise JobActive(job=job_id)
+            raise JobError.active(job=job_id)
         await asyncio.to_thread(self._forget, job_id)
 
     async def close(self) -> None:

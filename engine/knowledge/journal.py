@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from engine.database.faults import is_damage, primary_code
-from engine.errors import JobDamaged, JobDiskFull, JobFolderUnusable, WorkbenchError
+from engine.errors import JobDamaged, JobError, WorkbenchError
 from engine.model.values import Account, Fault, PassageId, SourceNote
 from engine.records.format import writing
 from engine.roles import StoredPassage, Vector
@@ -62,8 +62,8 @@ class Entry:
 class Journal:
     """Safe to call from any one thread at a time; every method blocks.
 
-    ``path`` None keeps everything in a file that is gone when it is closed. Raises ``JobDiskFull``,
-    ``JobFolderUnusable`` and, for a file that is no journal, ``JobDamaged``.
+    ``path`` None keeps everything in a file that is gone when it is closed. Raises ``JobError.disk_full``,
+    ``JobError.folder_unusable`` and, for a file that is no journal, ``JobDamaged``.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -218,16 +218,16 @@ class Journal:
 def disk_fault(error: OSError, place: str) -> WorkbenchError:
     """What the file system says of a job's folder, as an error of ours."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return JobDiskFull(path=place)
-    return JobFolderUnusable(path=place, why=error.strerror or type(error).__name__)
+        return JobError.disk_full(path=place)
+    return JobError.folder_unusable(path=place, why=error.strerror or type(error).__name__)
 
 
 def _fault(error: Exception, job: str, place: str) -> WorkbenchError:
     if primary_code(error) == sqlite3.SQLITE_FULL:
-        return JobDiskFull(path=place)
+        return JobError.disk_full(path=place)
     if not isinstance(error, sqlite3.Error) or is_damage(error):
         return JobDamaged(job=job, why=str(error))
-    return JobFolderUnusable(path=place, why=str(error))
+    return JobError.folder_unusable(path=place, why=str(error))
 
 
 def _key(model: str, text: str) -> bytes:

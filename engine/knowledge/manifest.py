@@ -81,8 +81,7 @@ def summaries_of(folder: Path) -> Path:
 def keep(folder: Path, manifest: Manifest) -> Manifest:
     """Write a new job's uploads and its manifest; the manifest then has paths only.
 
-    The manifest comes last, so a folder without one is no job. Raises ``JobDiskFull`` or ``JobFolderUnusable`` and
-    leaves nothing behind.
+    The manifest comes last, so a folder without one is no job. Raises ``JobError`` and leaves nothing behind.
     """
     with _translated_errors(folder):
         try:

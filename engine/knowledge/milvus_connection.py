@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from engine.errors import StoreDamaged, StoreDatabaseMissing, StoreError
+from engine.errors import StoreDatabaseMissing, StoreError
 from engine.knowledge.milvus_errors import Place, no_database, translate, translated_errors
 
 Client = Any
@@ -40,8 +40,8 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
 
     Blocks for up to ``timeout_s``, the first time also for the import (2 s).
 
-    Raises ``StoreLocked``, ``StoreUnreadable``, ``StoreDamaged``, ``StoreFull`` for a folder; ``StoreUnreachable``,
-    ``StoreRefused`` for a server.
+    Raises ``StoreLocked``, ``StoreUnreadable``, ``StoreError.damaged``, ``StoreError.disk_full`` for a folder;
+    ``StoreUnreachable``, ``StoreRefused`` for a server.
     """
     place = Place(uri)
     folder = Path(uri).absolute()
@@ -101,13 +101,15 @@ def disconnect(client: Client, uri: str) -> None:
 
 
 def _check_described(folder: Path) -> None:
-    """Raise ``StoreDamaged`` where what describes a collection is no JSON: the store would open without it."""
+    """Raise ``StoreError.damaged`` where what describes a collection is no JSON: the store would open without it."""
     for name in ("schema.json", "manifest.json"):
         for path in folder.glob(f"collections/*/{name}"):
             try:
                 json.loads(path.read_bytes())
             except ValueError:
-                raise StoreDamaged(path=str(folder), why=f"{path.parent.name}/{name} is not what it wrote.") from None
+                raise StoreError.damaged(
+                    path=str(folder), why=f"{path.parent.name}/{name} is not what it wrote."
+                ) from None
 
 
 @contextmanager

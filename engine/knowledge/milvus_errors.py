@@ -13,10 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.errors import (
-    StoreDamaged,
     StoreError,
-    StoreFull,
-    StoreHalfMade,
     StoreLocked,
     StoreRefused,
     StoreUnreachable,
@@ -134,10 +131,10 @@ _TELL: Mapping[Kind, Callable[[Place, str], StoreError]] = {
     "unreachable": lambda place, _: StoreUnreachable(address=place.address),
     "unknown": _unknown,
     "refused": lambda place, _: StoreRefused(address=place.address),
-    "full": lambda place, _: StoreFull(path=place.address),
+    "full": lambda place, _: StoreError.disk_full(path=place.address),
     "locked": lambda place, _: StoreLocked(path=place.address),
-    "damaged": lambda place, why: StoreDamaged(path=place.address, why=why),
-    "half_made": lambda place, _: StoreHalfMade(path=place.address),
+    "damaged": lambda place, why: StoreError.damaged(path=place.address, why=why),
+    "half_made": lambda place, _: StoreError.half_made(path=place.address),
     "unreadable": lambda place, why: StoreUnreadable(path=place.address, why=why),
     "busy": lambda place, _: StoreError.busy(address=place.address),
     "old_server": lambda place, _: StoreError.old_server(address=place.address),

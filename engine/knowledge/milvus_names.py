@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.errors import AliasTaken, CollectionExists, UnknownAlias, UnknownCollection
+from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.milvus_catalogue import Catalogue
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_schema import check_new_name, readable_name
@@ -70,31 +70,33 @@ class CollectionNames:
         return {name: tuple(values) for name, values in found.items()}
 
     def set_alias(self, alias: str, collection: str) -> None:
-        """Let an alias lead to a collection, wherever it led before; raises ``CollectionExists`` for a taken name."""
+        """Let an alias lead to a collection, wherever it led before; raises ``StoreError`` for a taken name."""
         check_new_name(alias)
         if not self._there(alias):
             self._create_alias(collection, alias)
             return
         leads_to = self.real(alias)
         if leads_to == alias:
-            raise CollectionExists(name=alias)
+            raise StoreError.collection_exists(name=alias)
         if leads_to != collection:
             self._db.client.alter_alias(collection, alias, timeout=self._db.timeout_s)
         self._forget(alias)
 
     def drop_alias(self, alias: str) -> None:
-        """Drop an alias; raises ``UnknownAlias``."""
+        """Drop an alias; raises ``StoreError.unknown_alias``."""
         if not self._there(alias) or self.real(alias) == alias:
-            raise UnknownAlias(alias=alias)
+            raise StoreError.unknown_alias(alias=alias)
         self._drop_alias(alias)
         self._forget(alias)
 
     def check_free(self, name: str) -> None:
-        """Raise ``InvalidCollectionName``, ``CollectionExists`` or ``AliasTaken`` unless a name can be given."""
+        """Raise ``StoreError`` unless a name can be given."""
         check_new_name(name)
         if self._there(name):
             leads_to = self.real(name)
-            raise CollectionExists(name=name) if leads_to == name else AliasTaken(alias=name, collection=leads_to)
+            if leads_to == name:
+                raise StoreError.collection_exists(name=name)
+            raise StoreError.alias_taken(alias=name, collection=leads_to)
 
     def rename(self, name: str, new_name: str, *, keep_old: bool) -> None:
         """Rename a collection with its sources, summaries and aliases; ``keep_old`` makes the old name an alias."""

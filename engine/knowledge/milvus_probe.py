@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import ReversedStore
+from engine.errors import StoreError
 
 PROBE_VECTORS: Mapping[str, tuple[float, float]] = {
     "probe-same": (1.0, 0.0),
@@ -42,16 +42,16 @@ class Scores:
 def learn(hits: Sequence[tuple[str, float]], address: str) -> Scores:
     """The meaning of scores, from the probe's hits (id, score) in the store's order.
 
-    Raises ``ReversedStore`` where the order is not best first, or where scores are no straight line over the cosine.
+    Raises ``StoreError`` where the order is not best first, or where scores are no straight line over the cosine.
     """
     if [name for name, _ in hits] != list(PROBE_VECTORS):
-        raise ReversedStore.unlike_first(address=address)
+        raise StoreError.ranks_unlike_first(address=address)
     expected = np.array([vector[0] for vector in PROBE_VECTORS.values()])
     found = np.array([score for _, score in hits])
     spread = found[0] - found[-1]
     slope = 2.0 / spread if abs(spread) > _TOLERANCE else 0.0
     scores = Scores(slope, 1.0 - slope * float(found[0]))
     if np.abs(scores.slope * found + scores.offset - expected).max() > _TOLERANCE:
-        raise ReversedStore.no_cosines(address=address)
+        raise StoreError.no_cosines(address=address)
     exact = abs(scores.slope - 1.0) < _TOLERANCE and abs(scores.offset) < _TOLERANCE
     return Scores() if exact else scores

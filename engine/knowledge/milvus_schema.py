@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.builtin import full_text
-from engine.errors import FieldTooLong, InvalidCollectionName
+from engine.errors import FieldTooLong, StoreError
 from engine.knowledge.milvus_database import SPARSE, Database, data_types
 from engine.knowledge.milvus_filter import equals, within_filter
 from engine.model.values import PassageId
@@ -33,9 +33,9 @@ DYNAMIC_FIELD = "$meta"
 
 
 def check_new_name(name: str) -> None:
-    """Raise ``InvalidCollectionName`` unless the name may be given to a new collection."""
+    """Raise ``StoreError.invalid_collection_name`` unless the name may be given to a new collection."""
     if not _NAME.fullmatch(name) or name.lower().startswith(RESERVED_PREFIX):
-        raise InvalidCollectionName(name=name)
+        raise StoreError.invalid_collection_name(name=name)
 
 
 def readable_name(name: str) -> bool:

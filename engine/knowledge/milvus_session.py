@@ -15,14 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.builtin.full_text import SEGMENTING
-from engine.errors import (
-    AliasTaken,
-    CollectionExists,
-    EmbeddingMismatch,
-    ForeignCollection,
-    StoreError,
-    UnknownCollection,
-)
+from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.foreign_fields import layout_in, seen_in
 from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, counted, digest, pending_row
 from engine.knowledge.milvus_copying import CopyProgress, FullTextCopy
@@ -110,7 +103,7 @@ class MilvusSession:
     def create(self, info: CollectionInfo) -> None:
         check_new_name(info.name)
         if self.db.there(info.name):
-            raise CollectionExists(name=info.name)
+            raise StoreError.collection_exists(name=info.name)
         # The catalogue first: its row without a collection is never shown, a collection without a row would be foreign.
         self.catalogue.forget_collection(info.name)
         self._summaries.drop(info.name)
@@ -144,9 +137,9 @@ class MilvusSession:
         self.names.set_alias(alias, name)
 
     def drop(self, name: str) -> None:
-        """Drop a collection by its own name only; raises ``AliasTaken`` for an alias."""
+        """Drop a collection by its own name only; raises ``StoreError.alias_taken`` for an alias."""
         if self.real(name) != name:
-            raise AliasTaken(alias=name, collection=self.real(name))
+            raise StoreError.alias_taken(alias=name, collection=self.real(name))
         self.own(name)
         self.names.drop(name)
 
@@ -362,7 +355,7 @@ class MilvusSession:
         """The reader of a collection that is about to be written to; what is read for that must be current."""
         reader = self.reader(name)
         if not reader.layout.own:
-            raise ForeignCollection(name=name)
+            raise StoreError.foreign_collection(name=name)
         self.db.wrote(name)
         self.catalogue.about_to_change()
         return reader
@@ -372,13 +365,13 @@ class MilvusSession:
         self._check(layout, vectors, rows=len(summaries.rows))
 
     def _check(self, layout: Layout, vectors: Vector, rows: int) -> None:
-        """Raise ``EmbeddingMismatch`` for another width, ``StoreError`` unless there is one finite vector a row."""
+        """Raise ``StoreError`` for another width, or unless there is one finite vector a row."""
         # An empty embedded collection answers a vector of any width with "no hits", so the store cannot be asked.
         if rows and vectors.shape[-1] != layout.dim:
             recorded = self.catalogue.collection(layout.name) or {"embedding_model": UNKNOWN_MODEL}
             built_with = f"{recorded['embedding_model']} ({layout.dim} dimensions)"
             offered = f"a model of {vectors.shape[-1]} dimensions"
-            raise EmbeddingMismatch(collection=layout.name, built_with=built_with, offered=offered)
+            raise StoreError.embedding_mismatch(collection=layout.name, built_with=built_with, offered=offered)
         if len(vectors) != rows or not np.isfinite(vectors).all():
             raise StoreError.vectors_not_finite(collection=layout.name)
 

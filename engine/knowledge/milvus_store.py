@@ -94,14 +94,14 @@ class MilvusStore:
         return await self.write(collection, lambda session, name: session.note(name, description=text))
 
     async def drop(self, collection: str) -> None:
-        """Delete a collection with its sources, summaries and aliases; raises ``AliasTaken`` for an alias."""
+        """Delete a collection with its sources, summaries and aliases; raises ``StoreError`` for an alias."""
         await self.write(collection, lambda session, _: session.drop(collection))
 
     async def rename(self, collection: str, new_name: str, *, keep_old: bool = False) -> CollectionInfo:
         """Rename with sources, summaries and aliases; ``keep_old`` lets the old name lead to it as an alias.
 
-        Raises ``CollectionExists`` or ``AliasTaken`` for a name that is taken. A crash on the way loses nothing: the
-        next opening finishes it.
+        Raises ``StoreError.collection_exists`` or ``StoreError.alias_taken`` for a name that is taken. A crash on the
+        way loses nothing: the next opening finishes it.
         """
         await self.write(collection, lambda session, name: session.names.rename(name, new_name, keep_old=keep_old))
         return await self.describe(new_name)
@@ -112,12 +112,12 @@ class MilvusStore:
         return await self.describe(collection)
 
     async def set_alias(self, alias: str, collection: str) -> CollectionInfo:
-        """Let an alias lead to a collection, wherever it led before; raises ``CollectionExists`` for a taken name."""
+        """Let an alias lead to a collection, wherever it led before; raises ``StoreError`` for a taken name."""
         await self.write(collection, lambda session, name: session.set_alias(alias, name))
         return await self.describe(collection)
 
     async def drop_alias(self, alias: str) -> None:
-        """Drop an alias; raises ``UnknownAlias``."""
+        """Drop an alias; raises ``StoreError.unknown_alias``."""
         await self.write("", lambda session, _: session.names.drop_alias(alias))
 
     async def insert(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from engine.errors import CollectionExists, ForeignCollection, NothingToSwitch, SamplesStay, UnknownCollection
+from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.pace import IngestReport, Pace, Progress
 from engine.knowledge.source_blocks import SourceBlock
@@ -83,14 +83,15 @@ async def reembed(
     that the new model or the store cannot hold is reported and stops nothing.
     With ``switch`` the target then takes the collection's name and aliases, and the old one is called NAME_before.
     What was put into the collection or changed in it meanwhile is embedded first, for it would be lost otherwise.
-    Raises ``CollectionExists`` where the target is the collection itself, ``EmbeddingMismatch`` where the target was
-    built with another model, ``UnknownCollection``; for a switch ``ForeignCollection`` and ``SamplesStay`` before
-    anything is done, and ``NothingToSwitch`` at the end where sources are missing.
+    Raises ``StoreError.collection_exists`` where the target is the collection itself, ``StoreError.embedding_mismatch``
+    where the target was built with another model, ``UnknownCollection``; for a switch ``StoreError.foreign_collection``
+    and ``StoreError.samples_stay`` before anything is done, and ``StoreError.nothing_to_switch`` at the end where
+    sources are missing.
     """
     origin = await knowledge.describe(collection)
     store = await knowledge.own_store()
     if target in (origin.name, *origin.aliases):
-        raise CollectionExists(name=target)
+        raise StoreError.collection_exists(name=target)
     if switch:
         _check_own(origin)
     embedder = await knowledge.embedder_into(target, model)
@@ -164,9 +165,9 @@ def _failed(item: _Source, faults: Mapping[str, Fault]) -> _Source:
 
 def _check_own(origin: CollectionInfo) -> None:
     if origin.name == SAMPLE_COLLECTION:
-        raise SamplesStay(collection=origin.name)
+        raise StoreError.samples_stay(collection=origin.name)
     if origin.read_only or origin.embedding_model == UNKNOWN_MODEL:
-        raise ForeignCollection(name=origin.name)
+        raise StoreError.foreign_collection(name=origin.name)
 
 
 def _built_with(info: CollectionInfo, embedder: Embedder) -> bool:
@@ -187,7 +188,7 @@ async def _switch(store: TakesPassages, name: str, copy: str) -> None:
     there = {info.source: info for info in await store.sources(copy) if info.content_hash}
     wanted = [info for info in await store.sources(name) if info.passages]
     if any(not _same(info.content_hash, info.passages, there.get(info.source)) for info in wanted):
-        raise NothingToSwitch(collection=name, copy=copy)
+        raise StoreError.nothing_to_switch(collection=name, copy=copy)
     taken = 1
     before = f"{name[:_STEM]}_before"
     while await _there(store, before):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from engine.errors import (
-    EmbeddingMismatch,
     ModelError,
     ModelGarbled,
     ModelInterrupted,
     ModelRefused,
+    StoreError,
     TextUnembeddable,
     UnknownCollection,
 )
@@ -52,14 +52,14 @@ class Into:
 
 
 async def make_collection(store: PassageStore, name: str, embedder: Embedder, description: str) -> None:
-    """Make a collection where it is missing; raises ``EmbeddingMismatch`` for one built with another model."""
+    """Make a collection where it is missing; raises ``StoreError`` for one built with another model."""
     try:
         info = await store.describe(name)
     except UnknownCollection:
         await store.create(CollectionInfo.new(name, embedder, description))
         return
     if (info.embedding_model, info.dim) != (embedder.model_id, embedder.dim):
-        raise EmbeddingMismatch(
+        raise StoreError.embedding_mismatch(
             collection=name,
             built_with=f"{info.embedding_model} ({info.dim} dimensions)",
             offered=f"{embedder.model_id} ({embedder.dim} dimensions)",

@@ -11,16 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from engine.errors import (
-    ModelError,
-    ModelInterrupted,
-    ModelRefused,
-    ModelReplyTooLarge,
-    ModelTimeout,
-    PromptTooLong,
-    ThoughtTooLong,
-    UnknownProvider,
-)
+from engine.errors import ModelError, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong, ThoughtTooLong
 from engine.llm.connection import PerLoop, shown_address, turns_of
 from engine.llm.faults import translate
 from engine.llm.ollama_package import ollama_package
@@ -90,7 +81,7 @@ class _Reception:
         self.begun = True
         self._left -= 1
         if self._left < 0 or max(len(self._text) + len(text), len(self._thinking) + len(thinking)) > self._most:
-            raise ModelReplyTooLarge(model=self._model, limit_kb=round(self._most / 1000))
+            raise ModelError.reply_too_large(model=self._model, limit_kb=round(self._most / 1000))
         self._thinking += thinking
         self._text += text
         if self._filter and text:
@@ -163,7 +154,7 @@ class ChatModel:
         self._making = threading.Lock()
         self._takes_schema = True
         if not bare_name:
-            raise UnknownProvider.nameless(model=model.model)
+            raise ModelError.nameless(model=model.model)
 
     async def ask(
         self,

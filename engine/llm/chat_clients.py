@@ -13,7 +13,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_ollama import ChatOllama
 from ollama import AsyncClient
 
-from engine.errors import ModelKeyRefused, UnknownProvider
+from engine.errors import ModelError
 from engine.llm.connection import client_options, keep_alive, shown_address
 from engine.llm.faults import key_variable, known_provider
 from engine.llm.pieces import THINKING_FIELDS, thinking_in
@@ -91,7 +91,7 @@ def ollama_chat(
 
 
 def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, timeout_s: float) -> BaseChatModel:
-    """A client for any ``provider:model`` that LangChain knows; ``UnknownProvider`` says what is missing.
+    """A client for any ``provider:model`` that LangChain knows; ``ModelError`` says what is missing.
 
     The client's own retries are off: an attempt that is not in the record must not happen.
     """
@@ -114,14 +114,14 @@ def provider_chat(model: RoleModel, settings: Settings, *, reply_tokens: int, ti
             raise
         found = _PACKAGE.search(str(missing))
         package = found.group(1) if found else known_provider(provider).package
-        raise UnknownProvider.named(model=model.model, package=package) from missing
+        raise ModelError.provider_not_installed(model=model.model, package=package) from missing
     except ValueError as unknown:
         if "provider" not in str(unknown):
             raise
-        raise UnknownProvider.unknown(model=model.model) from unknown
+        raise ModelError.unknown_provider(model=model.model) from unknown
     except Exception as unkeyed:
         if provider != OPENAI or "api_key" not in str(unkeyed):
             raise
-        raise ModelKeyRefused.missing(
+        raise ModelError.key_missing(
             model=model.model, variable=key_variable(provider, settings.openai_url)
         ) from unkeyed

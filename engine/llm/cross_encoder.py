@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.builtin.rerank import BATCH
-from engine.errors import (
-    CrossEncoderMisnamed,
-    CrossEncoderMissing,
-    CrossEncoderPackageMissing,
-    CrossEncoderUnusable,
-)
+from engine.errors import ModelError
 from engine.llm.scoring import Scorer
 from engine.model.config import RoleModel
 
@@ -42,7 +37,7 @@ Score = Callable[[str, Sequence[str]], Sequence[float]]
 def cross_encoder(model: RoleModel, data_dir: Path) -> Scorer:
     """A scorer on ``cross_encoder:NAME``, whose files are looked for when it is first asked.
 
-    Raises ``CrossEncoderMisnamed`` for a name that could be no folder's.
+    Raises ``ModelError.cross_encoder_misnamed`` for a name that could be no folder's.
     """
     return local_scorer(model.model, scores_of_folder(model, data_dir), str(_folder(model, data_dir)))
 
@@ -56,7 +51,9 @@ def scores_of_folder(model: RoleModel, data_dir: Path) -> Score:
         try:
             return [float(logit) for logit in loaded.rerank(question, texts, batch_size=BATCH)]
         except Exception as foreign:
-            raise CrossEncoderUnusable(model=model.model, folder=str(folder), why=_why(foreign)) from foreign
+            raise ModelError.cross_encoder_unusable(
+                model=model.model, folder=str(folder), why=_why(foreign)
+            ) from foreign
 
     return score
 
@@ -64,7 +61,7 @@ def scores_of_folder(model: RoleModel, data_dir: Path) -> Score:
 def _folder(model: RoleModel, data_dir: Path) -> Path:
     name = _name(model)
     if not _NAME.fullmatch(name) or ".." in name:
-        raise CrossEncoderMisnamed(model=model.model)
+        raise ModelError.cross_encoder_misnamed(model=model.model)
     return data_dir / FOLDER / name
 
 
@@ -81,7 +78,7 @@ def local_scorer(name: str, score: Score, folder: str = "") -> Scorer:
         logits = await asyncio.to_thread(score, asked, readable)
         if len(logits) != len(texts) or not all(math.isfinite(logit) for logit in logits):
             why = "its scores are not one finite number for each passage."
-            raise CrossEncoderUnusable(model=name, folder=folder, why=why)
+            raise ModelError.cross_encoder_unusable(model=name, folder=folder, why=why)
         return logits
 
     return Scorer(name, ask)
@@ -99,10 +96,10 @@ def _loaded(model: str, name: str, folder: Path) -> TextCrossEncoder:
         from fastembed.common.model_description import ModelSource
         from fastembed.rerank.cross_encoder import TextCrossEncoder
     except ImportError as foreign:
-        raise CrossEncoderPackageMissing.for_model(model=model) from foreign
+        raise ModelError.cross_encoder_without_package(model=model) from foreign
     if file is None:
         command = f"hf download {shlex.quote(name)} {_FILES} --local-dir {shlex.quote(str(folder))}"
-        raise CrossEncoderMissing(model=model, folder=folder, command=command)
+        raise ModelError.cross_encoder_missing(model=model, folder=folder, command=command)
     # Its own table has only the models it would download; ours are read from their folder, wherever they came from.
     entry = f"{PROVIDER}:{folder}/{file}"
     with _registering:
@@ -113,7 +110,7 @@ def _loaded(model: str, name: str, folder: Path) -> TextCrossEncoder:
             entry, cache_dir=str(folder), specific_model_path=str(folder), local_files_only=True, cuda=False
         )
     except Exception as foreign:
-        raise CrossEncoderUnusable(model=model, folder=str(folder), why=_why(foreign)) from foreign
+        raise ModelError.cross_encoder_unusable(model=model, folder=str(folder), why=_why(foreign)) from foreign
 
 
 def _names(models: Iterable[dict[str, object]]) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.errors import EmptyReply
+from engine.errors import ModelError
 from engine.llm.prompts import fenced, in_language, prompt
 from engine.llm.role import ChatRole, twice
 from engine.roles import SILENT, DistilRequest, Trace
@@ -41,5 +41,5 @@ class ChatDistiller(ChatRole):
 
         found = await twice(claim)
         if found is None:
-            raise EmptyReply(model=self.name)
+            raise ModelError.empty_reply(model=self.name)
         return found

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.errors import ModelError, ModelGarbled, ModelRefused, TextTooLong, UnknownProvider
+from engine.errors import ModelError, ModelGarbled, ModelRefused, TextTooLong
 from engine.llm.connection import asking_ollama, keep_alive
 from engine.llm.reply_size import of_vectors
 from engine.llm.role import twice
@@ -142,9 +142,9 @@ def make_embedder(
 ) -> Embedder:
     """Make an embedder on ``ollama:MODEL``; a prefix of None takes the one known for the model.
 
-    Raises ``UnknownProvider`` for any other id: built-in embedders are made where they live.
+    Raises ``ModelError`` for any other id: built-in embedders are made where they live.
     """
     provider, _, name = model_id.partition(":")
     if provider != "ollama" or not name:
-        raise UnknownProvider.embedding(model=model_id)
+        raise ModelError.unknown_embedding(model=model_id)
     return OllamaEmbedder(name, settings, query_prefix, passage_prefix)

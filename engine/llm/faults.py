@@ -16,11 +16,8 @@ from engine.errors import (
     ModelError,
     ModelGarbled,
     ModelInterrupted,
-    ModelKeyRefused,
     ModelNotPulled,
-    ModelNotServed,
     ModelRefused,
-    ModelReplyTooLarge,
     ModelTimeout,
     ModelUnreachable,
     WorkbenchError,
@@ -137,13 +134,13 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
         case "interrupted":
             return ModelInterrupted.mid_reply(model=model)
         case "oversized":
-            return ModelReplyTooLarge(model=model, limit_kb=round(getattr(error, "most", 0) / 1000))
+            return ModelError.reply_too_large(model=model, limit_kb=round(getattr(error, "most", 0) / 1000))
         case "garbled" if provider == "ollama":
             return ModelGarbled(model=model)
         case _ if status in (401, 403) and provider != "ollama":
-            return ModelKeyRefused.by(model=model, variable=key_variable(provider, address), status=status)
+            return ModelError.key_refused(model=model, variable=key_variable(provider, address), status=status)
         case _ if status == 404 and provider != "ollama":
-            return ModelNotServed(model=model)
+            return ModelError.not_served(model=model)
         case _:
             message = _said_by_server(error) or f"{type(error).__name__}: {error}"
             return ModelRefused(model=model, status=status, message=_short(message))

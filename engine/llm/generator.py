@@ -13,8 +13,7 @@ class ChatGenerator(AnsweringRole):
     A call that fails before anything was streamed, or says nothing, is repeated once; later failures are raised, since
     a second answer after half of a first one would be read as one text. An answer of markers or the question alone,
     without a marker, or with what no passage says, is asked for again. Thinking is left to the model's own default and
-    kept out of the answer. Raises ``EmptyReply`` where the model says nothing twice, ``WordlessReply`` where nothing
-    else comes twice.
+    kept out of the answer. Raises ``ModelError`` where the model says nothing, or nothing else, twice.
     """
 
     reply_share = 4

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.errors import RerankServerUnset, RerankServerUnusable
+from engine.errors import ModelError
 from engine.llm.connection import PerLoop, http_options, lane, turns_of, without_userinfo
 from engine.llm.faults import translate
 from engine.llm.scoring import Scorer
@@ -25,9 +25,9 @@ Way = tuple[str, str]
 
 
 def server_scorer(model: RoleModel, settings: Settings) -> Scorer:
-    """A scorer on ``rerank:MODEL``; raises ``RerankServerUnset`` where no address is set."""
+    """A scorer on ``rerank:MODEL``; raises ``ModelError.rerank_server_unset`` where no address is set."""
     if not settings.rerank_url:
-        raise RerankServerUnset(model=model.model)
+        raise ModelError.rerank_server_unset(model=model.model)
     server = RerankServer(model.model, settings)
     return Scorer(model.model, server.scores, settings.rerank_scores, in_process=False, place=server.turn)
 
@@ -72,7 +72,7 @@ class RerankServer:
             ) from foreign
         found = _read(answer, len(texts))
         if found is None:
-            raise RerankServerUnusable.no_score(model=self.name, address=self.address)
+            raise ModelError.rerank_without_score(model=self.name, address=self.address)
         return found
 
     async def _answer(self, question: str, texts: Sequence[str]) -> Any:

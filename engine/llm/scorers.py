@@ -10,7 +10,7 @@ from engine.settings import Settings
 def scorer_of(model: RoleModel, settings: Settings) -> Scorer:
     """The scorer on ``cross_encoder:NAME`` or ``rerank:MODEL``; nothing is loaded or asked yet.
 
-    Raises ``CrossEncoderMisnamed`` for a name that no cross encoder can have, ``RerankServerUnset``.
+    Raises ``ModelError`` for a name that no cross encoder can have, or where no rerank server is set.
     """
     if model.model.startswith(CROSS_ENCODER):
         from engine.llm.cross_encoder import cross_encoder

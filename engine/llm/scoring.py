@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.builtin.rerank import BATCH, by_relevance, scored_verdict
-from engine.errors import ModelError, RerankServerUnusable
+from engine.errors import ModelError
 from engine.llm.role import together
 from engine.model.config import RoleName
 from engine.model.grader_fit import GraderFit, calibrated
@@ -40,12 +40,12 @@ class Scorer:
     def chance(self, raw: float) -> float:
         """P(relevant) that a score stands for as long as nobody has calibrated it: a share as it is, else its sigmoid.
 
-        Raises ``RerankServerUnusable`` for a share outside of [0, 1].
+        Raises ``ModelError`` for a share outside of [0, 1].
         """
         if self.scale == "logit":
             return sigmoid(raw)
         if not 0.0 <= raw <= 1.0:
-            raise RerankServerUnusable.outside(model=self.name, score=f"{raw:.4g}")
+            raise ModelError.rerank_score_out_of_range(model=self.name, score=f"{raw:.4g}")
         return raw
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from engine.builtin.answer_note import denies, wordless
 from engine.builtin.answer_support import Given, graph_texts, unsupported_sentences
 from engine.builtin.markers import markers_in
-from engine.errors import EmptyReply, ModelError, WordlessReply
+from engine.errors import ModelError
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import again, defused
 from engine.llm.role import TRIES, ChatRole, twice
@@ -124,10 +124,10 @@ async def streamed(
     """The whole answer, its pieces given to ``trace.token``; ``trace.restart`` where another one replaces them.
 
     A call that failed before its first piece is made once more; after it, a second answer behind half of a first one
-    would be read as one text. A reply without words gets one more try and is then ``WordlessReply``; one that is not
+    would be read as one text. A reply without words gets one more try and is then ``ModelError``; one that is not
     supported or has no marker gets one, told by ``mend`` what is wrong, and is then taken as it is; without
     ``fault_of`` any text will do. ``before`` is streamed in front of the first piece, and is no part of the answer.
-    Raises ``EmptyReply`` where the model says nothing twice.
+    Raises ``ModelError.empty_reply`` where the model says nothing twice.
     """
     heard = thought = False
 
@@ -156,7 +156,7 @@ async def streamed(
 
     text = await twice(say, final=lambda: heard)
     if text is None:
-        raise EmptyReply.thought(model=chat.name) if thought else EmptyReply(model=chat.name)
+        raise ModelError.empty_after_thinking(model=chat.name) if thought else ModelError.empty_reply(model=chat.name)
     return text
 
 
@@ -190,7 +190,7 @@ async def _again(chat: ChatModel, asked: Sequence[Message], first: str, trace: T
             raise
     if fault == "wordless":
         if not text:
-            raise EmptyReply(model=chat.name)
+            raise ModelError.empty_reply(model=chat.name)
         return _worded(text, fault_of(text), chat)
     if text and fault_of(text) != "wordless":
         return text
@@ -201,5 +201,5 @@ async def _again(chat: ChatModel, asked: Sequence[Message], first: str, trace: T
 
 def _worded(text: str, fault: str, chat: ChatModel) -> str:
     if fault == "wordless":
-        raise WordlessReply(model=chat.name)
+        raise ModelError.wordless_reply(model=chat.name)
     return text

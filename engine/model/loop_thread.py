@@ -10,7 +10,7 @@ from concurrent.futures import Future, wait
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from engine.errors import EngineClosed, WaitedTooLong
+from engine.errors import EngineClosed, RunError
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -43,12 +43,12 @@ class LoopThread:
         raise EngineClosed()
 
     def call(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """The result of ``work``; raises as :meth:`submit` and ``work`` do, and ``WaitedTooLong``."""
+        """The result of ``work``; raises as :meth:`submit` and ``work`` do, and ``RunError.waited_too_long``."""
         what, future = str(getattr(work, "__qualname__", work)), self.submit(work)
         wait((future,), CALL_S)
         if not future.done():
             future.cancel()
-            raise WaitedTooLong(what=what, seconds=CALL_S)
+            raise RunError.waited_too_long(what=what, seconds=CALL_S)
         return future.result()
 
     def soon(self, callback: Callable[..., object], *args: object) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.errors import ObservationLost
+from engine.errors import RecordError
 
 _NEWLINE = b"\n"
 _TRIES = 2
@@ -28,13 +28,13 @@ class Observations:
         self._path = path
 
     async def append(self, observation: Mapping[str, Any]) -> None:
-        """Add one record and wait until the disk has it; ``ObservationLost`` where that cannot be."""
+        """Add one record and wait until the disk has it; ``RecordError`` where that cannot be."""
         await asyncio.to_thread(self._append, _line(observation))
 
     def read(self) -> list[dict[str, Any]]:
         """Every record that is whole, oldest first; a torn one is left out. Empty where nothing was kept yet.
 
-        Raises ``ObservationLost`` where the file cannot be read.
+        Raises ``RecordError`` where the file cannot be read.
         """
         try:
             content = self._path.read_bytes()
@@ -59,8 +59,8 @@ class Observations:
         finally:
             os.close(file)
 
-    def _lost(self, error: OSError) -> ObservationLost:
-        return ObservationLost.because(path=str(self._path), why=f"{error.strerror or error}.")
+    def _lost(self, error: OSError) -> RecordError:
+        return RecordError.observation_lost(path=str(self._path), why=f"{error.strerror or error}.")
 
 
 def _write_whole(file: int, line: bytes) -> None:

@@ -23,7 +23,7 @@ from engine.database.faults import UNUSABLE, is_damage
 from engine.database.owners import Membership
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import RUNS
-from engine.errors import EngineClosed, RecordError, RunActive, UnknownRun, WorkbenchError
+from engine.errors import EngineClosed, RecordError, UnknownRun, WorkbenchError
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished, RunStarted, TokenStreamed, fold_all
 from engine.model.values import AnswerNote, RunId, RunRecord
@@ -83,7 +83,7 @@ class RunStore:
     there, and is tried again until it works; ``on_fault`` hears of it once each time it begins, ``on_over`` each time
     it ends, on any thread.
     A run whose process ended without finishing it is read as *interrupted*, with everything it had.
-    Raises ``DatabaseNewer`` for a database that a newer version wrote.
+    Raises ``RecordError.database_newer`` for a database that a newer version wrote.
     """
 
     def __init__(
@@ -200,13 +200,13 @@ class RunStore:
             raise self._found_damaged(RunId(run_id), "its events do not fit together") from None
 
     def delete(self, run_id: str) -> None:
-        """Remove a run. Raises ``RunActive`` while it runs, ``UnknownRun``, or ``RecordError`` where it cannot."""
+        """Remove a run. Raises ``UnknownRun``, or ``RecordError`` while it runs or where it cannot."""
         if self._closed:
             raise EngineClosed()
         run = _storable(run_id)
         with suppress(UnknownRun):
             if self.goes_on(run):
-                raise RunActive(run=run_id)
+                raise RecordError.run_active(run=run_id)
         if not self._writer.delete(run):
             raise UnknownRun(run=run_id)
         self._damaged.discard(run)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete
 from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, is_damage
 from engine.database.tables import EVENTS, PARTIAL_ANSWERS, RUNS, TAGS
-from engine.errors import EngineClosed, RecordError, WaitedTooLong, WorkbenchError
+from engine.errors import EngineClosed, RecordError, RunError, WorkbenchError
 from engine.model.ending import joined
 from engine.model.events import Event
 from engine.model.values import RunId
@@ -54,7 +54,7 @@ class RecordWriter:
         self._thread = threading.Thread(target=self._work, name="run-records", daemon=True)
 
     def start(self) -> None:
-        """Open the database and begin; raises ``DatabaseNewer`` where a newer version wrote it, and nothing else."""
+        """Open the database and begin; raises ``RecordError`` where a newer version wrote it, and nothing else."""
         try:
             self._transact(lambda _: None)
         except UNUSABLE as error:
@@ -90,7 +90,7 @@ class RecordWriter:
         self._buffer.command((action, future))
         wait((future,), WRITING_S)
         if not future.done():
-            raise WaitedTooLong(what=f"{self._thread.name}: {action.__qualname__}", seconds=WRITING_S)
+            raise RunError.waited_too_long(what=f"{self._thread.name}: {action.__qualname__}", seconds=WRITING_S)
         return future.result()
 
     def _work(self) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.errors import ForkRefused, RunNotOver
+from engine.errors import ForkRefused, RecordError
 from engine.model.config import RoleName, RunConfig
 from engine.model.settings_difference import settings_difference
 from engine.model.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
@@ -69,13 +69,13 @@ def branch_off(
 
     Without a round it begins where every what-if of this record does: at round 0, or where the record itself parted.
 
-    Raises ``RunNotOver`` for a run still in progress, and ``ForkRefused`` for a round that it does not have, a passage
+    Raises ``RecordError`` for a run still in progress, and ``ForkRefused`` for a round that it does not have, a passage
     that it never saw, a query above ``longest_query`` characters, or another collection, workflow or mode.
     """
     if round_index is None:
         round_index = parent.fork.round if parent.fork else 0
     if parent.active:
-        raise RunNotOver(run=parent.id)
+        raise RecordError.run_not_over(run=parent.id)
     if parent.origin is not None:
         raise ForkRefused.imported()
     if not parent.rounds:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.errors import GraphStoreError, StoreSlow, WorkbenchError
+from engine.errors import GraphStoreError, StoreError, WorkbenchError
 from engine.flow.context import Retrieval
 from engine.model.config import Mode
 from engine.model.values import SEARCHING_MODES, GraphEvidence, ModeNote, RetrievalList, lists_of_mode
@@ -210,7 +210,7 @@ def _found_by(near: asyncio.Task[_Part] | None) -> Near:
 
 
 def _failed(name: RetrievalList, failure: TimeoutError | WorkbenchError, waited_s: float) -> _Part:
-    fault = failure if isinstance(failure, WorkbenchError) else StoreSlow(seconds=round(waited_s, 1))
+    fault = failure if isinstance(failure, WorkbenchError) else StoreError.slow(seconds=round(waited_s, 1))
     of_graph = name in ("local", "global") and (isinstance(failure, GraphStoreError | TimeoutError))
     notes = (ModeNote("graph_unreachable", name),) if of_graph else ()
     return _Part(name, notes=notes, fault=fault)

@@ -10,7 +10,7 @@ from typing import assert_never
 import numpy as np
 
 from engine.builtin.full_text import SEGMENTING
-from engine.errors import EmbeddingMismatch, FullTextMissing
+from engine.errors import FullTextMissing, StoreError
 from engine.flow.context import Retrieval, SectionRetrieval
 from engine.model.config import SearchMethod
 from engine.model.language import language_of
@@ -60,11 +60,11 @@ class CollectionRetriever:
     ) -> CollectionRetriever:
         """Make a retriever of a collection that the embedder can search.
 
-        Raises ``EmbeddingMismatch`` naming both models where vectors of the two would not be comparable, and
-        ``FullTextMissing`` where words are to be searched that the collection does not have.
+        Raises ``StoreError.embedding_mismatch`` naming both models where vectors of the two would not be comparable,
+        and ``FullTextMissing`` where words are to be searched that the collection does not have.
         """
         if (embedder.model_id, embedder.dim) != (collection.embedding_model, collection.dim):
-            raise EmbeddingMismatch(
+            raise StoreError.embedding_mismatch(
                 collection=collection.name,
                 built_with=f"{collection.embedding_model} ({collection.dim} dimensions)",
                 offered=f"{embedder.model_id} ({embedder.dim} dimensions)",

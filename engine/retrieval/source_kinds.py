@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from heapq import merge
 
-from engine.errors import StoreSlow, WorkbenchError
+from engine.errors import StoreError, WorkbenchError
 from engine.flow.context import Retrieval
 from engine.model.config import RunConfig
 from engine.model.values import SOURCE_KINDS, Passage, SourceKind
@@ -110,7 +110,7 @@ class SourceKinds:
             async with asyncio.timeout(GRAPH_S):
                 part = await search.entities(request, near)
         except TimeoutError:
-            raise StoreSlow(seconds=GRAPH_S) from None
+            raise StoreError.slow(seconds=GRAPH_S) from None
         return replace(nearest, passages=tuple(item.passage for item in part.found[:limit]))
 
     async def _of_history(self, query: str, limit: int) -> Retrieval:
@@ -137,7 +137,7 @@ class SourceKinds:
             async with asyncio.timeout(GRAPH_S):
                 info = await self._open_graphs().describe(self._collection)
         except TimeoutError:
-            return StoreSlow(seconds=GRAPH_S)
+            return StoreError.slow(seconds=GRAPH_S)
         except WorkbenchError as failure:
             return failure
         return info if info is not None and info.finished and info.entities else None

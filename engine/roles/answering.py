@@ -50,7 +50,7 @@ class Generator(Protocol):
     Contract (tests/contracts/test_generator.py): answers in the question's language; every marker points to a passage
     given; says honestly what is missing; streams pieces through ``trace.token`` whose concatenation, since the last
     ``trace.restart``, is the returned text; with neither passages nor tables it is never called; a marker ``[T1:B3]``
-    points to a cell of a table given. Blank output is ``EmptyReply``.
+    points to a cell of a table given. Blank output is ``ModelError.empty_reply``.
     """
 
     @property

@@ -99,7 +99,7 @@ class GraphStore(Protocol):
     names at least one passage; ``add`` of a passage read before replaces what was read then; what ``forget`` leaves
     without a passage is gone; everything of one collection is apart from every other; relationships are followed in
     both directions and keep theirs; the order of readings makes no difference; nothing in a name can be injected;
-    ``add`` and ``finish`` without ``begin`` are ``GraphMissing``, unreachable servers and damaged files
+    ``add`` and ``finish`` without ``begin`` are ``GraphStoreError.missing``, unreachable servers and damaged files
     ``GraphStoreError``.
     """
 

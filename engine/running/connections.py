@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from engine.errors import CollectionExists, EmbeddingMismatch
+from engine.errors import StoreError
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_check import Prefixed, probed, self_search
 from engine.knowledge.foreign_client import close_place, open_place
@@ -103,8 +103,9 @@ class Connections:
     async def connect(self, connection: Connection) -> CollectionInfo:
         """Keep the connection under its name, from now on a collection like any other, but read only.
 
-        ``dim``, ``metric``, model id and prefixes are taken from what is there now. Raises ``InvalidCollectionName``,
-        ``CollectionExists``, ``EmbeddingMismatch``, and what :meth:`inspect` and the model raise.
+        ``dim``, ``metric``, model id and prefixes are taken from what is there now. Raises
+        ``StoreError.invalid_collection_name``, ``StoreError.collection_exists``, ``StoreError.embedding_mismatch``, and
+        what :meth:`inspect` and the model raise.
         """
         await self._check_name(connection.name)
         checked, embedder = await self._checked(connection)
@@ -163,10 +164,10 @@ class Connections:
     async def _check_name(self, name: str) -> None:
         check_new_name(name)
         if self._knowledge.foreign.find(name) is not None:
-            raise CollectionExists(name=name)
+            raise StoreError.collection_exists(name=name)
         for info in await self._knowledge.collections():
             if name == info.name or name in info.aliases:
-                raise CollectionExists(name=name)
+                raise StoreError.collection_exists(name=name)
 
     async def _checked(self, connection: Connection) -> tuple[Connection, Embedder]:
         """The connection with the dimension and metric that are there now, and its embedder, which knows its width."""
@@ -183,7 +184,7 @@ class Connections:
         await embedder.embed_passages(())
         if embedder.dim != dim:
             there = f"a model of {dim} dimensions"
-            raise EmbeddingMismatch(
+            raise StoreError.embedding_mismatch(
                 collection=checked.collection,
                 built_with=there,
                 offered=f"{embedder.model_id} ({embedder.dim} dimensions)",

@@ -87,7 +87,7 @@ class Drafting:
         return self._evaluations.drafts.drafts(collection, state)
 
     def draft(self, draft_id: str) -> Kept:
-        """Return a draft by its id; raises ``UnknownDraft``."""
+        """Return a draft by its id; raises ``EvaluationError.unknown_draft``."""
         return self._evaluations.drafts.draft(draft_id)
 
     def accept(
@@ -102,8 +102,8 @@ class Drafting:
 
         One that was accepted into another set leaves that one.
 
-        Raises ``UnknownDraft``, ``InvalidQuestion``, and ``InvalidQuerySet`` for the name, and where the set is asked
-        of another collection.
+        Raises ``EvaluationError`` for an unknown draft, ``InvalidQuestion``, and ``InvalidQuerySet`` for the name, and
+        where the set is asked of another collection.
         """
         kept = self.draft(draft_id)
         draft = kept.draft
@@ -133,13 +133,13 @@ class Drafting:
     def refuse(self, draft_id: str) -> Kept:
         """Put a draft aside; its wording is not drafted again, and an accepted question leaves its set.
 
-        Raises ``UnknownDraft``.
+        Raises ``EvaluationError.unknown_draft``.
         """
         self._take_out(self.draft(draft_id))
         return self._evaluations.drafts.decide(draft_id, "refused")
 
     def reopen(self, draft_id: str) -> Kept:
-        """Take back what was decided: an accepted question leaves its set. Raises ``UnknownDraft``."""
+        """Take back what was decided: an accepted question leaves its set. Raises ``EvaluationError.unknown_draft``."""
         self._take_out(self.draft(draft_id))
         return self._evaluations.drafts.decide(draft_id, "open")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from engine.builtin.answer_note import noted
-from engine.errors import AnswerUncited, CollectionChanged, GraderFailed, LoopLimitReached, StoreSlow, WorkbenchError
+from engine.errors import ModelError, RecordError, RunError, StoreError, WorkbenchError
 from engine.flow import compiled, workflow
 from engine.flow.context import Roles, RunContext
 from engine.model.config import RunConfig
@@ -47,14 +47,14 @@ async def execute(
         run.emit(RunFinished(outcome="failed", reason="WB000", error=Fault.of(failure)))
         return
     if error is not None:
-        reason = "grader_failed" if isinstance(error, GraderFailed) else error.code
+        reason = "grader_failed" if error.code == ModelError.grader_failed.code else error.code
         run.emit(RunFinished(outcome="failed", reason=reason, error=Fault.of(error, _node_at_fault(run.record))))
         return
     outcome, reason = workflow(config.workflow).ending(run.record)
     ended = noted(run.record, outcome)
     note = ended.answer_note
     if note == "uncited":
-        run.emit(Warned(warning=Fault.of(AnswerUncited(model=config.models.generator.model))))
+        run.emit(Warned(warning=Fault.of(ModelError.answer_uncited(model=config.models.generator.model))))
     said = ended.unsupported_sentences
     run.emit(RunFinished(outcome=outcome, reason=reason, answer_note=note, unsupported_sentences=said))
 
@@ -96,10 +96,10 @@ async def _run(
     try:
         await compiled(config.workflow).ainvoke(state, context=context, config={"recursion_limit": limit})
     except GraphRecursionError:
-        raise LoopLimitReached(steps=limit) from None
+        raise RunError.loop_limit_reached(steps=limit) from None
     last = run.record.decisions[-1] if run.record.decisions else None
     if last is not None and last.reason == "grader_failed":
-        return GraderFailed(model=config.models.grader.model, passages=last.kept)
+        return ModelError.grader_failed(model=config.models.grader.model, passages=last.kept)
     if roles.note is not None:
         try:
             await roles.note(run.record, module.ending(run.record)[0])
@@ -111,7 +111,7 @@ async def _run(
 def _warn_of_other_content(context: RunContext, parent: RunRecord, manifest: Mapping[str, str]) -> None:
     former, now = parent.manifest.get("collection_fingerprint"), manifest.get("collection_fingerprint")
     if former and now and former != now:
-        context.warn(CollectionChanged(collection=parent.config.collection, run=parent.id[:8]))
+        context.warn(RecordError.collection_changed(collection=parent.config.collection, run=parent.id[:8]))
 
 
 async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> tuple[Roles, Mapping[str, str]]:
@@ -123,7 +123,7 @@ async def _prepared(run: LiveRun, config: RunConfig, resources: RoleSource) -> t
     except TimeoutError:
         if not limit.expired():
             raise
-        raise StoreSlow(seconds=config.budget_s) from None
+        raise StoreError.slow(seconds=config.budget_s) from None
 
 
 def _node_at_fault(record: RunRecord) -> str:

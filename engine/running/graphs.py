@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import GraphBusy, GraphMissing, NothingToRead, UnknownEntity
+from engine.errors import GraphStoreError, JobError, UnknownEntity
 from engine.knowledge.graph.names import normalised
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
@@ -42,8 +42,8 @@ class Graphs:
         """Begin to read a collection's passages into its graph; returns the job's id.
 
         ``extractor`` is ``builtin`` or a chat model. By that of the graph that is there only what is new or changed is
-        read; another one without ``replace`` raises ``GraphReplaced``. Raises ``UnknownCollection``, ``InvalidConfig``
-        for a name that is no model, ``NothingToRead``, ``GraphBusy`` while a job is at work on this graph.
+        read; another one without ``replace``, or while a job is at work on this graph, raises ``JobError``. Raises
+        ``UnknownCollection``, and ``InvalidConfig`` for a name that is no model.
         """
         return self._ingestions.start_graph(self.checked(collection, extractor, replace=replace).name, extractor)
 
@@ -52,7 +52,7 @@ class Graphs:
         RoleModel(extractor)
         info = self._loop.call(self._resources.knowledge.describe(collection))
         if not info.passages:
-            raise NothingToRead(collection=info.name)
+            raise JobError.nothing_to_read(collection=info.name)
         self._check_idle(info)
         self._ingestions.check_graph(info.name, extractor, replace=replace)
         return info
@@ -77,15 +77,15 @@ class Graphs:
         return self._ingestions.stop(job_id)
 
     def resume(self, job_id: str) -> JobStatus:
-        """Go on reading; raises ``UnknownJob``, ``JobActive``, ``JobOver``, ``JobDamaged``."""
+        """Go on reading; raises ``UnknownJob``, ``JobError.active``, ``JobError.over``, ``JobDamaged``."""
         return self._ingestions.resume(job_id)
 
     def discard(self, job_id: str) -> None:
-        """Forget a job that is over; what it read stays. Raises ``UnknownJob``, ``JobActive``."""
+        """Forget a job that is over; what it read stays. Raises ``UnknownJob``, ``JobError.active``."""
         self._ingestions.discard(job_id)
 
     def delete(self, collection: str) -> bool:
-        """Drop a collection's graph; False where it has none. Raises ``UnknownCollection``, ``GraphBusy``."""
+        """Drop a collection's graph; False where it has none. Raises ``UnknownCollection``, ``JobError.graph_busy``."""
         info = self._loop.call(self._resources.knowledge.describe(collection))
         self._check_idle(info)
         dropped = self._loop.call(self._store.drop(info.name))
@@ -162,11 +162,11 @@ class Graphs:
     def to_dict(self, collection: str, query: str = "", entities: int = 50, communities: int = 20) -> dict[str, Any]:
         """A graph as JSON: its state, so many entities, those that a query names, and communities.
 
-        Raises ``GraphMissing`` where there is none.
+        Raises ``GraphStoreError.missing`` where there is none.
         """
         state = self.describe(collection)
         if state is None:
-            raise GraphMissing(collection=collection)
+            raise GraphStoreError.missing(collection=collection)
         return {
             **state.to_dict(),
             "entities": [asdict(item) for item in self.entities(collection, entities, query)],
@@ -189,7 +189,7 @@ class Graphs:
     def _check_idle(self, info: CollectionInfo) -> None:
         names = (info.name, *info.aliases)
         if any(job.kind == "graph" and not job.over and job.collection in names for job in self._ingestions.jobs()):
-            raise GraphBusy(collection=info.name)
+            raise JobError.graph_busy(collection=info.name)
 
     def _state(self, info: CollectionInfo, graph: GraphInfo | None) -> GraphState | None:
         names = (info.name, *info.aliases)

@@ -5,13 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from engine.errors import (
-    EngineClosed,
-    GraphReplaced,
-    UnknownCollection,
-    UnknownJob,
-    WorkbenchError,
-)
+from engine.errors import EngineClosed, JobError, UnknownCollection, UnknownJob, WorkbenchError
 from engine.knowledge import preview as previews
 from engine.knowledge.items import IngestItem, with_members
 from engine.knowledge.jobs import Jobs, SharedJobs
@@ -119,9 +113,10 @@ class Ingestions:
         ``description`` are for a new collection. ``failed``: what :func:`~engine.knowledge.items.items_of` could not
         read, to be reported with the rest. An unfinished job for the very same files on this machine gives way to the
         new one, which takes over what it has embedded. With ``graph``, ``builtin`` or a chat model, a second job then
-        reads it all into the knowledge graph; its id is the first one's ``follow_up``. Raises ``EmbeddingMismatch``,
-        ``InvalidConfig``, ``ForeignCollection``, ``InvalidCollectionName``, ``JobDiskFull``, and without
-        ``replace_graph`` ``GraphReplaced`` where another extractor has read the graph.
+        reads it all into the knowledge graph; its id is the first one's ``follow_up``. Raises
+        ``StoreError.embedding_mismatch``, ``InvalidConfig``, ``StoreError.foreign_collection``,
+        ``StoreError.invalid_collection_name``, ``JobError.disk_full``, and without ``replace_graph``
+        ``JobError.graph_replaced`` where another extractor has read the graph.
         """
         _require_own_files(items)
         items, unusable = with_members(items)
@@ -148,11 +143,11 @@ class Ingestions:
         )
 
     def check_graph(self, collection: str, extractor: str, *, replace: bool = False) -> None:
-        """Raise ``InvalidConfig`` for no model, ``GraphReplaced`` where the graph of another would be thrown away."""
+        """Raise ``InvalidConfig`` for no model, ``JobError`` where the graph of another would be thrown away."""
         RoleModel(extractor)
         has = self._loop.call(self._graph_of(collection))
         if has is not None and has.passages and has.extractor != extractor and not replace:
-            raise GraphReplaced(collection=has.collection, has=has.extractor, wanted=extractor)
+            raise JobError.graph_replaced(collection=has.collection, has=has.extractor, wanted=extractor)
 
     async def _graph_of(self, collection: str) -> GraphInfo | None:
         knowledge = self._resources.knowledge
@@ -173,7 +168,7 @@ class Ingestions:
         """Begin to embed a collection's passages with another model into a new collection; returns the job's id.
 
         With ``switch`` the new collection takes the name of the old one at the end. Raises ``UnknownCollection``,
-        ``InvalidCollectionName``.
+        ``StoreError.invalid_collection_name``.
         """
         info = self._loop.call(self._resources.knowledge.describe(collection))
         check_new_name(new_name)
@@ -220,14 +215,14 @@ class Ingestions:
     def resume(self, job_id: str) -> JobStatus:
         """Go on with a job that was stopped, failed or interrupted, as if it had never been.
 
-        Files that were read already count as they were read then. Raises ``UnknownJob``, ``JobActive``, ``JobOver``,
+        Files that were read already count as they were read then. Raises ``UnknownJob``, ``JobError``,
         ``JobDamaged``.
         """
         self.job(job_id)
         return self._jobs.shared.resume(job_id) if self._jobs.shared is not None else self._run("resume", job_id)
 
     def discard(self, job_id: str) -> None:
-        """Forget a job that is over; what it put into the collection stays. Raises ``UnknownJob``, ``JobActive``."""
+        """Forget a job that is over; what it put into the collection stays. Raises ``UnknownJob``, ``JobError``."""
         self.job(job_id)
         if self._jobs.shared is None or not self._jobs.shared.discard(job_id):
             self._loop.call(self._jobs.discard(job_id))

@@ -299,7 +299,7 @@ class Judging:
         """Keep the judgements of a file for a set's questions, all at once; those without a judge are ``judge``'s.
 
         What another person, signed in, said under the same name stays. Raises ``UnknownQuerySet``, and
-        ``JudgementsUnusable`` where nothing of it can be used.
+        ``EvaluationError`` where nothing of it can be used.
         """
         store = self._evaluations.store
         found = read(text, name or "file", form, store.query_set(set_name).cases, relevant_from=relevant_from)

@@ -7,16 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.errors import (
-    AliasTaken,
-    CollectionBusy,
-    CollectionExists,
-    ForeignCollection,
-    InvalidConfig,
-    InvalidQuestion,
-    SamplesStay,
-    UnknownCollection,
-)
+from engine.errors import InvalidConfig, InvalidQuestion, StoreError, UnknownCollection
 from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.foreign_models import HASHING, installed_embedders
@@ -78,8 +69,9 @@ class Library:
     ) -> CollectionInfo:
         """Make an empty collection; an empty model is the setting's, prefixes of None are those known for it.
 
-        The dimension is learnt from the model, so a model of Ollama must answer. Raises ``CollectionExists``,
-        ``AliasTaken``, ``InvalidCollectionName``, ``InvalidConfig``, and what the model raises.
+        The dimension is learnt from the model, so a model of Ollama must answer. Raises
+        ``StoreError.collection_exists``, ``StoreError.alias_taken``, ``StoreError.invalid_collection_name``,
+        ``InvalidConfig``, and what the model raises.
         """
         _check_description(description)
         await self._check_free(name)
@@ -105,8 +97,8 @@ class Library:
 
         Records of earlier runs keep the old name, for they say what was. It stays an alias unless ``keep_old`` is
         False, so that branches of those runs, saved settings and API calls still find the collection. Raises
-        ``CollectionExists``, ``AliasTaken``, ``InvalidCollectionName``, ``ForeignCollection``, ``SamplesStay``,
-        ``CollectionBusy``.
+        ``StoreError.collection_exists``, ``StoreError.alias_taken``, ``StoreError.invalid_collection_name``,
+        ``StoreError.foreign_collection``, ``StoreError.samples_stay``, ``StoreError.collection_busy``.
         """
         info = await self._own(collection)
         await self._check_idle(info)
@@ -122,21 +114,21 @@ class Library:
 
     @on_loop
     async def set_alias(self, alias: str, collection: str) -> CollectionInfo:
-        """Let another name lead to a collection, wherever it led before; raises ``CollectionExists``."""
+        """Let another name lead to a collection, wherever it led before; raises ``StoreError.collection_exists``."""
         info = await self._own(collection, samples=True)
         if alias in [item.name for item in await self._knowledge.collections()]:
-            raise CollectionExists(name=alias)
+            raise StoreError.collection_exists(name=alias)
         await asyncio.to_thread(self._limit_alike, info.name, alias)
         return await (await self._knowledge.own_store()).set_alias(alias, info.name)
 
     @on_loop
     async def drop_alias(self, alias: str) -> None:
-        """Drop an alias; raises ``UnknownAlias``."""
+        """Drop an alias; raises ``StoreError.unknown_alias``."""
         await (await self._knowledge.own_store()).drop_alias(alias)
 
     @on_loop
     async def set_description(self, collection: str, text: str) -> CollectionInfo:
-        """Record what a collection holds, at most 2 000 characters; raises ``InvalidConfig``, ``ForeignCollection``."""
+        """Record what a collection holds, at most 2 000 characters; raises ``InvalidConfig``, ``StoreError``."""
         _check_description(text)
         info = await self._own(collection, samples=True)
         return await (await self._knowledge.own_store()).set_description(info.name, text.strip())
@@ -146,11 +138,12 @@ class Library:
         """Delete a collection for good, with its sources, summaries, aliases, graph, open drafts and fits of graders.
 
         Records of runs, memories, query sets and what was decided about drafts stay, as the user's history. Raises
-        ``UnknownCollection``, ``AliasTaken`` for an alias, ``ForeignCollection``, ``SamplesStay``, ``CollectionBusy``.
+        ``UnknownCollection``, ``StoreError.alias_taken`` for an alias, ``StoreError.foreign_collection``,
+        ``StoreError.samples_stay``, ``StoreError.collection_busy``.
         """
         info = await self._own(collection)
         if info.name != collection:
-            raise AliasTaken(alias=collection, collection=info.name)
+            raise StoreError.alias_taken(alias=collection, collection=info.name)
         await self._check_idle(info)
         async with dropped(self._knowledge.graphs, collection):
             await (await self._knowledge.own_store()).drop(collection)
@@ -221,10 +214,10 @@ class Library:
         return query
 
     async def _check_idle(self, info: CollectionInfo) -> None:
-        """Raise ``CollectionBusy`` where a job is writing into the collection, by whichever of its names."""
+        """Raise ``StoreError`` where a job is writing into the collection, by whichever of its names."""
         jobs = await asyncio.to_thread(self._jobs)
         if any(not job.over and job.collection in (info.name, *info.aliases) for job in jobs):
-            raise CollectionBusy(collection=info.name)
+            raise StoreError.collection_busy(collection=info.name)
 
     async def _check_free(self, name: str) -> None:
         """Raise unless no collection, connection or alias has the name, one that is kept from who acts included."""
@@ -234,16 +227,16 @@ class Library:
         except UnknownCollection:
             return
         if info.name == name or not acting().may_read(info.name, name):
-            raise CollectionExists(name=name)
-        raise AliasTaken(alias=name, collection=info.name)
+            raise StoreError.collection_exists(name=name)
+        raise StoreError.alias_taken(alias=name, collection=info.name)
 
     async def _own(self, collection: str, *, samples: bool = False) -> CollectionInfo:
-        """The collection, if it may be changed; raises ``ForeignCollection``, ``SamplesStay`` unless ``samples``."""
+        """The collection, if it may be changed; raises ``StoreError`` unless ``samples``."""
         info = await self._knowledge.describe(collection)
         if info.read_only or info.embedding_model == UNKNOWN_MODEL:
-            raise ForeignCollection(name=collection)
+            raise StoreError.foreign_collection(name=collection)
         if info.name == SAMPLE_COLLECTION and not samples:
-            raise SamplesStay(collection=info.name)
+            raise StoreError.samples_stay(collection=info.name)
         return info
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from engine.errors import EngineClosed, RunActive, TooManyRuns, UnknownCollection, UnknownRun
+from engine.errors import EngineClosed, RecordError, TooManyRuns, UnknownCollection, UnknownRun
 from engine.model.config import RunConfig
 from engine.model.events import Event, RunFinished
 from engine.model.loop_thread import LoopThread
@@ -114,10 +114,10 @@ class LiveRuns:
         return True
 
     def require_over(self, run_id: str) -> None:
-        """Check that a run is over; raises ``RunActive`` where it is running."""
+        """Check that a run is over; raises ``RecordError.run_active`` where it is running."""
         run = self.find(run_id)
         if run is not None and run.active:
-            raise RunActive(run=run_id)
+            raise RecordError.run_active(run=run_id)
 
     def forget(self, run_id: str) -> None:
         """Let a run go; where it is not here nothing happens."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from engine.errors import SharedModel
+from engine.errors import RunWarning
 from engine.model.config import RunConfig, declared
 
 
-def own_judge_warnings(config: RunConfig) -> tuple[SharedModel, ...]:
+def own_judge_warnings(config: RunConfig) -> tuple[RunWarning, ...]:
     """What to say where one chat model writes and evaluates the answers of ``config``; nothing where none evaluates."""
     model = config.models.writes_and_judges
-    return (SharedModel(model=model),) if model is not None and "evaluator" in declared(config.workflow).roles else ()
+    return (
+        (RunWarning.judges_its_own_answers(model=model),)
+        if model is not None and "evaluator" in declared(config.workflow).roles
+        else ()
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.errors import ReadOnlyRun, UnknownRun
+from engine.errors import RecordError, UnknownRun
 from engine.model.events import Event
 from engine.model.values import RunRecord
 from engine.people import acting
@@ -39,10 +39,10 @@ class Archive:
     def require_own(self, run_id: str) -> None:
         """Check that a run is no demo, which can be neither tagged nor deleted.
 
-        Raises ``ReadOnlyRun``, and ``UnknownRun`` for a run that is kept from whoever asks.
+        Raises ``RecordError.run_ships_with_program``, and ``UnknownRun`` for a run that is kept from whoever asks.
         """
         if is_demo(run_id):
-            raise ReadOnlyRun(run=run_id)
+            raise RecordError.run_ships_with_program(run=run_id)
         self._require_readable(run_id)
 
     def _require_readable(self, run_id: str) -> None:

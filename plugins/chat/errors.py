@@ -6,7 +6,7 @@ from engine.errors.base import Message, WorkbenchError
 from engine.messages import N_
 
 
-class ChatRefused(WorkbenchError):
+class ChatError(WorkbenchError):
     """A chat request asks for something else than an answer of the tuned pipeline; ``field`` names what does."""
 
     code = "WB990"
@@ -35,19 +35,15 @@ class ChatRefused(WorkbenchError):
         N_("Put the documents into a collection on the page Knowledge, and send the question by itself."),
         field="messages",
     )
-
-
-class UnknownChatModel(WorkbenchError):
-    code = "WB991"
-    status = 404
-    fact = N_("There is no model {model!r} here.")
-    remedy = N_("Choose one of `GET /v1/models`: settings saved on the page Tune, or `default`.")
-
-
-class RunStopped(WorkbenchError):
-    """The run of a chat was stopped by a person, or by the end of the program."""
-
-    code = "WB992"
-    status = 409
-    fact = N_("The run was stopped before its answer was complete.")
-    remedy = N_("Ask again; the run itself shows how far it came.")
+    unknown_model = Message(
+        N_("There is no model {model!r} here."),
+        N_("Choose one of `GET /v1/models`: settings saved on the page Tune, or `default`."),
+        code="WB991",
+        status=404,
+    )
+    run_stopped = Message(
+        N_("The run was stopped before its answer was complete."),
+        N_("Ask again; the run itself shows how far it came."),
+        code="WB992",
+        status=409,
+    )

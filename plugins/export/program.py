@@ -13,7 +13,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from engine.builtin.answer_note import noted
-from engine.errors import GraderFailed
+from engine.errors import ModelError
 from engine.flow import workflow
 from engine.flow.context import Roles, RunClock, RunContext
 from engine.model.config import config_from_dict
@@ -134,10 +134,10 @@ class Run:
         )
 
     def end(self) -> RunRecord:
-        """The record of a run that has come to its end; raises ``GraderFailed`` where no verdict could be read."""
+        """The record of a run that has come to its end; raises ``ModelError`` where no verdict could be read."""
         config, decisions = self.record.config, self.record.decisions
         if decisions and decisions[-1].reason == "grader_failed":
-            raise GraderFailed(model=config.models.grader.model, passages=decisions[-1].kept)
+            raise ModelError.grader_failed(model=config.models.grader.model, passages=decisions[-1].kept)
         outcome, reason = workflow(config.workflow).ending(self.record)
         ended = noted(self.record, outcome)
         note, said = ended.answer_note, ended.unsupported_sentences

@@ -16,7 +16,7 @@ from engine.model.config import USUAL, WORKFLOWS, RunConfig, declared, for_workf
 def config_for(engine: Engine, saved: str, collection: str, settings: Mapping[str, Any]) -> RunConfig:
     """The config of a question: saved settings, or the usual ones, with a collection and settings of its own.
 
-    Raises ``InvalidConfig`` and ``AddressNotListed``.
+    Raises ``InvalidConfig``.
     """
     workflow = next((name for name in WORKFLOWS if name == settings.get("workflow")), "")
     base = engine.settings.defaults_of_runs.of(workflow)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from engine.engine import Engine
-from engine.errors import InvalidConfig, NothingGathered
+from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.values import Batch
 from engine.messages import CONTEXT_END
 from engine.model.config import USUAL, WORKFLOWS, Setting, WorkflowName, declared, every_setting, settings_of
@@ -108,7 +108,7 @@ class Tuning(Tools):
             engine.batches.evidence(batch.id), before, [Axis(name, tuple(item)) for name, item in axes.items()]
         )
         if not len(made.evidence):
-            raise NothingGathered()
+            raise EvaluationError.nothing_gathered()
         found = recommend(made, before)
         base = swept_over(made.evidence, before, [Axis("top_k", (before.top_k,))])
         best = front(made).settings[:_MOST_SHOWN]
@@ -132,7 +132,7 @@ class Tuning(Tools):
 def _newest(engine: Engine, query_set: str) -> Batch:
     found = engine.evaluation.batches(query_set or None)
     if not found:
-        raise NothingGathered()
+        raise EvaluationError.nothing_gathered()
     return found[0]
 
 

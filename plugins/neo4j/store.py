@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
-from engine.errors import GraphMissing
+from engine.errors import GraphStoreError
 from engine.knowledge.graph.place import GraphPlace
 from engine.model.values import Community, Entity, PassageId
 from engine.roles.graph import GraphInfo, Neighbourhood, PassageGraph
@@ -58,7 +58,7 @@ class Neo4jGraphs:
 
     async def add(self, collection: str, read: Sequence[PassageGraph]) -> None:
         if not await self._change(collection, writing.add, read):
-            raise GraphMissing(collection=collection)
+            raise GraphStoreError.missing(collection=collection)
 
     async def forget(self, collection: str, passages: Sequence[PassageId]) -> None:
         await self._change(collection, writing.forget, passages)
@@ -67,10 +67,10 @@ class Neo4jGraphs:
         self, collection: str, communities: Sequence[Community], fingerprint: str, built_at: str
     ) -> GraphInfo:
         if not await self._change(collection, writing.complete, communities, fingerprint, built_at):
-            raise GraphMissing(collection=collection)
+            raise GraphStoreError.missing(collection=collection)
         info = await self.describe(collection)
         if info is None:
-            raise GraphMissing(collection=collection)
+            raise GraphStoreError.missing(collection=collection)
         return info
 
     async def named(self, collection: str, names: Sequence[str]) -> list[Entity]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from engine.engine import Engine
-from engine.errors import ForeignCollection
+from engine.errors import StoreError
 from engine.knowledge.manifest import Manifest
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.people.doors import guarded_by
@@ -15,7 +15,7 @@ from engine.plugins import Part
 from engine.roles import UNKNOWN_MODEL, CollectionInfo
 from plugins.scale.bulk import ImportFolder
 from plugins.scale.choice import kind_named, options
-from plugins.scale.errors import IndexFixed, InvalidIndex
+from plugins.scale.errors import ScaleError
 from plugins.scale.indexes import Indexes
 from plugins.scale.loading import LoadReport, load_vectors
 from plugins.scale.rights import RIGHTS
@@ -41,7 +41,7 @@ class Scale(Part):
     async def index(self, collection: str) -> IndexView:
         """How the vectors of a collection are found, what was measured of that, and what else it could have.
 
-        Raises ``UnknownCollection``, and ``ForeignCollection`` for a collection that another program made.
+        Raises ``UnknownCollection``, and ``StoreError.foreign_collection`` for a collection that another program made.
         """
         info, indexes = await self._own(collection), await self._indexes()
         state, recall = await indexes.state(info.name), await indexes.recall(info.name)
@@ -78,21 +78,21 @@ class Scale(Part):
     def start_index(self, collection: str, kind: str = "") -> str:
         """Begin to give a collection another index and to measure it; without a ``kind`` the one it has is measured.
 
-        Returns the job's id. Raises ``UnknownCollection``, ``ForeignCollection``, ``InvalidIndex`` for no kind of ours,
-        ``IndexFixed`` in an embedded store.
+        Returns the job's id. Raises ``UnknownCollection``, ``StoreError.foreign_collection``, and ``ScaleError`` for no
+        kind of ours and in an embedded store.
         """
         found = kind_named(kind)
         if kind and found is None:
-            raise InvalidIndex(kind=kind)
+            raise ScaleError.invalid_index(kind=kind)
         info = self._loop.call(self._own(collection))
         if not self._engine.settings.milvus_uri:
-            raise IndexFixed(collection=info.name)
+            raise ScaleError.index_fixed(collection=info.name)
         return self._engine.ingestions.begin(Manifest("", "index", info.name, "", "", index=found or ""))
 
     async def _own(self, collection: str) -> CollectionInfo:
         info = await self._engine.resources.knowledge.describe(collection)
         if info.read_only or info.embedding_model == UNKNOWN_MODEL:
-            raise ForeignCollection(name=info.name)
+            raise StoreError.foreign_collection(name=info.name)
         return info
 
     async def _indexes(self) -> Indexes:

@@ -7,37 +7,6 @@ from engine.errors.base import Message
 from engine.messages import N_
 
 
-class NotImported(StoreError):
-    """A server did not import a file."""
-
-    fact = N_("The Milvus server did not import passages into collection {collection!r}: {why}")
-    remedy = N_("See that it can read the folder under the name given to it, or load the files without bulk import.")
-
-
-class IndexFixed(StoreError):
-    """An embedded store compares with every vector, and has no other index."""
-
-    code = "WB241"
-    fact = N_("Collection {collection!r} is in the embedded store, which compares with every vector.")
-    remedy = N_("Nothing needs to be done: every passage is found. An index is for a Milvus server.")
-
-
-class VectorsUnlike(StoreError):
-    """Vectors that another program made are not those of the model that questions will be embedded with."""
-
-    code = "WB244"
-    fact = N_("The vectors for collection {collection!r} are not those of {model}: mean cosine {cosine}.")
-    remedy = N_("Name the model that made them, with its prefixes, or ingest the texts instead.")
-
-
-class InvalidIndex(StoreError):
-    """No index is called so."""
-
-    code = "WB242"
-    fact = N_("{kind!r} is no index of vectors.")
-    remedy = N_("Use FLAT, IVF_FLAT, IVF_SQ8, HNSW or DISKANN.")
-
-
 class VectorFileUnusable(SourceError):
     """A file of passages with their vectors holds something else."""
 
@@ -61,4 +30,29 @@ class VectorFileUnusable(SourceError):
     twice = Message(
         N_("Source {source!r} comes a second time in row {row} of {name!r}."),
         N_("Let all rows of a source stand together, in one file."),
+    )
+
+
+class ScaleError(StoreError):
+    """An index or a bulk import is not what the store or the model can do."""
+
+    not_imported = Message(
+        N_("The Milvus server did not import passages into collection {collection!r}: {why}"),
+        N_("See that it can read the folder under the name given to it, or load the files without bulk import."),
+    )
+    index_fixed = Message(
+        N_("Collection {collection!r} is in the embedded store, which compares with every vector."),
+        N_("Nothing needs to be done: every passage is found. An index is for a Milvus server."),
+        code="WB241",
+    )
+    vectors_unlike = Message(
+        N_("The vectors for collection {collection!r} are not those of {model}: mean cosine {cosine}."),
+        N_("Name the model that made them, with its prefixes, or ingest the texts instead."),
+        code="WB244",
+    )
+    """Vectors that another program made are not those of the model that questions will be embedded with."""
+    invalid_index = Message(
+        N_("{kind!r} is no index of vectors."),
+        N_("Use FLAT, IVF_FLAT, IVF_SQ8, HNSW or DISKANN."),
+        code="WB242",
     )

@@ -46,7 +46,7 @@ class JobMove:
     def done(self) -> MovedTable:
         """Write what is missing, and read it again.
 
-        Raises ``JobsUnreachable``, ``JobDiskFull``, ``JobFolderUnusable`` and ``MoveRefused``.
+        Raises ``JobsUnreachable``, ``JobError.disk_full``, ``JobError.folder_unusable`` and ``MoveRefused``.
         """
         present = (
             self.table.rows().keys() if self.into_table else {path.name for path in manifests.jobs_in(self.folder)}

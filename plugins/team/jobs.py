@@ -19,7 +19,7 @@ from engine.database.base import Database, put
 from engine.database.faults import UNUSABLE, cause_of
 from engine.database.owners import Membership
 from engine.database.tables import JOB_FILES, JOBS
-from engine.errors import EngineClosed, JobActive, JobOver, JobsUnreachable, UnknownJob, WorkbenchError
+from engine.errors import EngineClosed, JobError, JobsUnreachable, UnknownJob, WorkbenchError
 from engine.knowledge import manifest as manifests
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
@@ -194,28 +194,28 @@ class TeamJobs:
         return row.status
 
     def resume(self, job_id: str) -> JobStatus:
-        """Go on here with a job that is over and not done; raises ``UnknownJob``, ``JobActive``, ``JobOver``."""
+        """Go on here with a job that is over and not done; raises ``UnknownJob``, ``JobError``."""
         row = self._row(job_id)
         if self._is_here(job_id, row):
             status = self._run("resume", job_id)
             self._note(status)
             return status
         if not row.status.over and self._table.alive(row.owner):
-            raise JobActive(job=job_id)
+            raise JobError.active(job=job_id)
         if row.status.state == "done":
-            raise JobOver(job=job_id)
+            raise JobError.over(job=job_id)
         return self._taken_over(job_id, row)
 
     def discard(self, job_id: str) -> bool:
         """Forget a job of another process that is over; false for one of this process.
 
-        Raises ``UnknownJob`` and ``JobActive``.
+        Raises ``UnknownJob`` and ``JobError.active``.
         """
         row = self._row(job_id)
         if self._is_here(job_id, row):
             return False
         if not row.status.over:
-            raise JobActive(job=job_id)
+            raise JobError.active(job=job_id)
         self._table.remove(job_id)
         return True
 
@@ -251,7 +251,7 @@ class TeamJobs:
         self._adopting.add(job_id)
         try:
             if not self._table.claim(job_id, row.owner):
-                raise JobActive(job=job_id)
+                raise JobError.active(job=job_id)
             self._unbegun.add(job_id)
             status = self._begun(job_id, row.status)
         finally:

@@ -33,7 +33,7 @@ def move(source: Databases, target: Databases, told: Told = lambda *_: None) -> 
     """Copy every table that both have a place for, those first that others refer to.
 
     Nothing is written before every row of the target was found in the source. Raises ``MoveRefused`` where that is not
-    so, where a workbench uses either of them, or where one cannot be used; ``DatabaseNewer``.
+    so, where a workbench uses either of them, or where one cannot be used; ``RecordError.database_newer``.
     """
     require_free(source, target)
     here, there = source.by_part, target.by_part

@@ -18,21 +18,39 @@ class TelemetryError(WorkbenchError):
         N_("{waiting} runs wait to be sent to {address}; more are not taken."),
         N_("Find out why it is slow, or send the runs later with `{program} export-traces`."),
     )
-
-
-class TelemetryPackageMissing(TelemetryError):
-    """What makes and encodes spans is not installed."""
-
-    code = "WB981"
-    exporting = Message(
+    # What makes and encodes spans is not installed.
+    cannot_export = Message(
         N_("Spans are made with packages that are not installed."),
         N_("Run `{command}`, then try again."),
+        code="WB981",
         package="opentelemetry-exporter-otlp-proto-http openinference-semantic-conventions",
     )
-    sending = Message(
+    cannot_send = Message(
         N_("Runs are sent as spans with packages that are not installed."),
         N_("Run `{command}`, or leave WORKBENCH_OTLP_ENDPOINT empty."),
+        code="WB981",
         package="opentelemetry-exporter-otlp-proto-http openinference-semantic-conventions",
+    )
+    # It answered, and would not take a run.
+    key_refused = Message(
+        N_("{address} refuses spans (status {status}): it wants another key."),
+        N_("Correct WORKBENCH_OTLP_HEADERS, then send the runs that were refused with `{program} export-traces`."),
+        code="WB983",
+    )
+    path_unknown = Message(
+        N_("{address} knows no spans (status {status})."),
+        N_("Set WORKBENCH_OTLP_ENDPOINT to where OTLP over HTTP is received, with its port and path."),
+        code="WB983",
+    )
+    refused = Message(
+        N_("{address} refused a run (status {status})."),
+        N_("Look at the log of what receives spans there."),
+        code="WB983",
+    )
+    judgements_refused = Message(
+        N_("{address} took the spans of a run and refused its judgements (status {status})."),
+        N_("Set WORKBENCH_OTLP_PHOENIX only where an Arize Phoenix receives the spans, and look at its log."),
+        code="WB983",
     )
 
 
@@ -51,26 +69,4 @@ class TelemetryUnreachable(TelemetryError):
     busy = Message(
         N_("{address} takes no spans at the moment (status {status})."),
         N_("Look at the log of what receives them; runs wait until it takes them."),
-    )
-
-
-class TelemetryRefused(TelemetryError):
-    """It answered, and would not take a run."""
-
-    code = "WB983"
-    key = Message(
-        N_("{address} refuses spans (status {status}): it wants another key."),
-        N_("Correct WORKBENCH_OTLP_HEADERS, then send the runs that were refused with `{program} export-traces`."),
-    )
-    path = Message(
-        N_("{address} knows no spans (status {status})."),
-        N_("Set WORKBENCH_OTLP_ENDPOINT to where OTLP over HTTP is received, with its port and path."),
-    )
-    with_status = Message(
-        N_("{address} refused a run (status {status})."),
-        N_("Look at the log of what receives spans there."),
-    )
-    annotations = Message(
-        N_("{address} took the spans of a run and refused its judgements (status {status})."),
-        N_("Set WORKBENCH_OTLP_PHOENIX only where an Arize Phoenix receives the spans, and look at its log."),
     )

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from engine.database.opening import Databases
-from engine.errors import InvalidConfig, InvalidSettings, RunNotOver
+from engine.errors import InvalidConfig, InvalidSettings, RecordError
 from engine.host.masking import Redactor
 from engine.model.values import RunRecord
 from engine.people.records import PeopleRecords
@@ -17,7 +17,7 @@ from engine.people.team import Team
 from engine.records.store import RunStore
 from engine.samples.archive import Archive
 from engine.settings import Settings
-from plugins.telemetry.errors import TelemetryPackageMissing
+from plugins.telemetry.errors import TelemetryError
 from plugins.telemetry.settings import TelemetrySettings
 
 _FILE_ENDS = (".json", ".jsonl")
@@ -63,12 +63,12 @@ def _export(options: argparse.Namespace) -> int:
     try:
         return _put(records, to, settings, wanted)
     except ImportError:
-        raise TelemetryPackageMissing.exporting() from None
+        raise TelemetryError.cannot_export() from None
 
 
 def _over(record: RunRecord) -> RunRecord:
     if record.outcome is None:
-        raise RunNotOver.sending(run=record.id)
+        raise RecordError.run_not_over_to_export(run=record.id)
     return record
 
 

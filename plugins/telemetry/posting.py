@@ -11,7 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from engine.llm.connection import http_options, without_userinfo
 from engine.settings import Settings
-from plugins.telemetry.errors import TelemetryError, TelemetryRefused, TelemetryUnreachable
+from plugins.telemetry.errors import TelemetryError, TelemetryUnreachable
 from plugins.telemetry.header_list import headers_in
 from plugins.telemetry.otlp import encoded
 from plugins.telemetry.settings import TelemetrySettings
@@ -72,7 +72,7 @@ class Receiver:
             if answer.status_code in _LATER:
                 raise TelemetryUnreachable.busy(address=self.shown, status=answer.status_code)
             if not answer.is_success:
-                raise TelemetryRefused.annotations(address=self.shown, status=answer.status_code)
+                raise TelemetryError.judgements_refused(address=self.shown, status=answer.status_code)
 
     def _post(self, url: str, *, kind: str = "", **body: Any) -> httpx.Response:
         try:
@@ -99,10 +99,10 @@ def _raise_for(status: int, address: str) -> None:
     if status in _LATER:
         raise TelemetryUnreachable.busy(address=address, status=status)
     if status in (401, 403):
-        raise TelemetryRefused.key(address=address, status=status)
+        raise TelemetryError.key_refused(address=address, status=status)
     if status in (404, 405) or 300 <= status < 400:
-        raise TelemetryRefused.path(address=address, status=status)
-    raise TelemetryRefused.with_status(address=address, status=status)
+        raise TelemetryError.path_unknown(address=address, status=status)
+    raise TelemetryError.refused(address=address, status=status)
 
 
 def _raise_for_rejected(answer: httpx.Response, address: str) -> None:

@@ -20,7 +20,7 @@ from engine.people.doors import guarded_by
 from engine.people.rights import LOOK, OWN
 from engine.plugins import Part
 from engine.settings import Settings
-from plugins.telemetry.errors import TelemetryError, TelemetryPackageMissing, TelemetryUnreachable
+from plugins.telemetry.errors import TelemetryError, TelemetryUnreachable
 from plugins.telemetry.settings import TelemetrySettings
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ class Sources:
 
 
 def require_packages() -> None:
-    """Raise ``TelemetryPackageMissing`` where what sends spans is not installed."""
+    """Raise ``TelemetryError`` where what sends spans is not installed."""
     try:
         import_module("plugins.telemetry.posting")
     except ImportError:
-        raise TelemetryPackageMissing.sending() from None
+        raise TelemetryError.cannot_send() from None
 
 
 @guarded_by({**dict.fromkeys(("of", "note", "close"), OWN), "state": LOOK})
@@ -93,7 +93,7 @@ class Telemetry(Part):
     def of(cls, engine: Engine, faults: NotedFaults) -> Self:
         """What sends the runs of an engine to the address of its settings.
 
-        Raises ``TelemetryPackageMissing`` where the packages that it needs are not installed.
+        Raises ``TelemetryError`` where the packages that it needs are not installed.
         """
         require_packages()
         from plugins.telemetry.posting import Receiver

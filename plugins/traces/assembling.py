@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
 
-from engine.errors import ForeignRunFailed
+from engine.errors import RunError
 from engine.model.config import PARAMETERS, RoleModel, RoleModels, RunConfig
 from engine.model.decide import gated
 from engine.model.values import (
@@ -136,7 +136,7 @@ def evidence_of(trace: ForeignTrace, program: Program, imported_at: str, author:
         rounds=rounds,
         model_calls=tuple(replace(call, round=min(call.round, len(rounds) - 1)) for call in trace.calls),
         answer=trace.answer,
-        error=Fault.of(ForeignRunFailed(why=trace.error)) if trace.error else None,
+        error=Fault.of(RunError.foreign_run_failed(why=trace.error)) if trace.error else None,
         duration_ms=trace.duration_ms,
     )
 

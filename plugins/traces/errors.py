@@ -59,18 +59,14 @@ class TracesUnusable(WorkbenchError):
         N_("{name!r} cannot be read: {why}."),
         N_("Check the path and its permissions."),
     )
-
-
-class TraceDecoderMissing(WorkbenchError):
-    """Binary OTLP needs a package that is not installed; JSON needs none."""
-
-    code = "WB961"
-    status = 422
-    missing = Message(
+    decoder_missing = Message(
         N_("{name!r} is OTLP in binary form, and opentelemetry-proto is not installed."),
         N_("Run {command}, or export the traces as JSON."),
+        code="WB961",
+        status=422,
         package="opentelemetry-proto",
     )
+    """Binary OTLP needs a package that is not installed; JSON needs none."""
 
 
 class NothingToJudge(WorkbenchError):

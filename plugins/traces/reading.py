@@ -47,7 +47,7 @@ class _Found:
 def recognised(files: Iterable[tuple[str, bytes]], project: str = "") -> Recognised:
     """The traces of some files together: annotations may be in a file of their own, and one trace in several.
 
-    ``project`` names where spans are from that do not say it. Raises ``TracesUnusable`` and ``TraceDecoderMissing``.
+    ``project`` names where spans are from that do not say it. Raises ``TracesUnusable``.
     """
     found = _Found("", project)
     for name, data in files:

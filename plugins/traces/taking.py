@@ -51,7 +51,7 @@ class Traces(Part):
 
         ``collection`` says where the documents of that program are kept here too, if they are. A trace that others
         imported into a collection that is kept from who asks is left out: its id is taken, and its run theirs. Raises
-        ``TracesUnusable``, ``TraceDecoderMissing`` and ``UnknownCollection``.
+        ``TracesUnusable`` and ``UnknownCollection``.
         """
         if collection and not acting().may_read(collection):
             raise UnknownCollection(name=collection)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from engine.errors import StoreLocked, UnknownMemory
+from engine.errors import StoreError, StoreLocked
 from engine.model.values import Memory
 from engine.settings import Settings
 from tests.api.served import FakeCollections, calling, relevant
+from tests.support.errors import raises
 from tests.support.fake_memory import FakeMemory
 from tests.support.fakes import FakeResources
 
@@ -75,7 +74,7 @@ def test_a_store_that_is_locked_is_said_with_its_code(tmp_path: Path) -> None:
 
 def test_the_engine_forgets_one_memory_or_all(tmp_path: Path) -> None:
     with calling(tmp_path, remembering(FakeMemory.of((OLD, FAILED)))) as (_, engine):
-        with pytest.raises(UnknownMemory, match="m9"):
+        with raises(StoreError.unknown_memory, match="m9"):
             engine.forget_memory("m9")
         engine.forget_memory("m2")
         assert [item.id for item in engine.memories()] == ["m1"]

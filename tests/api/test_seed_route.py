@@ -12,12 +12,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from engine.errors import (
-    EmbeddingMismatch,
     ModelError,
     ModelInterrupted,
     ModelNotPulled,
     ModelTimeout,
     ModelUnreachable,
+    StoreError,
     StoreLocked,
     StoreUnreachable,
     UnknownCollection,
@@ -324,7 +324,7 @@ def test_a_rewriter_that_failed_rewrote_nothing_and_is_a_warning(tmp_path: Path)
     ("error", "status"),
     [
         (UnknownCollection(name="nowhere"), 404),
-        (EmbeddingMismatch(collection="a", built_with="b", offered="c"), 409),
+        (StoreError.embedding_mismatch(collection="a", built_with="b", offered="c"), 409),
         (StoreUnreachable(address="http://milvus:1"), 503),
         (StoreLocked(path="knowledge.db"), 503),
         (ModelUnreachable.ollama(address="http://127.0.0.1:1"), 503),

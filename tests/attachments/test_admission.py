@@ -18,9 +18,10 @@ from engine.attachments.admission import (
     attachment_line,
     fitted,
 )
-from engine.errors import AttachmentEmpty, AttachmentsNotTaken, TooManyAttachments
+from engine.errors import AttachmentError
 from engine.model.config import RunConfig
 from engine.model.values import Attachment
+from tests.support.errors import raises
 
 GRAPH = RunConfig(workflow="graph_hybrid")
 NOTE = Attachment("image", "note.png", text="Check kidney function.", read_by="ocr")
@@ -34,13 +35,13 @@ def test_what_is_within_the_limits_stays_as_it_is() -> None:
 
 def test_a_workflow_that_would_leave_them_out_refuses_them() -> None:
     """GH-05"""
-    with pytest.raises(AttachmentsNotTaken) as caught:
+    with raises(AttachmentError.not_looked_at) as caught:
         admitted((NOTE,), RunConfig())
     assert "graph_hybrid" in caught.value.remedy
 
 
 def test_more_than_a_handful_is_refused() -> None:
-    with pytest.raises(TooManyAttachments):
+    with raises(AttachmentError.too_many):
         admitted((NOTE,) * (MOST_ATTACHMENTS + 1), GRAPH)
 
 
@@ -48,7 +49,7 @@ def test_more_than_a_handful_is_refused() -> None:
     "empty", [Attachment("image", "a.png", text=" \n\x07 "), Attachment("table", "a.csv", rows=((),))]
 )
 def test_one_that_says_nothing_is_refused_by_its_name(empty: Attachment) -> None:
-    with pytest.raises(AttachmentEmpty) as caught:
+    with raises(AttachmentError.empty) as caught:
         admitted((NOTE, empty), GRAPH)
     assert empty.name in caught.value.fact
 

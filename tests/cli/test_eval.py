@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.cli.main import main
-from engine.errors import InvalidConfig, UnknownMeasure
+from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.asking import RunsHere, ask_all
 from engine.evaluation.bars import MEASURE_NAMES, bar_of, measure_of
 from engine.evaluation.cases import Case, QuerySet
@@ -22,6 +22,7 @@ from engine.records import BATCH
 from tests.api.served import ALL, FakeCollections, app_of, engine_of, relevant
 from tests.cli.test_handing_over import InterruptsWhoFollows, data_dir, handed_over, interruptible, noted, said
 from tests.contracts.chat_models import obedient
+from tests.support.errors import raises
 from tests.support.fakes import FakeGrader, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate
 from tests.support.ollama_stand_in import OllamaStandIn
@@ -265,7 +266,7 @@ def test_a_measure_is_written_with_or_without_its_cut_off() -> None:
         "pass_rate",
     ]
     for wrong in ("", "recall@", "recall@0", "recall@21", "f1@5", "f2"):
-        with pytest.raises(UnknownMeasure):
+        with raises(EvaluationError.unknown_measure):
             measure_of(wrong)
 
 

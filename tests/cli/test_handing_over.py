@@ -23,7 +23,7 @@ from engine.api.knowledge_routes import AT_ONCE
 from engine.cli.ingest import ingest_there
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.errors import AppRefused, AppUnreachable, JobDiskFull
+from engine.errors import AppRefused, AppUnreachable, JobError
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import RunConfig
 from engine.running.running_app import NOTE, RunningApp
@@ -137,13 +137,13 @@ def test_a_large_file_is_followed_as_a_job_of_the_app(
 def test_a_job_that_fails_in_the_app_is_said_for_its_file(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class Full(FakeCollections):
         async def ingest(self, *arguments: Any, **options: Any) -> Any:
-            raise JobDiskFull(path="ingest")
+            raise JobError.disk_full(path="ingest")
 
     (data_dir / "large.md").write_text("t" * (AT_ONCE + 1))
     with handed_over(data_dir, knowledge=Full()):
         assert main(["ingest", str(data_dir / "large.md"), "--collection", "mine"]) == 1
     shown = said(capsys)
-    assert f"large.md: {JobDiskFull(path='ingest').fact}" in shown
+    assert f"large.md: {JobError.disk_full(path='ingest').fact}" in shown
     assert "1 failed" in shown
 
 

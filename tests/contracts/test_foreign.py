@@ -17,13 +17,14 @@ from components.common.i18n import words_for
 from components.runs.report import report_html
 from engine.api import middleware
 from engine.engine import Engine
-from engine.errors import CollectionExists, ForeignCollection, UnknownCollection, UnknownDatabase
+from engine.errors import StoreError, UnknownCollection, UnknownDatabase
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.library.values import Connection, Place, RemoteCollection
 from engine.model.config import RunConfig
 from engine.model.values import PassageId
 from engine.settings import Settings
+from tests.support.errors import raises
 from tests.support.foreign_milvus import (
     MODEL,
     QUESTION,
@@ -187,7 +188,7 @@ def test_sources_and_passages_can_be_read_and_nothing_can_be_written(engine: Eng
         lambda: engine.delete_source("wiki", "page0.md"),
         lambda: engine.set_query_prefix("wiki", "q: "),
     ):
-        with pytest.raises(ForeignCollection):
+        with raises(StoreError.foreign_collection):
             write()
     info = engine.describe("wiki")
     assert (info.read_only, info.remote_name, info.address) == (True, place.named("wiki"), place.uri)
@@ -211,7 +212,7 @@ def test_a_connection_outlives_the_engine_and_its_name_is_its_own(
 ) -> None:
     connected(engine, place, "wiki")
     for taken in ("wiki", "samples"):
-        with pytest.raises(CollectionExists):
+        with raises(StoreError.collection_exists):
             engine.connections.connect(replace(proposed(engine, place, "loose"), name=taken))
     assert [item.name for item in engine.collections()] == ["samples", "wiki"]
     engine.close()

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from engine.errors import GraphMissing
+from engine.errors import GraphStoreError
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.model.values import Community, Entity, PassageId, Relationship
 from engine.roles.graph import PassageGraph, ReadEntity, ReadRelationship
 from tests.contracts.graph_stores import GraphCase, case_of
+from tests.support.errors import raises
 from tests.support.graphs import told
 
 CHAIN = (
@@ -65,7 +66,7 @@ def test_where_nobody_began_a_graph_there_is_none_and_nothing_in_it(graphs: Grap
     graphs.run(store.forget(name, [PassageId("p1")]))
     graphs.run(store.rename(name, f"{name}_new"))
     for refused in (store.add(name, [told("p1", "A")]), store.finish(name, (), "f", "now")):
-        with pytest.raises(GraphMissing):
+        with raises(GraphStoreError.missing):
             graphs.run(refused)
 
 

@@ -15,14 +15,7 @@ from engine.attachments.readers import image_reader
 from engine.builtin import apart, ocr
 from engine.builtin.image_header import image_header
 from engine.builtin.ocr import OcrReader
-from engine.errors import (
-    AttachmentDamaged,
-    ModelCannotSee,
-    ModelUnreachable,
-    ReaderMissing,
-    ReadingFailed,
-    ReadingTimedOut,
-)
+from engine.errors import AttachmentDamaged, AttachmentError, ModelUnreachable
 from engine.llm.discovery import ollama_status
 from engine.llm.vision import ChatVision
 from engine.model.config import RoleModel
@@ -31,6 +24,7 @@ from engine.model.values import ModelCall
 from engine.roles import ImageReader, SilentTrace
 from engine.settings import Settings
 from tests.attachments.pages import NOTE_EN, NOTE_ZH, UPSIDE_DOWN, image, likeness
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest, Reply, ServerError
 
 SEEING = RoleModel("ollama:gemma3:4b")
@@ -109,13 +103,13 @@ def test_a_page_that_stands_on_its_head_is_turned_before_it_is_read() -> None:
 
 def test_without_the_package_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr, "_PACKAGES", ("rapidocr", "no_such_package"))
-    with pytest.raises(ReaderMissing) as caught:
+    with raises(AttachmentError.reader_missing) as caught:
         asyncio.run(OcrReader().read(blank(), "image/png"))
     assert "pip install" in caught.value.params["command"]
 
 
 def test_reading_that_takes_too_long_is_given_up_and_the_next_image_is_read() -> None:
-    with pytest.raises(ReadingTimedOut):
+    with raises(AttachmentError.reading_timed_out):
         asyncio.run(OcrReader(time_limit_s=0.001).read(image("note.zh.jpg"), "image/jpeg"))
     assert apart.read_apart("engine.attachments.table_rows:table_values", "a.csv", b"a,b\n1,2\n")
 
@@ -123,7 +117,7 @@ def test_reading_that_takes_too_long_is_given_up_and_the_next_image_is_read() ->
 def test_a_reader_that_breaks_down_hurts_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     readers = Subprocesses("engine.no_such:read", most=1, most_memory=10**9, kept_memory=10**9, idle_s=1)
     monkeypatch.setattr(apart, "READERS", readers)
-    with pytest.raises(ReadingFailed):
+    with raises(AttachmentError.reading_failed):
         asyncio.run(OcrReader().read(blank(), "image/png"))
     readers.close()
 
@@ -172,7 +166,7 @@ def test_a_model_without_eyes_is_refused_before_it_can_make_something_up(setting
     async def chosen(model: str) -> ImageReader:
         return await image_reader(RoleModel(model), settings, lambda: ollama_status(settings))
 
-    with pytest.raises(ModelCannotSee):
+    with raises(AttachmentError.model_cannot_see):
         asyncio.run(chosen("ollama:qwen3:8b"))
     assert asyncio.run(chosen("ollama:gemma3:4b")).name == "ollama:gemma3:4b"
     assert asyncio.run(chosen("builtin")).name == "ocr"

@@ -11,18 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import (
-    CollectionExists,
-    EmbeddingMismatch,
-    FieldTooLong,
-    ForeignCollection,
-    StoreError,
-    UnknownCollection,
-)
+from engine.errors import FieldTooLong, StoreError, UnknownCollection
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo, Summaries
 from tests.contracts.stores import DIM, Case, axes, passage
+from tests.support.errors import raises
 
 
 def test_a_passage_comes_back_as_it_was_put_in(case: Case) -> None:
@@ -214,7 +208,7 @@ def test_a_vector_of_another_width_is_a_mismatch_that_names_both_even_in_an_empt
         lambda: case.store.search(case.name, axes(1, 5)[0], 3),
         lambda: case.store.insert(case.name, [passage("a", 1)], axes(1, 5)),
     ):
-        with pytest.raises(EmbeddingMismatch, match=r"model:a \(8 dimensions\).*5 dimensions"):
+        with raises(StoreError.embedding_mismatch, match=r"model:a \(8 dimensions\).*5 dimensions"):
             case.run(call())
 
 
@@ -237,7 +231,7 @@ def test_a_text_that_the_store_cannot_hold_is_refused_before_anything_is_written
 def test_a_collection_cannot_be_made_twice_and_can_be_made_again_after_a_drop(case: Case) -> None:
     case.create()
     case.insert(passage("a.md", 1))
-    with pytest.raises(CollectionExists):
+    with raises(StoreError.collection_exists):
         case.create()
     case.run(case.store.drop(case.name))
     with pytest.raises(UnknownCollection):
@@ -303,7 +297,7 @@ def test_a_collection_of_another_program_can_be_read_but_not_changed(case: Case)
         lambda: case.store.add_full_text(name),
         lambda: case.store.drop(name),
     ):
-        with pytest.raises(ForeignCollection):
+        with raises(StoreError.foreign_collection):
             case.run(call())
     assert case.run(case.store.describe(name)).passages == 2
 

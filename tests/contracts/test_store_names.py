@@ -8,19 +8,12 @@ from typing import Any
 
 import pytest
 
-from engine.errors import (
-    AliasTaken,
-    CollectionExists,
-    ForeignCollection,
-    InvalidCollectionName,
-    StoreError,
-    UnknownAlias,
-    UnknownCollection,
-)
+from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo, Summaries
 from tests.contracts.stores import Case, axes, passage
+from tests.support.errors import Expected, raises
 
 
 def filled(case: Case, name: str = "", text: str = "told") -> str:
@@ -96,7 +89,7 @@ def test_an_alias_can_lead_elsewhere_and_be_removed(case: Case) -> None:
     with pytest.raises(UnknownCollection):
         case.run(case.store.describe(alias))
     for name in (alias, first, "no such name"):
-        with pytest.raises(UnknownAlias):
+        with raises(StoreError.unknown_alias):
             case.run(case.store.drop_alias(name))
 
 
@@ -104,19 +97,19 @@ def test_names_and_aliases_are_never_given_twice(case: Case) -> None:
     first, second = filled(case), case.create(f"{case.name}_b")
     alias = f"{case.name}_too"
     case.run(case.store.set_alias(alias, first))
-    refused: list[tuple[type[StoreError], Coroutine[Any, Any, Any]]] = [
-        (CollectionExists, case.store.set_alias(second, first)),
-        (CollectionExists, case.store.rename(first, second)),
-        (AliasTaken, case.store.rename(second, alias)),
-        (CollectionExists, case.store.create(CollectionInfo(alias, "m", 4, "", "", ""))),
-        (InvalidCollectionName, case.store.set_alias("workbench_x", first)),
-        (InvalidCollectionName, case.store.rename(first, "no such name")),
+    refused: list[tuple[Expected, Coroutine[Any, Any, Any]]] = [
+        (StoreError.collection_exists, case.store.set_alias(second, first)),
+        (StoreError.collection_exists, case.store.rename(first, second)),
+        (StoreError.alias_taken, case.store.rename(second, alias)),
+        (StoreError.collection_exists, case.store.create(CollectionInfo(alias, "m", 4, "", "", ""))),
+        (StoreError.invalid_collection_name, case.store.set_alias("workbench_x", first)),
+        (StoreError.invalid_collection_name, case.store.rename(first, "no such name")),
         (UnknownCollection, case.store.set_alias(f"{alias}_b", f"{first}_gone")),
         (UnknownCollection, case.store.rename(f"{first}_gone", f"{first}_c")),
-        (AliasTaken, case.store.drop(alias)),
+        (StoreError.alias_taken, case.store.drop(alias)),
     ]
     for error, call in refused:
-        with pytest.raises(error):
+        with raises(error):
             case.run(call)
     whole(case, case.store, alias)
     assert case.run(case.store.describe(second)).sources == 0
@@ -144,7 +137,7 @@ def test_a_collection_of_another_program_keeps_its_name(case: Case) -> None:
         case.store.drop(name),
         case.store.take_place(name, case.name, "x"),
     ):
-        with pytest.raises(ForeignCollection):
+        with raises(StoreError.foreign_collection):
             case.run(call)
     assert case.run(case.store.describe(name)).name == name
 

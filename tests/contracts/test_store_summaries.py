@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import EmbeddingMismatch, StoreError, UnknownCollection
+from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.roles import StoredPassage, Summaries, Within
 from tests.contracts.stores import DIM, Case, axes, passage
+from tests.support.errors import raises
 
 
 def summaries(*sources: str, text: str = "summary", kind: str = "", section: str = "") -> Summaries:
@@ -118,11 +119,11 @@ def test_vectors_of_summaries_are_checked_before_anything_is_written(case: Case)
     case.create()
     wide = Summaries(summaries("a").rows, axes(1, 5))
     endless = Summaries(summaries("a").rows, np.full((1, DIM), np.inf, dtype=np.float32))
-    with pytest.raises(EmbeddingMismatch):
+    with raises(StoreError.embedding_mismatch):
         insert(case, wide, passage("a", 1))
     with pytest.raises(StoreError, match="finite"):
         insert(case, endless, passage("a", 1))
-    with pytest.raises(EmbeddingMismatch):
+    with raises(StoreError.embedding_mismatch):
         case.run(case.store.search_summaries(case.name, axes(1, 5)[0], 3))
     assert case.run(case.store.sources(case.name)) == []
 

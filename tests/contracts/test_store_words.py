@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from engine.builtin.full_text import SEGMENTING
-from engine.errors import EmbeddingMismatch, FullTextMissing, StoreError
+from engine.errors import FullTextMissing, StoreError
 from engine.knowledge import milvus_session, milvus_words
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage, Summaries, Within
 from tests.contracts.stores import DIM, Case, axes, passage
+from tests.support.errors import raises
 
 TEXTS = (
     "糖尿病患者的血糖控制要看 HbA1c。",
@@ -221,7 +222,7 @@ def test_the_longest_text_that_a_passage_may_have_can_be_searched_by_words(worde
 
 def test_a_search_by_words_refuses_a_vector_of_another_width(worded: Case) -> None:
     filled(worded)
-    with pytest.raises(EmbeddingMismatch):
+    with raises(StoreError.embedding_mismatch):
         worded.run(worded.store.search_text(worded.name, "dog", axes(1, 5)[0], 3))
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from components.common.i18n import words_for
 from components.common.phrases import fault_text
-from engine.errors import InvalidSettings, UnknownMemory, WebSearchError, WorkbenchError
+from engine.errors import InvalidSettings, StoreError, WebSearchError, WorkbenchError
 from engine.flow.context import Retrieval
 from engine.model.values import Fault, PassageId
 from engine.roles import StoredPassage, WebSearch
@@ -331,7 +331,7 @@ def test_the_setting_refuses_anything_else(address: str, monkeypatch: pytest.Mon
         WebSearchError.refused(address="http://a", refused=500),
         WebSearchError.not_results(address="http://a"),
         WebSearchError.too_large(address="http://a", limit_mb=2.0),
-        UnknownMemory(memory="m1"),
+        StoreError.unknown_memory(memory="m1"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import JudgementsUnusable
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case
 from engine.evaluation.desk.formats import FORMATS, Format, read, written
 from engine.evaluation.values import AnswerJudgement, Label
@@ -14,6 +14,7 @@ from engine.knowledge.loaders.separated import LONGEST_CELL
 from engine.knowledge.sheets import listed
 from engine.model.values import PassageId
 from tests.support import office_files as made
+from tests.support.errors import raises
 
 CASES = (Case("a 1", "How hot?"), Case("b%", "水温, 多少？"))
 LABELS = (
@@ -92,7 +93,7 @@ def test_lines_that_cannot_be_used_are_named_and_the_others_go_in() -> None:
 
 @pytest.mark.parametrize("text", ["", "nothing of the kind", "a,b\n1,2\n", '{"question": "Another?"}', "{" * 5000])
 def test_a_file_without_anything_usable_is_refused(text: str) -> None:
-    with pytest.raises(JudgementsUnusable):
+    with raises(EvaluationError.judgements_unusable):
         read(text, "file", None, CASES)
 
 
@@ -120,7 +121,7 @@ def test_a_field_beyond_all_measure_is_left_out_and_named() -> None:
     text = f"query,docid,rating\nHow hot?,{long},1\nHow hot?,b,1\n"
     found = read(text, "q.csv", None, CASES)
     assert [item.passage_id for item in found.labels] == ["b"] and found.left_out[0].startswith("line 2: ")
-    with pytest.raises(JudgementsUnusable):
+    with raises(EvaluationError.judgements_unusable):
         read(f"query,{long}\nHow hot?,b\n", "q.csv", None, CASES)
 
 
@@ -135,7 +136,7 @@ def test_json_lines_may_leave_out_who_said_it_and_why_and_no_empty_text_is_judge
     (found,) = read(given, "file", None, CASES).labels
     assert (found.judge, found.explanation) == ("", "")
     for empty in ('"passage": " ", "relevant": true', '"answer": "", "right": "yes"'):
-        with pytest.raises(JudgementsUnusable):
+        with raises(EvaluationError.judgements_unusable):
             read(f'{{"question": "How hot?", {empty}}}', "file", None, CASES)
 
 
@@ -155,6 +156,8 @@ def test_nothing_in_the_csv_is_a_formula_and_it_is_read_back_as_it_was() -> None
 def test_no_text_breaks_the_reader(text: str, form: Format | None) -> None:
     try:
         found = read(text, "file", form, CASES)
-    except JudgementsUnusable:
-        return
+    except EvaluationError as error:
+        if error.code == EvaluationError.judgements_unusable.code:
+            return
+        raise
     assert found.labels or found.answers

@@ -17,7 +17,7 @@ from engine.cli.main import main
 from engine.database.base import Database
 from engine.database.tables import ANSWER_JUDGEMENTS, LABELS, SET_SCORES, Part
 from engine.engine import Engine
-from engine.errors import EvaluationError, InvalidConfig, JudgementsUnusable, UnknownBatch, UnknownQuerySet
+from engine.errors import EvaluationError, InvalidConfig, UnknownBatch, UnknownQuerySet
 from engine.evaluation import judgements
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.evaluation.desk.influence import influences, lattice
@@ -28,6 +28,7 @@ from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.people import Person, acting_as
 from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of
+from tests.support.errors import raises
 
 SET = "four questions"
 QUESTIONS = (
@@ -320,5 +321,5 @@ def test_a_file_of_judgements_goes_in_at_once_or_not_at_all(engine: Engine, monk
     taken = engine.judging.imported(SET, text)
     assert (taken.passages, taken.answers) == (3, 1) and len(engine.evaluation.labels(question)) == 3
     assert "Bo" in engine.judging.judges()
-    with pytest.raises(JudgementsUnusable, match="name"):
+    with raises(EvaluationError.judgements_unusable, match="name"):
         engine.judging.imported(SET, json.dumps({**rows[0], "judge": "B\n\u202eo"}))

@@ -19,14 +19,7 @@ from engine.drafting.making import Step, spread_over
 from engine.drafting.store import DraftStore
 from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine
-from engine.errors import (
-    EvaluationError,
-    InvalidConfig,
-    InvalidQuerySet,
-    InvalidQuestion,
-    UnknownCollection,
-    UnknownDraft,
-)
+from engine.errors import EvaluationError, InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownCollection
 from engine.evaluation.cases import QuerySet
 from engine.model.values import PassageId
 from engine.people import Person, acting_as
@@ -35,6 +28,7 @@ from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of
 from tests.drafting.documents import ITEMS, OPENED, asked_of
 from tests.llm.recording import CHAT, role_model
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import OllamaStandIn
 
 ONE = Draft(
@@ -131,7 +125,7 @@ def test_bad_calls_say_what_is_wrong(engine: Engine) -> None:
         engine.drafting.accept(draft.id, "samples")
     with pytest.raises(InvalidQuestion):
         engine.drafting.accept(draft.id, "mine", question="  ")
-    with pytest.raises(UnknownDraft):
+    with raises(EvaluationError.unknown_draft):
         engine.drafting.refuse("d-nothing")
     with pytest.raises(UnknownCollection):
         engine.drafting.make("nowhere")
@@ -170,7 +164,7 @@ def test_who_may_not_read_the_collection_sees_none_of_its_drafts(engine: Engine)
     outsider = Person("o", "Oz", "editor", hidden=frozenset({"docs"}))
     with acting_as(outsider):
         assert engine.drafting.list() == ()
-        with pytest.raises(UnknownDraft):
+        with raises(EvaluationError.unknown_draft):
             engine.drafting.accept(draft.id, "mine")
         with pytest.raises(UnknownCollection):
             engine.drafting.make("docs")

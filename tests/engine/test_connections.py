@@ -17,12 +17,12 @@ from engine.builtin.embedder import HashingEmbedder
 from engine.cli.main import main
 from engine.engine import Engine
 from engine.errors import (
-    EmbeddingMismatch,
     FullTextMissing,
     InvalidAddress,
     RemoteLocked,
     RemoteRefused,
     RemoteUnreachable,
+    StoreError,
     UnknownDatabase,
     UnusableCollection,
 )
@@ -36,6 +36,7 @@ from engine.model.config import RunConfig
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.settings import Settings
+from tests.support.errors import raises
 from tests.support.foreign_milvus import QUESTION, SENTENCES, Elsewhere, fill, make_wiki, vectors
 from tests.support.ollama_stand_in import OllamaStandIn, embed
 
@@ -181,7 +182,7 @@ def test_a_model_of_another_width_is_a_mismatch_that_names_both(tmp_path: Path, 
         found = engine.connections.inspect(Place(theirs.uri), "wiki")
         assert found.proposed is not None
         connection = Connection("w", Place(theirs.uri), "wiki", found.proposed, 0, "", "ollama:nomic-embed-text")
-        with pytest.raises(EmbeddingMismatch, match=r"384 dimensions.*nomic-embed-text \(768 dimensions\)"):
+        with raises(StoreError.embedding_mismatch, match=r"384 dimensions.*nomic-embed-text \(768 dimensions\)"):
             engine.connections.connect(connection)
         assert engine.connections.all() == ()
 

@@ -16,7 +16,7 @@ import pytest
 
 from engine.database.sqlite import SqliteFile
 from engine.engine import Engine
-from engine.errors import DataFolderGone, EvaluationError, GraphDamaged, HostError, StoreDamaged, StoreHalfMade
+from engine.errors import DataFolderGone, EvaluationError, GraphStoreError, HostError, StoreError
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.records.data_folder import DataFolder, require_writable
@@ -95,7 +95,7 @@ def test_a_store_that_is_half_there_is_named_at_the_next_start(made: Path, tmp_p
     shutil.copytree(made, folder)
     for described in folder.glob("knowledge.db/collections/*/schema.json"):
         described.unlink()
-    with Engine(settings(folder)) as engine, pytest.raises(StoreHalfMade) as refused:
+    with Engine(settings(folder)) as engine, raises(StoreError.half_made) as refused:
         engine.wait_until_ready()
     assert str(folder / "knowledge.db") in refused.value.fact
     assert "move it away" in refused.value.remedy
@@ -109,7 +109,7 @@ def test_damaged_files_of_the_store_are_named_as_damage(made: Path, tmp_path: Pa
     assert hit
     for path in hit:
         path.write_bytes(os.urandom(3000))
-    with Engine(settings(folder)) as engine, pytest.raises(StoreDamaged) as refused:
+    with Engine(settings(folder)) as engine, raises(StoreError.damaged) as refused:
         engine.wait_until_ready()
     assert "is damaged" in refused.value.fact
     assert "move it away" in refused.value.remedy
@@ -123,11 +123,11 @@ def test_a_store_that_is_taken_away_is_named_as_damage_at_once(made: Path, tmp_p
         engine.wait_until_ready()
         (folder / "knowledge.db").rename(tmp_path / "elsewhere")
         for ask in (engine.collections, lambda: engine.describe("samples"), lambda: engine.ingest([OWN], "own")):
-            with pytest.raises(StoreDamaged, match="is damaged: it was deleted"):
+            with raises(StoreError.taken_away, match="is damaged: it was deleted"):
                 ask()
-        assert [fault.code for fault in engine.noted_faults] == [StoreDamaged.code]
+        assert [fault.code for fault in engine.noted_faults] == [StoreError.damaged.code]
         (part,) = (item for item in engine.host.health() if item.part == "knowledge")
-        assert part.health == "down" and part.fault is not None and part.fault.code == StoreDamaged.code
+        assert part.health == "down" and part.fault is not None and part.fault.code == StoreError.damaged.code
 
 
 @pytest.mark.parametrize("name", ["runs.db", "evaluation.db"])
@@ -170,13 +170,13 @@ def test_the_fault_of_an_opening_stands_while_the_next_one_is_tried(made: Path, 
     for path in kept:
         path.write_bytes(path.read_bytes()[:10])
     with Engine(settings(folder)) as engine:
-        with pytest.raises(StoreDamaged):
+        with raises(StoreError.damaged):
             engine.wait_until_ready()
         for path, content in kept.items():
             path.write_bytes(content)
         opening = engine.resources.knowledge.ready()
         engine._loop.call(_begun(opening))
-        assert engine.unopened is not None and engine.unopened.code == StoreDamaged.code
+        assert engine.unopened is not None and engine.unopened.code == StoreError.damaged.code
         engine.wait_until_ready()
         assert engine.unopened is None
 
@@ -194,7 +194,7 @@ def test_a_damaged_file_of_graphs_is_in_the_health(made: Path, tmp_path: Path) -
     (folder / "graphs.db").write_bytes(os.urandom(5000))
     with Engine(settings(folder)) as engine:
         engine._loop.call(engine._warm_up())
-        assert GraphDamaged.code in [fault.code for fault in engine.faults]
+        assert GraphStoreError.damaged.code in [fault.code for fault in engine.faults]
 
 
 def test_a_place_where_no_folder_can_be_made_is_a_fact_with_a_remedy(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from engine.errors import (
     EngineClosed,
     InvalidConfig,
     InvalidQuestion,
-    RunActive,
+    RecordError,
     TooManyRuns,
     UnknownRun,
     WorkbenchError,
@@ -25,6 +25,7 @@ from engine.knowledge.ingest import IngestItem
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import RunFinished, fold_all
 from tests.api.served import FakeCollections, engine_of, relevant
+from tests.support.errors import raises
 from tests.support.fakes import FakeGenerator, FakeResources, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate
 
@@ -205,7 +206,7 @@ def test_a_run_that_has_ended_can_be_deleted_at_once(engine: Engine) -> None:
 
 def test_a_run_that_goes_on_cannot_be_deleted(held: Engine) -> None:
     run_id = held.start("first")
-    with pytest.raises(RunActive):
+    with raises(RecordError.run_active):
         held.delete_run(run_id)
     assert held.record(run_id).active
 

@@ -14,9 +14,9 @@ import engine.errors
 from components.common.i18n import words_for
 from components.common.phrases import fault_text
 from engine.errors import (
-    CrossEncoderPackageMissing,
-    DataSetUnusable,
+    EvaluationError,
     Message,
+    ModelError,
     WorkbenchError,
     classes,
     message_of,
@@ -78,7 +78,7 @@ def test_every_call_names_the_parameters_of_its_message() -> None:
 
 def test_every_code_belongs_to_one_class_and_has_one_status() -> None:
     stated = {(row.code, row.status) for row in ROWS}
-    assert len(stated) == len({code for code, _ in stated}) > 200
+    assert len(stated) == len({code for code, _ in stated}) > 100
     owners = {(message.code, kind) for kind in KINDS.values() for message in kind.messages() if message.code}
     owners |= {(kind.code, kind) for kind in KINDS.values() if "code" in vars(kind)}
     assert len(owners) == len({code for code, _ in owners})
@@ -110,14 +110,14 @@ def test_parameters_are_kept_as_they_stand_in_the_sentences() -> None:
     error = engine.errors.InvalidConfig.not_one_of(field="mode", allowed=("naive", "mix"))
     assert error.params == {"field": "mode", "allowed": "naive, mix"}
     assert error.fact == "mode must be one of: naive, mix."
-    assert engine.errors.StoreSlow(seconds=0.1 + 0.2).params == {"seconds": "0.3"}
+    assert engine.errors.StoreError.slow(seconds=0.1 + 0.2).params == {"seconds": "0.3"}
     assert len(engine.errors.UnknownRun(run="r" * 100_000).params["run"]) == 1000
     assert engine.errors.InvalidTag.blank().params == {"field": "tag"}
 
 
 def test_a_sentence_ends_with_one_full_stop_even_where_a_parameter_brings_its_own() -> None:
     """A note, a system's words or another fault may be a whole sentence."""
-    error = DataSetUnusable(name="q.csv", cause="line 2: the question is missing.")
+    error = EvaluationError.data_set_unusable(name="q.csv", cause="line 2: the question is missing.")
     assert error.fact == "'q.csv' cannot be read as a set of questions: line 2: the question is missing."
     assert error.params["cause"] == "line 2: the question is missing"
 
@@ -139,7 +139,7 @@ def test_a_remedy_names_the_command_of_the_environment_that_it_is_for(
     """`pip install` would change another environment than the one that pipx or uv made."""
 
     def remedy() -> str:
-        return CrossEncoderPackageMissing.for_model(model="m").remedy
+        return ModelError.cross_encoder_without_package(model="m").remedy
 
     monkeypatch.setattr("sys.prefix", str(tmp_path))
     assert "`pip install fastembed`" in remedy()
@@ -173,7 +173,7 @@ def test_a_remedy_installs_again_from_where_the_program_came(
     (tmp_path / "uv-receipt.toml").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr("sys.prefix", str(tmp_path))
-    assert f"`uv tool install --with fastembed {said}`" in CrossEncoderPackageMissing.for_model(model="m").remedy
+    assert f"`uv tool install --with fastembed {said}`" in ModelError.cross_encoder_without_package(model="m").remedy
 
 
 def test_a_fault_of_an_earlier_record_is_said_with_what_messages_know_today() -> None:

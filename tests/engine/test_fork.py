@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.errors import ForkRefused, RunNotOver, UnknownRun
+from engine.errors import ForkRefused, RecordError, UnknownRun
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import BY_HAND, PassageId, RunRecord
@@ -20,6 +20,7 @@ from engine.replay.difference import difference
 from engine.replay.fork import branch_off, fork_outlook, fork_price
 from engine.samples import sample_questions
 from engine.settings import Settings
+from tests.support.errors import raises
 from tests.support.same_roles import SameRoles
 
 
@@ -250,7 +251,7 @@ def test_what_cannot_be_branched_off_is_refused_with_the_reason(engine: Engine, 
     with pytest.raises(ForkRefused) as long:
         engine.fork(rewritten, config, query="x" * (engine.settings.max_question_chars + 1))
     assert long.value.params["field"] == "query"
-    with pytest.raises(RunNotOver):
+    with raises(RecordError.run_not_over):
         engine.fork(replace(rewritten, outcome=None), config)
     with pytest.raises(UnknownRun):
         engine.fork("0" * 32, config)

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.errors import EmbeddingMismatch, InvalidCollectionName, TooManyFiles, UnknownCollection
+from engine.errors import JobError, StoreError, UnknownCollection
 from engine.knowledge.ingest import IngestItem, items_of
 from engine.library.values import ChunkOptions
 from engine.settings import Settings
+from tests.support.errors import raises
 from tests.support.gates import PATIENCE_S
 from tests.support.mixed_folder import make_mixed_folder
 
@@ -74,11 +75,11 @@ def test_a_source_is_cut_anew_when_the_options_are_others_and_skipped_when_they_
 
 def test_what_cannot_become_an_ingestion_is_said_before_anything_is_written(engine: Engine) -> None:
     item = IngestItem("tea.md", data=WORDS)
-    with pytest.raises(EmbeddingMismatch, match="samples"):
+    with raises(StoreError.embedding_mismatch, match="samples"):
         engine.ingestions.start([item], "samples", embedding_model="hashing")
-    with pytest.raises(InvalidCollectionName):
+    with raises(StoreError.invalid_collection_name):
         engine.ingestions.start([item], "no name")
-    with pytest.raises(InvalidCollectionName):
+    with raises(StoreError.invalid_collection_name):
         engine.ingestions.preview([item], "no name")
     with pytest.raises(UnknownCollection):
         engine.ingestions.start_reembed("nowhere", "there", "hashing")
@@ -102,5 +103,5 @@ def test_a_folder_with_too_many_files_is_said_and_not_walked_through(tmp_path: P
     for number in range(6):
         (tmp_path / f"{number}.md").write_text("words")
     assert len(items_of([tmp_path], most=6)[0]) == 6
-    with pytest.raises(TooManyFiles, match="more than 5 files"):
+    with raises(JobError.too_many_files, match="more than 5 files"):
         items_of([tmp_path], most=5)

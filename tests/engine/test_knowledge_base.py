@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.errors import EmbeddingMismatch, ForeignCollection, InvalidConfig, ModelNotRecorded, StoreUnreachable
+from engine.errors import InvalidConfig, StoreError, StoreUnreachable
 from engine.knowledge import base
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.ingest import IngestItem
@@ -17,6 +17,7 @@ from engine.model.config import RunConfig
 from engine.model.values import SAMPLE_COLLECTION
 from engine.roles import CollectionInfo
 from engine.settings import Settings
+from tests.support.errors import raises
 from tests.support.gates import PATIENCE_S
 from tests.support.ollama_stand_in import OllamaStandIn
 
@@ -96,9 +97,9 @@ def test_a_store_that_a_server_failed_to_open_is_opened_without_another_call(
 
 def test_a_collection_of_another_program_says_that_its_model_is_not_known(tmp_path: Path) -> None:
     theirs = CollectionInfo("theirs", "unknown", 4, "", "", "")
-    with pytest.raises(ModelNotRecorded, match="'theirs' was made by another program") as caught:
+    with raises(StoreError.model_not_recorded, match="'theirs' was made by another program") as caught:
         KnowledgeBase(Settings.load(data_dir=tmp_path)).embedder(theirs)
-    assert not isinstance(caught.value, EmbeddingMismatch)
+    assert caught.value.code != StoreError.embedding_mismatch.code
     assert "new collection" in caught.value.remedy
 
 
@@ -110,11 +111,11 @@ def test_a_run_on_a_collection_of_another_program_fails_with_that_reason(tmp_pat
         assert session is not None
         session.db.client.create_collection("theirs", dimension=4)
         record = engine.run("How many rows?", RunConfig(collection="theirs"))
-        with pytest.raises(ModelNotRecorded):
+        with raises(StoreError.model_not_recorded):
             engine.ingest([NOTE], "theirs")
-        with pytest.raises(ForeignCollection):
+        with raises(StoreError.foreign_collection):
             engine.set_query_prefix("theirs", "q: ")
-    assert (record.outcome, record.reason) == ("failed", ModelNotRecorded.code)
+    assert (record.outcome, record.reason) == ("failed", StoreError.model_not_recorded.code)
 
 
 def test_prefixes_of_a_new_collection_are_those_asked_for(tmp_path: Path, ollama: OllamaStandIn) -> None:

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ObservationLost
+from engine.errors import RecordError
 from engine.records.observations import Observations
+from tests.support.errors import raises
 
 RECORD = {"time": "2026-01-01T00:00:00+00:00", "query": "为什么？", "epoch": 1, "answer": "因为这样。[1]\n第二行"}
 _WRITES_FOREVER = """
@@ -138,12 +139,12 @@ def test_processes_killed_in_the_middle_of_appending_leave_every_record_that_the
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
 def test_a_full_disk_is_an_error_of_ours() -> None:
     """AE-08"""
-    with pytest.raises(ObservationLost, match="No space left"):
+    with raises(RecordError.observation_lost, match="No space left"):
         append(Path("/dev/full"), RECORD)
 
 
 def test_a_folder_in_its_place_is_an_error_of_ours(tmp_path: Path) -> None:
-    with pytest.raises(ObservationLost):
+    with raises(RecordError.observation_lost):
         append(tmp_path, RECORD)
-    with pytest.raises(ObservationLost):
+    with raises(RecordError.observation_lost):
         Observations(tmp_path).read()

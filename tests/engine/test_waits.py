@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import WaitedTooLong
+from engine.errors import RunError
 from engine.model import ending, loop_thread
 from engine.model.loop_thread import LoopThread
 from tests.support.brought import brought
+from tests.support.errors import raises
 
 ROOT = Path(__file__).parents[2]
 OF_A_RUN = "a run ends by the limits of its calls, and whoever waits for it can stop it"
@@ -161,7 +162,7 @@ def test_a_call_that_is_not_over_in_time_says_what_it_waited_for(monkeypatch: py
     async def nothing() -> None: ...
 
     try:
-        with pytest.raises(WaitedTooLong, match=r"stands_still was not over after 0\.05 s"):
+        with raises(RunError.waited_too_long, match=r"stands_still was not over after 0\.05 s"):
             loop.call(stands_still())
     finally:
         loop.close(nothing, 10)

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.errors import UnknownCollection, UnknownWeakPoint, WeakPointsUnusable
+from engine.errors import RunError, UnknownCollection, WeakPointsUnusable
 from engine.knowledge.items import IngestItem
 from engine.knowledge.weak_points import WeakPoint, WeakPoints, weak_point_of
 from engine.model.config import RunConfig
@@ -177,4 +177,4 @@ def test_the_command_lists_deletes_and_switches(
     assert main(["history", "--off"]) == 2
     assert main(["history", "--delete", "w1"]) == 0
     assert main(["history", "--delete", "w1"]) == 1
-    assert UnknownWeakPoint(point="w1").fact in capsys.readouterr().err
+    assert RunError.unknown_weak_point(point="w1").fact in capsys.readouterr().err

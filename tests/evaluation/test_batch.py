@@ -13,9 +13,9 @@ import pytest
 from engine.database.instance import Instance
 from engine.engine import Engine
 from engine.errors import (
-    BatchActive,
     ClusterUnreachable,
     EngineClosed,
+    EvaluationError,
     InvalidConfig,
     InvalidQuerySet,
     ModelTimeout,
@@ -28,6 +28,7 @@ from engine.evaluation.cases import Case, QuerySet
 from engine.model.config import RunConfig
 from engine.records import BATCH
 from tests.api.served import ALL, engine_of, relevant
+from tests.support.errors import raises
 from tests.support.fakes import FakeGrader, FakeResources, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate
 
@@ -224,9 +225,9 @@ def test_a_run_that_somebody_cancels_is_left_and_repeated(held: Engine, gate: Ga
 
 def test_a_second_batch_is_refused_while_one_goes_on(held: Engine, gate: Gate) -> None:
     batch_id = held.batches.start("six", RunConfig())
-    with pytest.raises(BatchActive):
+    with raises(EvaluationError.batch_active):
         held.batches.start("six", RunConfig())
-    with pytest.raises(BatchActive):
+    with raises(EvaluationError.batch_active):
         held.batches.resume(batch_id)
     gate.wait_until_reached()
     gate.open()
@@ -240,7 +241,7 @@ def test_a_batch_of_another_living_process_is_not_resumed(engine: Engine) -> Non
     finished(engine, batch_id)
     assert engine.evaluation.claim_batch(batch_id, other.id, lambda _: False) == ""
     assert engine.batches.progress(batch_id).running
-    with pytest.raises(BatchActive):
+    with raises(EvaluationError.batch_active):
         engine.batches.resume(batch_id)
     other.end()
     assert not engine.batches.progress(batch_id).running

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import DataSetUnusable
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case, Expectation, case_from_dict, case_of, question_id, sample_set
 from engine.evaluation.matching import meets, met_by, met_map
 from engine.knowledge.samples import sample_sources
 from engine.model.events import fold_all
 from engine.model.values import Passage, PassageId
 from engine.samples import sample_questions
+from tests.support.errors import raises
 from tests.support.recorded import recorded_run
 
 
@@ -85,7 +86,7 @@ def test_a_case_survives_the_way_to_json_and_back() -> None:
     ],
 )
 def test_what_is_no_case_is_refused(plain: dict[str, object]) -> None:
-    with pytest.raises(DataSetUnusable):
+    with raises(EvaluationError.data_set_unusable):
         case_from_dict(plain)
 
 

@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import DataSetTooLarge, DataSetUnusable
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case, Expectation, case_from_dict
 from engine.evaluation.formats import beir, common
 from engine.evaluation.importing import ImportPlan, collection_name, read_query_set
 from engine.knowledge.milvus_schema import check_new_name
 from tests.support import office_files as made
+from tests.support.errors import raises
 
 SQUAD = {
     "version": "v2.0",
@@ -135,14 +136,14 @@ def test_beir_without_relevance_files_is_unlabelled_and_says_so() -> None:
     ],
 )
 def test_an_archive_that_is_no_beir_is_refused(content: bytes, why: str) -> None:
-    with pytest.raises(DataSetUnusable, match=why):
+    with raises(EvaluationError.data_set_unusable, match=why):
         read(content, "x.zip")
 
 
 def test_a_torn_member_is_our_error() -> None:
     whole = zip_of({**BEIR, "corpus.jsonl": BEIR["corpus.jsonl"] * 50})
     torn = whole[:60] + b"\x00" * 40 + whole[100:]
-    with pytest.raises(DataSetUnusable):
+    with raises(EvaluationError.data_set_unusable):
         read(torn, "x.zip")
 
 
@@ -150,7 +151,7 @@ def test_a_zip_bomb_is_cut_off_while_it_is_read(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(beir, "MOST_BYTES", 1_000_000)
     bomb = zip_of({**BEIR, "corpus.jsonl": b"0" * 5_000_000})
     assert len(bomb) < 10_000
-    with pytest.raises(DataSetTooLarge):
+    with raises(EvaluationError.data_set_too_large):
         read(bomb, "bomb.zip")
 
 
@@ -289,7 +290,7 @@ def test_a_workbook_is_read_as_its_first_sheet_would_be_as_csv() -> None:
 
 
 def test_an_archive_that_is_neither_a_workbook_nor_a_data_set_says_what_it_lacks() -> None:
-    with pytest.raises(DataSetUnusable, match=r"holds no corpus\.jsonl"):
+    with raises(EvaluationError.data_set_unusable, match=r"holds no corpus\.jsonl"):
         read_query_set(made.docx([("Normal", "x")]), "set.zip")
 
 
@@ -356,14 +357,14 @@ def test_a_part_is_spread_over_the_whole_set() -> None:
     ],
 )
 def test_what_is_no_data_set_is_refused_with_its_reason(content: bytes, why: str) -> None:
-    with pytest.raises(DataSetUnusable, match=why):
+    with raises(EvaluationError.data_set_unusable, match=why):
         read(content, "x")
 
 
 def test_a_path_that_cannot_be_read_is_our_error(tmp_path: Path) -> None:
-    with pytest.raises(DataSetUnusable, match="No such file"):
+    with raises(EvaluationError.data_set_unusable, match="No such file"):
         read_query_set(tmp_path / "absent.csv", "x")
-    with pytest.raises(DataSetUnusable, match=r"no corpus\.jsonl"):
+    with raises(EvaluationError.data_set_unusable, match=r"no corpus\.jsonl"):
         read_query_set(tmp_path, "x")
 
 
@@ -371,9 +372,9 @@ def test_caps_are_said_and_not_silently_applied(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(common, "MOST_CASES", 3)
     monkeypatch.setattr(common, "MOST_DOCUMENTS", 1)
     monkeypatch.setattr(common, "MOST_NOTES", 2)
-    with pytest.raises(DataSetTooLarge, match="3 questions"):
+    with raises(EvaluationError.data_set_too_large, match="3 questions"):
         read("question\na\nb\nc\nd\n")
-    with pytest.raises(DataSetTooLarge, match="1 documents"):
+    with raises(EvaluationError.data_set_too_large, match="1 documents"):
         read(SQUAD, "squad.json")
     notes = read("question,expected\nfine,\n" + ",x\n" * 9).notes
     assert [note.kind for note in notes] == ["row", "row", "more"] and notes[-1].count == 7
@@ -390,8 +391,10 @@ def test_no_content_ends_in_anything_but_a_set_or_our_error(content: str, name: 
 def cases_of(data: bytes, name: str) -> tuple[Case, ...]:
     try:
         return read_query_set(data, name).set.cases
-    except (DataSetUnusable, DataSetTooLarge):
-        return ()
+    except EvaluationError as error:
+        if error.code in (EvaluationError.data_set_unusable.code, EvaluationError.data_set_too_large.code):
+            return ()
+        raise
 
 
 @given(st.text(max_size=100))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.errors import BatchActive, InvalidConfig, ModelTimeout
+from engine.errors import EvaluationError, InvalidConfig, ModelTimeout
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.evidence import gather
@@ -23,6 +23,7 @@ from engine.model.config import RoleModel, RunConfig
 from engine.roles import SILENT, AnswerVerdict, JudgeRequest, Trace
 from tests.api.served import engine_of
 from tests.contracts.chat_models import obedient
+from tests.support.errors import raises
 from tests.support.gates import PATIENCE_S
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
@@ -130,7 +131,7 @@ def test_a_stop_keeps_what_was_judged_and_the_rest_goes_on_later(engine: Engine,
     def stop_at_the_third() -> None:
         if len(judge.asked) == 3:
             assert engine.batches.judge_at_work(batch) == MODEL.model
-            with pytest.raises(BatchActive):
+            with raises(EvaluationError.batch_active):
                 engine.batches.judge(batch, MODEL)
             assert engine.batches.stop_judging(batch)
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InvalidQuerySet, SetNotCovered, UnknownQuerySet
+from engine.errors import EvaluationError, InvalidQuerySet, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET, Case, Expectation, QuerySet
 from engine.evaluation.matching import refuse_uncovered, source_coverage
 from engine.evaluation.store import EvaluationStore
+from tests.support.errors import raises
 
 
 def case(name: str, *expected: Expectation) -> Case:
@@ -31,7 +32,7 @@ def test_sources_are_counted_once_by_name_in_any_unicode_form() -> None:
 
 
 def test_a_collection_without_any_of_them_is_refused_with_the_count() -> None:
-    with pytest.raises(SetNotCovered) as raised:
+    with raises(EvaluationError.set_not_covered) as raised:
         refuse_uncovered(source_coverage(CASES, "samples", ["dm-sets.en.md"]))
     assert "0 of 2 expected sources exist in the collection 'samples'" in raised.value.fact
 

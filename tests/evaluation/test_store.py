@@ -16,13 +16,14 @@ from engine.database.base import Database, put
 from engine.database.tables import ANSWER_JUDGEMENTS, SAVED_SETTINGS, Part
 from engine.database.tables import CASES as CASES_TABLE
 from engine.database.versions import HEAD
-from engine.errors import DatabaseNewer, EngineClosed, EvaluationError, InvalidQuerySet, UnknownBatch, UnknownQuerySet
+from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, RecordError, UnknownBatch, UnknownQuerySet
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
 from engine.evaluation.judgements import Judged, judged_answers, pair_id, settled
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import AnswerJudgement, Batch, Spent
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Claim, Fault
+from tests.support.errors import raises
 
 CASES = (
     Case("a", "How hot?", (Expectation("source", "tea.md"),), "en", answerable=True),
@@ -289,7 +290,7 @@ def test_a_file_of_a_newer_version_is_left_as_it_is(path: Path) -> None:
     EvaluationStore(path).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {HEAD + 1}")
-    with pytest.raises(DatabaseNewer, match="Update the workbench"):
+    with raises(RecordError.database_newer, match="Update the workbench"):
         EvaluationStore(path)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (HEAD + 1,)

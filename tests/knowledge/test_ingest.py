@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from engine.errors import (
-    EmbeddingMismatch,
     ModelError,
     ModelGarbled,
     ModelInterrupted,
     ModelRefused,
     SourceError,
     SourceUnsupported,
+    StoreError,
 )
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem, Progress, ingest, items_of, read_document
 from engine.knowledge.journal import Journal
@@ -28,6 +28,7 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.preview import preview
 from engine.model.values import Account, SourceNote
 from engine.roles import NO_ACCOUNTS, NO_SUMMARIES, StoredPassage, Summaries, Vector
+from tests.support.errors import raises
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -264,7 +265,7 @@ def test_headings_of_any_script_and_length_go_in_with_their_source(store: Milvus
 def test_another_model_is_a_mismatch_that_names_both(store: MilvusStore, run: Run, other: LengthEmbedder) -> None:
     """SC-02."""
     run(ingest(store, LengthEmbedder(), "notes", [IngestItem("a.md", data=b"words")]))
-    with pytest.raises(EmbeddingMismatch, match=rf"test:length \(4 dimensions\).*{other.model_id} \({other.dim}"):
+    with raises(StoreError.embedding_mismatch, match=rf"test:length \(4 dimensions\).*{other.model_id} \({other.dim}"):
         run(ingest(store, other, "notes", [IngestItem("b.md", data=b"other words")]))
     assert other.batches == []
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.database.instance import Instance
-from engine.errors import JobActive, JobDamaged, JobDiskFull, JobOver, UnknownJob
+from engine.errors import JobDamaged, JobError, UnknownJob
 from engine.knowledge import manifest as manifests
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem
 from engine.knowledge.jobs import Jobs
@@ -20,6 +20,7 @@ from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.manifest import Manifest
 from engine.library.values import ChunkOptions, JobState, JobStatus
 from engine.model.values import Account, Fault, SourceNote
+from tests.support.errors import raises
 from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
 
 BROKEN_NAME = "broken\udcff.md"
@@ -116,7 +117,7 @@ def test_the_second_of_two_jobs_waits_for_the_first(tmp_path: Path) -> None:
         embedder.stall_at = -1
         await jobs.stop(first)
         states += [jobs.status(first).state, (await ended(jobs, second)).state]
-        with pytest.raises(JobOver):
+        with raises(JobError.over):
             await jobs.resume(second)
         return states
 
@@ -131,9 +132,9 @@ def test_a_job_that_waits_can_be_stopped_and_goes_on_when_it_is_resumed(tmp_path
         await stalled(embedder)
         second = await jobs.begin(jobs.kept(wanted(IngestItem("b.md", data=b"milk"))))
         assert (await jobs.stop(second)).state == "stopped"
-        with pytest.raises(JobActive):
+        with raises(JobError.active):
             await jobs.resume(first)
-        with pytest.raises(JobActive):
+        with raises(JobError.active):
             await jobs.discard(first)
         embedder.stall_at = -1
         assert (await jobs.stop(first)).state == "stopped"
@@ -307,7 +308,7 @@ def test_a_full_disk_while_uploads_are_kept_begins_no_job(tmp_path: Path, monkey
 
     async def work(jobs: Jobs, _: PlainKnowledge) -> None:
         monkeypatch.setattr(Path, "write_bytes", full)
-        with pytest.raises(JobDiskFull, match="Free some space"):
+        with raises(JobError.disk_full, match="Free some space"):
             jobs.kept(wanted(IngestItem("a.md", data=b"tea")))
         monkeypatch.undo()
         assert jobs.all() == ()

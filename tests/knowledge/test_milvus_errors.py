@@ -11,19 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import (
-    ReversedStore,
-    StoreError,
-    StoreFull,
-    StoreLocked,
-    StoreRefused,
-    StoreUnreachable,
-    StoreUnreadable,
-    UnknownCollection,
-)
+from engine.errors import StoreError, StoreLocked, StoreRefused, StoreUnreachable, StoreUnreadable, UnknownCollection
 from engine.knowledge.milvus_errors import BY_CLASS, Place, translate, translated_errors
 from engine.knowledge.milvus_probe import PROBE_VECTORS, Scores, learn
 from engine.knowledge.milvus_store import MilvusStore
+from tests.support.errors import Expected, raises
 
 PLACE = Place("http://milvus:19530", "notes")
 
@@ -54,14 +46,14 @@ def test_no_class_is_mapped_that_the_libraries_do_not_have() -> None:
         (2, "Fail connecting to server on milvus:19530", StoreUnreachable),
         (1, "Received UNIMPLEMENTED from server. Please first verify that your uri points to Milvus", StoreUnreachable),
         (65535, "auth check failure, please check username and password", StoreRefused),
-        (1, "[Errno 28] No space left on device", StoreFull),
+        (1, "[Errno 28] No space left on device", StoreError.disk_full),
         (8, "request is rejected by rate limiter", StoreError),
         (65535, "anything else", StoreError),
     ],
 )
-def test_the_code_and_the_text_say_more_than_the_class(code: int, message: str, expected: type[StoreError]) -> None:
+def test_the_code_and_the_text_say_more_than_the_class(code: int, message: str, expected: Expected) -> None:
     error = importlib.import_module("pymilvus").MilvusException(code=code, message=message)
-    assert type(translate(error, PLACE)) is expected
+    assert translate(error, PLACE).code == expected.code
 
 
 @pytest.mark.parametrize(
@@ -73,7 +65,7 @@ def test_the_code_and_the_text_say_more_than_the_class(code: int, message: str, 
         ("INTERNAL", StoreError),
     ],
 )
-def test_errors_of_the_transport_are_told_by_their_status(status: str, expected: type[StoreError]) -> None:
+def test_errors_of_the_transport_are_told_by_their_status(status: str, expected: Expected) -> None:
     grpc = importlib.import_module("grpc")
 
     class Dropped(grpc.RpcError):  # type: ignore[misc, name-defined]
@@ -83,12 +75,12 @@ def test_errors_of_the_transport_are_told_by_their_status(status: str, expected:
         def details(self) -> str:
             return "Socket closed"
 
-    assert type(translate(Dropped(), PLACE)) is expected
+    assert translate(Dropped(), PLACE).code == expected.code
 
 
 def test_errors_of_the_disk_are_told_as_such() -> None:
-    assert type(translate(OSError(errno.ENOSPC, "No space left on device"), PLACE)) is StoreFull
-    assert type(translate(PermissionError(errno.EACCES, "Permission denied"), PLACE)) is StoreUnreadable
+    assert translate(OSError(errno.ENOSPC, "No space left on device"), PLACE).code == StoreError.disk_full.code
+    assert translate(PermissionError(errno.EACCES, "Permission denied"), PLACE).code == StoreUnreadable.code
 
 
 def test_our_own_errors_and_interrupts_pass_unchanged() -> None:
@@ -125,7 +117,7 @@ def test_a_store_that_reports_cosines_is_taken_as_it_is() -> None:
     ids=["reversed", "constant", "curved", "one", "none"],
 )
 def test_a_store_that_is_upside_down_or_no_cosine_is_refused(hits: list[tuple[str, float]]) -> None:
-    with pytest.raises(ReversedStore, match="WORKBENCH_MILVUS_URI"):
+    with raises(StoreError.ranks_unlike_first, match="WORKBENCH_MILVUS_URI"):
         learn(hits, "http://milvus:19530")
 
 

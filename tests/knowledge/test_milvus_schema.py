@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import InvalidCollectionName, StoreError
+from engine.errors import StoreError
 from engine.knowledge.foreign_fields import Seen, layout_in
 from engine.knowledge.milvus_filter import one_of, quoted
 from engine.knowledge.milvus_store import MilvusStore
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo
+from tests.support.errors import raises
 
 
 @given(value=st.text(max_size=60), other=st.text(max_size=60))
@@ -38,7 +39,7 @@ def test_names_that_a_server_or_a_reader_could_misread_are_refused(tmp_path: Pat
         finally:
             await store.close()
 
-    with pytest.raises(InvalidCollectionName):
+    with raises(StoreError.invalid_collection_name):
         asyncio.run(create())
 
 

@@ -11,16 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import (
-    CollectionExists,
-    EmbeddingMismatch,
-    ForeignCollection,
-    NothingToSwitch,
-    SamplesStay,
-    StoreError,
-    TextTooLong,
-    UnknownCollection,
-)
+from engine.errors import StoreError, TextTooLong, UnknownCollection
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.pace import Progress
 from engine.knowledge.reembed import reembed
@@ -28,6 +19,7 @@ from engine.knowledge.summarise import summaries_of
 from engine.model.values import SAMPLE_COLLECTION, Account, PassageId, SourceNote
 from engine.roles import NO_SUMMARIES, UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector
 from tests.contracts.stores import Case, axes, passage
+from tests.support.errors import raises
 
 PART = Account({"pages": 2}, (SourceNote("pages_without_text", {"count": "1", "pages": "3"}),))
 
@@ -208,7 +200,7 @@ def test_the_copy_can_take_the_name_and_calling_again_changes_nothing(case: Case
 
 def test_a_source_that_the_new_model_cannot_read_is_named_and_keeps_the_old_collection_in_its_place(case: Case) -> None:
     knowledge = OneStore(case.store, CountingEmbedder(unreadable="c.md text 0"))
-    with pytest.raises(NothingToSwitch):
+    with raises(StoreError.nothing_to_switch):
         case.run(reembed(knowledge, "docs", "copy", "model:b", switch=True))
     assert case.run(case.store.describe("docs")).embedding_model == "model:a"
     report = case.run(reembed(knowledge, "docs", "copy", "model:b"))
@@ -232,7 +224,7 @@ def test_a_collection_of_another_program_is_embedded_from_all_its_rows(case: Cas
     again = CountingEmbedder()
     case.run(reembed(OneStore(case.store, again), "theirs", "copy", "model:b"))
     assert again.texts == []
-    with pytest.raises(ForeignCollection):
+    with raises(StoreError.foreign_collection):
         case.run(reembed(knowledge, "theirs", "other", "model:b", switch=True))
     assert case.run(case.store.describe("theirs")).embedding_model == UNKNOWN_MODEL
 
@@ -245,13 +237,13 @@ def test_what_cannot_be_done_is_said_before_anything_is_embedded(case: Case) -> 
     samples = CollectionInfo(SAMPLE_COLLECTION, "model:a", 8, "", "", "")
     case.run(case.store.create(samples))
     for error, collection, target, switch in (
-        (CollectionExists, "docs", "docs", False),
-        (CollectionExists, "docs", "current", False),
-        (EmbeddingMismatch, "docs", "other", False),
+        (StoreError.collection_exists, "docs", "docs", False),
+        (StoreError.collection_exists, "docs", "current", False),
+        (StoreError.embedding_mismatch, "docs", "other", False),
         (UnknownCollection, "nowhere", "copy", False),
-        (SamplesStay, SAMPLE_COLLECTION, "copy", True),
+        (StoreError.samples_stay, SAMPLE_COLLECTION, "copy", True),
     ):
-        with pytest.raises(error):
+        with raises(error):
             case.run(reembed(knowledge, collection, target, "model:b", switch=switch))
     assert embedder.texts == []
     assert case.run(case.store.describe("docs")) == replace(case.run(case.store.describe("current")), name="docs")

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import NothingToSwitch
+from engine.errors import StoreError
 from engine.knowledge.journal import Journal
 from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.pace import Progress
 from engine.knowledge.reembed import reembed
 from tests.contracts.stores import Case, axes, passage
 from tests.knowledge.test_reembed import CountingEmbedder, OneStore
+from tests.support.errors import raises
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_a_copy_with_former_content_never_takes_the_place(case: Case, monkeypatc
         await case.store.insert("docs", [passage("a.md", n, meta={"content_hash": "another"}) for n in (1, 2)], axes(2))
 
     knowledge = OneStore(case.store, Meanwhile("hash c.md", change))
-    with pytest.raises(NothingToSwitch):
+    with raises(StoreError.nothing_to_switch):
         case.run(reembed(knowledge, "docs", "copy", "model:b", switch=True))
     assert case.run(case.store.describe("docs")).embedding_model == "model:a"
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.errors import GraphBusy, GraphReplaced, InvalidConfig, NothingToRead, UnknownCollection, UnknownEntity
+from engine.errors import InvalidConfig, JobError, UnknownCollection, UnknownEntity
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import JobStatus
 from engine.model.values import PassageId
 from engine.running.graphs import Graphs
 from tests.api.served import engine_of, relevant
+from tests.support.errors import raises
 from tests.support.gates import PATIENCE_S, Gate
 from tests.support.graph_knowledge import GraphCollections
 
@@ -98,16 +99,16 @@ def test_a_neighbourhood_is_asked_for_by_any_name_and_leads_to_passages(engine: 
 
 def test_what_cannot_be_built_is_said_before_anything_begins(engine: Engine, farm: GraphCollections) -> None:
     built(engine.graphs)
-    with pytest.raises(GraphReplaced, match=r"read by builtin; building with ollama:m"):
+    with raises(JobError.graph_replaced, match=r"read by builtin; building with ollama:m"):
         engine.graphs.build("farm", "ollama:m")
-    with pytest.raises(GraphReplaced):
+    with raises(JobError.graph_replaced):
         engine.ingestions.start([IngestItem("x.md", data=b"x")], "farm", graph="ollama:m")
     with pytest.raises(InvalidConfig):
         engine.graphs.build("farm", "no model")
     with pytest.raises(UnknownCollection):
         engine.graphs.build("nowhere")
     farm.texts.clear()
-    with pytest.raises(NothingToRead):
+    with raises(JobError.nothing_to_read):
         engine.graphs.build("farm")
     assert len(engine.graphs.jobs()) == 1
 
@@ -130,9 +131,9 @@ def test_a_graph_at_work_is_neither_built_twice_nor_deleted_and_can_be_stopped(
     farm.gate = lambda: gate
     ingesting = engine.ingestions.start([IngestItem("d.md", data=b"Aspirin treats pain.")], "farm")
     job_id = engine.graphs.build("farm")  # waits behind the ingestion
-    with pytest.raises(GraphBusy):
+    with raises(JobError.graph_busy):
         engine.graphs.build("alias")
-    with pytest.raises(GraphBusy):
+    with raises(JobError.graph_busy):
         engine.graphs.delete("farm")
     state = engine.graphs.describe("farm")
     assert state is not None and state.job is not None and state.job.state == "waiting"

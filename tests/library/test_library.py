@@ -10,21 +10,7 @@ import pytest
 
 from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine
-from engine.errors import (
-    AliasTaken,
-    CollectionBusy,
-    CollectionExists,
-    EngineClosed,
-    ForeignCollection,
-    InvalidCollectionName,
-    InvalidConfig,
-    InvalidQuestion,
-    ModelNotRecorded,
-    SamplesStay,
-    UnknownAlias,
-    UnknownCollection,
-    UnknownProvider,
-)
+from engine.errors import EngineClosed, InvalidConfig, InvalidQuestion, ModelError, StoreError, UnknownCollection
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.rates import note_rate
 from engine.library.values import JobStatus
@@ -33,6 +19,7 @@ from engine.model.grader_fit import GraderFit
 from engine.model.values import SAMPLE_COLLECTION, Memory, PassageId
 from engine.running.library import Library
 from engine.settings import Settings
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import OllamaStandIn
 
 TABLES = IngestItem("tables.md", data=b"# Tables\n\nA truth table with n variables has 2^n rows.\n")
@@ -62,9 +49,9 @@ def test_a_collection_that_a_job_writes_into_is_neither_renamed_nor_deleted(engi
     writing = JobStatus("1", "ingest", "diary", "embedding", "2026-01-01T00:00:00+00:00", files=1)
     jobs = [writing]
     library = Library(engine._loop, engine.resources, lambda: jobs, engine._evaluations)
-    with pytest.raises(CollectionBusy):
+    with raises(StoreError.collection_busy):
         library.drop("notes")
-    with pytest.raises(CollectionBusy):
+    with raises(StoreError.collection_busy):
         library.rename("notes", "papers")
     jobs[:] = [replace(writing, state="stopped")]
     assert library.rename("notes", "papers").name == "papers"
@@ -130,14 +117,14 @@ def test_what_cannot_be_made_is_refused_and_leaves_nothing(engine: Engine) -> No
     engine.library.create("notes", "hashing")
     engine.library.set_alias("mine", "notes")
     for error, name, model, description in (
-        (CollectionExists, "notes", "", ""),
-        (AliasTaken, "mine", "", ""),
-        (CollectionExists, SAMPLE_COLLECTION, "", ""),
-        (InvalidCollectionName, "no such name", "", ""),
-        (UnknownProvider, "other", "openai:text-embedding-3-small", ""),
+        (StoreError.collection_exists, "notes", "", ""),
+        (StoreError.alias_taken, "mine", "", ""),
+        (StoreError.collection_exists, SAMPLE_COLLECTION, "", ""),
+        (StoreError.invalid_collection_name, "no such name", "", ""),
+        (ModelError.unknown_embedding, "other", "openai:text-embedding-3-small", ""),
         (InvalidConfig, "other", "", "x" * 2001),
     ):
-        with pytest.raises(error):
+        with raises(error):
             engine.library.create(name, model, description)
     assert sorted(info.name for info in engine.collections()) == ["notes", SAMPLE_COLLECTION]
 
@@ -181,10 +168,10 @@ def test_an_alias_can_be_moved_and_removed(engine: Engine) -> None:
     assert engine.library.set_alias("current", "first").aliases == ("current",)
     assert engine.library.set_alias("current", "second").name == "second"
     assert engine.describe("first").aliases == ()
-    with pytest.raises(CollectionExists):
+    with raises(StoreError.collection_exists):
         engine.library.set_alias("first", "second")
     engine.library.drop_alias("current")
-    with pytest.raises(UnknownAlias):
+    with raises(StoreError.unknown_alias):
         engine.library.drop_alias("current")
 
 
@@ -202,10 +189,10 @@ def test_the_samples_keep_their_name_and_stay(engine: Engine) -> None:
         lambda: engine.library.drop(SAMPLE_COLLECTION),
         lambda: engine.library.rename(SAMPLE_COLLECTION, "mine"),
     ):
-        with pytest.raises(SamplesStay):
+        with raises(StoreError.samples_stay):
             call()
     assert engine.library.set_alias("demo", SAMPLE_COLLECTION).aliases == ("demo",)
-    with pytest.raises(SamplesStay):
+    with raises(StoreError.samples_stay):
         engine.library.drop("demo")
     engine.library.drop_alias("demo")
 
@@ -213,7 +200,7 @@ def test_the_samples_keep_their_name_and_stay(engine: Engine) -> None:
 def test_a_deleted_collection_is_gone_and_only_by_its_own_name(engine: Engine) -> None:
     engine.ingest([TABLES], "notes")
     engine.library.set_alias("mine", "notes")
-    with pytest.raises(AliasTaken):
+    with raises(StoreError.alias_taken):
         engine.library.drop("mine")
     engine.library.drop("notes")
     for name in ("notes", "mine"):
@@ -237,13 +224,13 @@ def test_a_collection_of_another_program_is_read_and_not_changed(engine: Engine)
             lambda: engine.library.set_alias("mine", "theirs"),
             lambda: engine.library.set_description("theirs", "x"),
         ):
-            with pytest.raises(ForeignCollection):
+            with raises(StoreError.foreign_collection):
                 call()
         drawn = engine.library.passage_map("theirs")
         assert (len(drawn.points), drawn.total) == (5, 5)
-        with pytest.raises(ModelNotRecorded):
+        with raises(StoreError.model_not_recorded):
             engine.library.search("theirs", "words")
-        with pytest.raises(ModelNotRecorded):
+        with raises(StoreError.model_not_recorded):
             engine.library.passage_map("theirs", "words")
         assert engine.describe("theirs").aliases == ()
     finally:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.errors import EmptyReply, ModelInterrupted
+from engine.errors import ModelError, ModelInterrupted
 from engine.llm.direct import ChatDirectAnswerer
 from engine.roles import DirectRequest
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.dual_fakes import memory
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import EndsEarly, OllamaStandIn, Reply, ServerError
 
 KNOWN = memory("How is insulin stored?", "In the fridge [1].", sources=("insulin.md",))
@@ -72,5 +73,5 @@ def test_an_answer_that_breaks_off_is_not_begun_again(server: OllamaStandIn) -> 
 
 def test_nothing_said_twice_is_an_empty_reply(server: OllamaStandIn) -> None:
     server.script("chat", Reply(""), Reply(" "))
-    with pytest.raises(EmptyReply):
+    with raises(ModelError.empty_reply):
         answer(server, GREETING, RecordingTrace())

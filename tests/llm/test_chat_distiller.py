@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.errors import ClaimRefused
+from engine.errors import RunWarning
 from engine.llm.distiller import ChatDistiller
 from engine.model.values import RunRecord
 from tests.contracts.chat_models import obedient
@@ -53,7 +53,9 @@ def test_a_silly_reply_is_refused_and_the_answers_own_sentence_remembered(habit:
         record = remembered(silly)
     assert record.remembered is not None
     assert (record.remembered.claim, record.remembered.claim_by) == (OWN, "")
-    assert [(item.code, item.node) for item in record.warnings] == [(ClaimRefused.code, "consolidate_memory")]
+    assert [(item.code, item.node) for item in record.warnings] == [
+        (RunWarning.claim_not_cited.code, "consolidate_memory")
+    ]
     assert record.outcome == "answered"
     if habit == "embellished":
         assert "'1997'" in record.warnings[0].fact

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.errors import EmptyReply, ModelInterrupted, ModelNotPulled, ModelTimeout, PromptTooLong, WordlessReply
+from engine.errors import ModelError, ModelInterrupted, ModelNotPulled, ModelTimeout, PromptTooLong
 from engine.llm.generator import ChatGenerator
 from engine.roles import GenerationRequest
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import (
     DiesMidStream,
     EndsEarly,
@@ -81,7 +82,7 @@ def test_a_call_that_broke_off_is_not_repeated_and_its_beginning_is_kept(server:
 
 def test_saying_nothing_twice_is_an_empty_reply(server: OllamaStandIn) -> None:
     server.script("chat", Reply(""), Reply("\n"))
-    with pytest.raises(EmptyReply):
+    with raises(ModelError.empty_reply):
         generate(server, RecordingTrace())
     assert len(server.requests) == 2
 
@@ -139,7 +140,7 @@ def test_markers_without_a_word_or_with_the_question_alone_are_asked_for_again_a
 
 def test_markers_without_a_word_twice_are_a_fault_of_their_own(server: OllamaStandIn) -> None:
     server.script("chat", Reply("[1][2]"), Reply("[1]"))
-    with pytest.raises(WordlessReply, match="markers"):
+    with raises(ModelError.wordless_reply, match="markers"):
         generate(server, RecordingTrace())
     assert len(server.requests) == 2
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage
 
-from engine.errors import EmptyReply, ModelInterrupted, PromptTooLong
+from engine.errors import ModelError, ModelInterrupted, PromptTooLong
 from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer import ChatWriter, fitting
 from engine.llm.writer_prompts import first_messages, opening_messages, revision_message
@@ -18,6 +18,7 @@ from engine.model.values import Evaluation, Message, Passage, PassageId, Suggest
 from engine.roles import GenerationRequest
 from engine.roles.conversation import Revision
 from tests.llm.recording import RecordingTrace, role_model, settings_for
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import DiesMidStream, OllamaStandIn, Reply
 
 REQUEST = GenerationRequest("Why?", (Passage(PassageId("p"), "p.md", "Because it rains.", 0.5, 0.9),), "en")
@@ -80,7 +81,7 @@ def test_a_call_that_fails_before_anything_was_streamed_is_repeated_once(server:
 
 def test_a_model_that_says_nothing_twice_is_an_error(server: OllamaStandIn) -> None:
     server.script("chat", Reply(""), Reply("  "))
-    with pytest.raises(EmptyReply):
+    with raises(ModelError.empty_reply):
         write(server, conversation(), RecordingTrace())
 
 

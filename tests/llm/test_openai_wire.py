@@ -10,17 +10,7 @@ from typing import Any
 import langchain_openai
 import pytest
 
-from engine.errors import (
-    EmptyReply,
-    ModelError,
-    ModelInterrupted,
-    ModelKeyRefused,
-    ModelNotServed,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    ThoughtTooLong,
-)
+from engine.errors import ModelError, ModelInterrupted, ModelRefused, ModelTimeout, ModelUnreachable, ThoughtTooLong
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
 from engine.llm.providers import offered_models, openai_address, provider_states, shown_openai_address
@@ -28,6 +18,7 @@ from engine.model.values import Verdict
 from engine.roles import GenerationRequest
 from engine.settings import Settings
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
+from tests.support.errors import raises
 from tests.support.openai_stand_in import Behaviour, Cut, Events, Garbage, Hangs, OpenAIStandIn, Status, TooLong
 
 MODEL = "openai:qwen2.5-7b-instruct"
@@ -97,9 +88,9 @@ def test_a_reply_that_was_cut_off_is_kept_and_marked() -> None:
 @pytest.mark.parametrize(
     ("behaviour", "expected", "code"),
     [
-        (Status(401), ModelKeyRefused, "WB415"),
-        (Status(403), ModelKeyRefused, "WB415"),
-        (Status(404), ModelNotServed, "WB416"),
+        (Status(401), ModelError.key_refused, "WB415"),
+        (Status(403), ModelError.key_refused, "WB415"),
+        (Status(404), ModelError.not_served, "WB416"),
         (Status(500), ModelRefused, "WB405"),
         (Hangs(), ModelTimeout, "WB403"),
     ],
@@ -109,7 +100,7 @@ def test_what_goes_wrong_is_said_in_our_words(behaviour: Behaviour, expected: ty
     trace = RecordingTrace()
     with OpenAIStandIn() as server:
         server.script(behaviour, behaviour, behaviour, behaviour)
-        with pytest.raises(expected) as caught:
+        with raises(expected) as caught:
             generate(settings_at(server, call_timeout_s=0.5), trace)
     assert caught.value.code == code
 
@@ -149,7 +140,7 @@ def test_nobody_at_the_address_names_the_setting() -> None:
 def test_the_key_of_the_settings_is_sent_and_a_wrong_one_named() -> None:
     with OpenAIStandIn(reply=lambda _: verdict_json(), key="sk-right-key") as server:
         assert grade(settings_at(server, openai_api_key="sk-right-key"), RecordingTrace())[0].relevant
-        with pytest.raises(ModelKeyRefused) as caught:
+        with raises(ModelError.key_refused) as caught:
             grade(settings_at(server, openai_api_key="sk-wrong-key"), RecordingTrace(), passages=3)
     assert caught.value.params["variable"] == "WORKBENCH_OPENAI_API_KEY"
     assert "sk-wrong" not in str(caught.value)
@@ -165,7 +156,7 @@ def test_a_key_of_the_environment_never_reaches_a_server_of_ones_own(monkeypatch
 
 def test_openai_itself_without_a_key_is_a_fault_that_names_the_variable() -> None:
     """QL-04: the provider is selectable, and what is missing is said."""
-    with pytest.raises(ModelKeyRefused) as caught:
+    with raises(ModelError.key_refused) as caught:
         grade(settings_for(NOWHERE), RecordingTrace(), "openai:gpt-3.5-turbo")
     assert caught.value.params == {"model": "openai:gpt-3.5-turbo", "variable": "OPENAI_API_KEY"}
 
@@ -254,7 +245,7 @@ def test_a_reply_that_thought_until_its_limit_is_a_fault_of_its_own(finish: str)
 def test_an_empty_answer_after_thinking_says_so() -> None:
     with OpenAIStandIn() as server:
         server.script(*[Events(({"role": "assistant", "reasoning_content": "It says so [1]."},), "stop", usage=9)] * 2)
-        with pytest.raises(EmptyReply, match="thought, and then") as caught:
+        with raises(ModelError.empty_after_thinking, match="thought, and then") as caught:
             generate(settings_at(server), RecordingTrace())
     assert "reasoning parser" in caught.value.remedy
 

@@ -17,7 +17,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from engine.errors import ModelRefused, ModelTimeout, ModelUnreachable, UnknownProvider
+from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnreachable
 from engine.llm.chat import ChatModel
 from engine.llm.connection import tls
 from engine.llm.embedder import make_embedder
@@ -28,6 +28,7 @@ from engine.llm.rewriter import ChatRewriter
 from engine.model.values import Verdict
 from engine.roles import GenerationRequest, RewriteRequest
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import OllamaStandIn
 
 NOWHERE = "http://127.0.0.1:1"
@@ -126,13 +127,13 @@ def test_a_provider_whose_package_is_missing_names_the_package() -> None:
     """QL-04: any provider is selectable; what is missing is said."""
     if find_spec("langchain_anthropic"):
         pytest.skip("langchain-anthropic is installed here")
-    with pytest.raises(UnknownProvider) as caught:
+    with raises(ModelError.provider_not_installed) as caught:
         _rewritten("anthropic:claude-x")
     assert caught.value.params["package"] == "langchain-anthropic"
 
 
 def test_a_name_as_ollama_writes_it_is_told_the_way_to_write_it_here() -> None:
-    with pytest.raises(UnknownProvider) as caught:
+    with raises(ModelError.unknown_provider) as caught:
         _rewritten("qwen2.5-coder:1.5b")
     assert "`ollama:qwen2.5-coder:1.5b`" in caught.value.remedy and "pip" not in caught.value.remedy
 
@@ -158,7 +159,7 @@ def test_roles_are_made_without_importing_a_client_library() -> None:
 
 @pytest.mark.parametrize("model_id", ["builtin", "openai:text-embedding-3-small", "ollama:", ""])
 def test_an_embedder_is_made_for_ollama_alone(model_id: str) -> None:
-    with pytest.raises(UnknownProvider):
+    with raises(ModelError.unknown_embedding):
         make_embedder(model_id, settings_for(NOWHERE))
 
 

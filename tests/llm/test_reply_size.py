@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from engine.api import middleware
 from engine.engine import Engine
-from engine.errors import ModelReplyTooLarge, WebSearchError, WorkbenchError
+from engine.errors import ModelError, WebSearchError, WorkbenchError
 from engine.llm.chat import ChatModel
 from engine.llm.counted import Oversized, counted
 from engine.llm.discovery import model_details
@@ -72,7 +72,7 @@ def test_a_reply_larger_than_the_tokens_asked_for_is_given_up(what: str, tmp_pat
     assert sum(map(len, heard)) < 100_000
     if what in ("a line that ends", "compressed", "empty lines without end"):
         return  # the beginning of it is refused as what it is
-    assert isinstance(given_up.value, ModelReplyTooLarge), given_up.value
+    assert given_up.value.code == ModelError.reply_too_large.code, given_up.value
     assert model in given_up.value.fact
 
 
@@ -96,7 +96,7 @@ def test_so_is_everything_else_that_a_server_sends(what: str, tmp_path: Path) ->
     async def asked(settings: Settings) -> object:
         return await ask(settings)
 
-    with flooding(flood), pytest.raises(ModelReplyTooLarge):
+    with flooding(flood), raises(ModelError.reply_too_large):
         asyncio.run(asked(settings_for(flood, tmp_path)))
     assert flood.sent < LARGE
 
@@ -104,7 +104,7 @@ def test_so_is_everything_else_that_a_server_sends(what: str, tmp_path: Path) ->
 def test_a_list_of_another_server_says_so_in_place_of_its_models(tmp_path: Path) -> None:
     with flooding(Flood('{"data": [', '{"id": "m"}, ')) as flood:
         found = asyncio.run(offered_models(settings_for(flood, tmp_path)))
-    assert found.fault is not None and found.fault.code == ModelReplyTooLarge.code
+    assert found.fault is not None and found.fault.code == ModelError.reply_too_large.code
     assert (found.names, flood.sent < LARGE) == ((), True)
 
 
@@ -129,7 +129,7 @@ def test_others_are_answered_while_a_reply_of_one_line_comes_in(tmp_path: Path) 
                 engine.wait(run)
                 record = engine.record(run)
     assert answers and set(answers) == {200}
-    assert record.outcome == "failed" and ModelReplyTooLarge.code in json.dumps(record.to_dict())
+    assert record.outcome == "failed" and ModelError.reply_too_large.code in json.dumps(record.to_dict())
     assert flood.sent < LARGE
     assert len(json.dumps(record.to_dict())) < 1_000_000
 

@@ -11,16 +11,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.errors import (
-    ModelError,
-    ModelKeyRefused,
-    ModelNotServed,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    RerankServerUnset,
-    RerankServerUnusable,
-)
+from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnreachable
 from engine.llm.rerank_server import ways
 from engine.llm.scorers import scorer_of
 from engine.llm.scoring import ScoringGrader, ScoringReranker, sigmoid
@@ -29,6 +20,7 @@ from engine.model.values import Passage, PassageId, Verdict
 from engine.settings import Settings
 from tests.contracts.scoring_models import tiny_grader, tiny_scores
 from tests.contracts.test_grader import QUESTION, RIGHT, WRONG
+from tests.support.errors import raises
 from tests.support.listening import Listening
 from tests.support.rerank_stand_in import KINDS, Kind, RerankStandIn
 
@@ -90,13 +82,13 @@ def test_each_passage_is_a_call_of_its_own_with_its_raw_score() -> None:
 
 
 def test_a_logit_where_shares_are_expected_is_refused_with_the_setting_that_helps() -> None:
-    with RerankStandIn("llama.cpp", tiny_scores) as server, pytest.raises(RerankServerUnusable) as raised:
+    with RerankStandIn("llama.cpp", tiny_scores) as server, raises(ModelError.rerank_score_out_of_range) as raised:
         grade(settings(server.url))
     assert "WORKBENCH_RERANK_SCORES" in raised.value.remedy
 
 
 def test_without_an_address_there_is_a_remedy() -> None:
-    with pytest.raises(RerankServerUnset, match="WORKBENCH_RERANK_URL"):
+    with raises(ModelError.rerank_server_unset, match="WORKBENCH_RERANK_URL"):
         grade(settings(""))
 
 
@@ -110,7 +102,7 @@ def test_a_server_that_is_away_is_named() -> None:
 def test_a_key_is_sent_and_one_that_is_refused_names_its_setting() -> None:
     with RerankStandIn("tei", tiny_scores, key="let-me-in") as server:
         assert len(grade(settings(server.url, rerank_api_key="let-me-in"))) == 2
-        with pytest.raises(ModelKeyRefused) as raised:
+        with raises(ModelError.key_refused) as raised:
             grade(settings(server.url))
     assert "WORKBENCH_RERANK_API_KEY" in raised.value.remedy
 
@@ -134,18 +126,18 @@ def test_an_answer_that_is_no_score_is_no_verdict(answer: str) -> None:
     trace = Listening()
     with RerankStandIn("tei", tiny_scores) as server:
         server.reply = (200, answer.encode())
-        with pytest.raises(RerankServerUnusable):
+        with raises(ModelError.rerank_without_score):
             grade(settings(server.url), trace)
     assert trace.verdicts == {} and trace.calls[0].error.startswith("WB346")
 
 
 @pytest.mark.parametrize(
-    ("status", "error"), [(500, ModelRefused), (404, ModelNotServed), (422, ModelRefused), (413, ModelRefused)]
+    ("status", "error"), [(500, ModelRefused), (404, ModelError.not_served), (422, ModelRefused), (413, ModelRefused)]
 )
 def test_a_refusal_is_said_as_the_server_means_it(status: int, error: type[ModelError]) -> None:
     with RerankStandIn("infinity", tiny_scores) as server:
         server.reply = (status, b'{"error": "no"}')
-        with pytest.raises(error):
+        with raises(error):
             grade(settings(server.url))
 
 

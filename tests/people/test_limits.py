@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from engine.errors import (
-    ForeignCollection,
     ForkRefused,
     InvalidQuerySet,
     NotAllowed,
+    StoreError,
     UnknownBatch,
     UnknownCollection,
     UnknownQuerySet,
@@ -36,6 +36,7 @@ from engine.records.listing import Wanted
 from engine.records.store import RunStore
 from engine.records.writer import RecordWriter
 from tests.people.ward import MEMBER, OUTSIDER, QUESTION, SECRET, TEXT, Ward, asked, cookie
+from tests.support.errors import raises
 from tests.support.foreign_milvus import Elsewhere, fill
 from tests.support.gates import PATIENCE_S
 from tests.support.people import ADMIN
@@ -246,7 +247,7 @@ def test_a_connection_that_is_limited_is_not_there_for_others(ward: Ward, tmp_pa
     with ward.as_(MEMBER):
         assert "wiki" in [part.name for part in engine.host.health()]
         assert engine.library.search("wiki", "tea")
-        with pytest.raises(ForeignCollection):
+        with raises(StoreError.foreign_collection):
             engine.ingest([IngestItem("a.md", data=b"# A")], "wiki")
     with ward.as_(OUTSIDER):
         assert "wiki" not in [part.name for part in engine.host.health()]

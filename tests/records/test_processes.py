@@ -16,10 +16,11 @@ import pytest
 
 import engine
 from engine.database.instance import Instance, alive, sweep
-from engine.errors import RunActive
+from engine.errors import RecordError
 from engine.model.events import RunFinished, TokenStreamed, fold_all
 from engine.model.values import RunId
 from engine.records.store import RunStore
+from tests.support.errors import raises
 from tests.support.recorded import recorded_run
 
 ROOT = Path(str(engine.__file__)).parent.parent
@@ -153,7 +154,7 @@ def test_a_reader_that_comes_back_gets_only_the_tokens_it_has_not_seen(path: Pat
 def test_an_interrupted_run_can_be_deleted_but_not_one_that_another_process_runs(path: Path) -> None:
     with child_on(path) as child, RunStore(path) as store:
         child.do("begin run-1")
-        with pytest.raises(RunActive):
+        with raises(RecordError.run_active):
             store.delete("run-1")
         child.kill()
         store.delete("run-1")

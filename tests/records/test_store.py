@@ -17,11 +17,12 @@ from sqlalchemy import Select, select
 from engine.database.base import Database
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import EVENTS, PARTIAL_ANSWERS, Part
-from engine.errors import EngineClosed, RunActive, UnknownRun, WorkbenchError
+from engine.errors import EngineClosed, RecordError, UnknownRun, WorkbenchError
 from engine.model.events import AnswerCompleted, Event, RunFinished, TokenStreamed, fold_all
 from engine.model.values import AnswerNote, Outcome, RunId
 from engine.records.codec import event_from_json
 from engine.records.store import RunStore, RunSummary
+from tests.support.errors import raises
 from tests.support.gates import until
 from tests.support.recorded import recorded_run
 
@@ -240,7 +241,7 @@ def test_an_unknown_run_is_named_and_nothing_else_happens(store: RunStore, run_i
 def test_a_run_that_goes_on_is_not_deleted(store: RunStore) -> None:
     append_all(store, recorded_run(0, "interrupted"))
     store.flush()
-    with pytest.raises(RunActive):
+    with raises(RecordError.run_active):
         store.delete("run-1")
     assert store.load("run-1").outcome is None
 

@@ -9,17 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import (
-    CrossEncoderMisnamed,
-    CrossEncoderMissing,
-    CrossEncoderPackageMissing,
-    CrossEncoderUnusable,
-    ModelError,
-)
+from engine.errors import ModelError
 from engine.llm.cross_encoder import Score, cross_encoder, local_scorer
 from engine.llm.scoring import Scorer, ScoringReranker, sigmoid
 from engine.model.config import RoleModel
 from engine.model.values import Passage, PassageId, Verdict
+from tests.support.errors import raises
 from tests.support.listening import Listening
 from tests.support.tiny_cross_encoder import write_cross_encoder
 
@@ -39,13 +34,13 @@ def rerank(scorer: Scorer, *passages: Passage) -> list[tuple[Passage, Verdict]]:
 @pytest.mark.parametrize("name", ["../up", "a/../b", "/etc", "a/b/c", ".hidden", "a b", "", "a/.b", "a\\b", "ü"])
 def test_a_name_cannot_lead_out_of_its_folder(name: str, tmp_path: Path) -> None:
     """GH-04"""
-    with pytest.raises(CrossEncoderMisnamed):
+    with raises(ModelError.cross_encoder_misnamed):
         cross_encoder(RoleModel(f"cross_encoder:{name or '-'}"), tmp_path)
 
 
 def test_files_that_are_not_there_are_named_with_the_command_that_fetches_them(tmp_path: Path) -> None:
     """GH-04: nothing is downloaded in the middle of a run."""
-    with pytest.raises(CrossEncoderMissing) as raised:
+    with raises(ModelError.cross_encoder_missing) as raised:
         rerank(cross_encoder(MODEL, tmp_path), passage("a"))
     assert raised.value.params["command"].startswith("hf download tiny/overlap onnx/model.onnx tokenizer.json")
     assert str(tmp_path / "rerankers" / "tiny" / "overlap") in raised.value.fact
@@ -55,7 +50,7 @@ def test_files_that_are_not_there_are_named_with_the_command_that_fetches_them(t
 def test_files_that_came_since_are_found_the_next_time(tmp_path: Path) -> None:
     """GH-04: a failure is not remembered, and the file may lie at the top of its folder."""
     reranker = cross_encoder(MODEL, tmp_path)
-    with pytest.raises(CrossEncoderMissing):
+    with raises(ModelError.cross_encoder_missing):
         rerank(reranker, passage("a"))
     write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [ASKED, STATED], "model.onnx")
     assert rerank(reranker, passage("a"))[0][1].p_relevant > 0.5
@@ -67,7 +62,7 @@ def test_files_that_are_damaged_are_said_to_be_so(tmp_path: Path) -> None:
     write_cross_encoder(folder, [ASKED, STATED])
     (folder / "onnx" / "model.onnx").write_bytes(b"not a model")
     trace = Listening()
-    with pytest.raises(CrossEncoderUnusable):
+    with raises(ModelError.cross_encoder_unusable):
         asyncio.run(ScoringReranker(cross_encoder(MODEL, tmp_path)).rerank(ASKED, [passage("a")], trace))
     assert trace.calls[0].error.startswith("WB343") and trace.calls[0].parsed is None
 
@@ -79,7 +74,7 @@ def test_without_the_package_there_is_a_command_and_no_traceback(
     for name in [name for name in sys.modules if name.partition(".")[0] == "fastembed"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "fastembed", None)
-    with pytest.raises(CrossEncoderPackageMissing, match="pip install fastembed"):
+    with raises(ModelError.cross_encoder_without_package, match="pip install fastembed"):
         rerank(cross_encoder(MODEL, tmp_path), passage("a"))
 
 
@@ -99,7 +94,7 @@ def test_a_heading_is_read_with_its_passage(tmp_path: Path) -> None:
 def test_scores_that_are_none_are_no_order(logits: list[float]) -> None:
     """GH-04"""
     score: Score = lambda question, texts: logits  # noqa: E731 - one line says it
-    with pytest.raises(CrossEncoderUnusable):
+    with raises(ModelError.cross_encoder_unusable):
         rerank(local_scorer("cross_encoder:x", score), passage("a"))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.errors import GraphFileUnusable, StoreUnreachable
+from engine.errors import GraphStoreError, StoreUnreachable
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
@@ -243,11 +243,11 @@ class Unreachable:
     async def describe(self, collection: str) -> Any:
         if self.hangs:
             await asyncio.Event().wait()
-        raise GraphFileUnusable(path="graphs.db", found="locked")
+        raise GraphStoreError.file_unusable(path="graphs.db", found="locked")
 
 
 def refused() -> GraphStore:
-    raise GraphFileUnusable(path="graphs.db", found="locked")
+    raise GraphStoreError.file_unusable(path="graphs.db", found="locked")
 
 
 @pytest.mark.parametrize("trouble", ["gone", "hangs", "refused"])

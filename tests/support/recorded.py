@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.errors import GraderFailed
+from engine.errors import ModelError
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import Evidence, decide, gated
 from engine.model.events import (
@@ -303,6 +303,6 @@ def _answer(
 
 
 def _failure(kept: int) -> RunFinished:
-    error = GraderFailed(model=GRADER, passages=kept)
+    error = ModelError.grader_failed(model=GRADER, passages=kept)
     fault = Fault(error.code, error.fact, error.remedy, error.params, "grade")
     return RunFinished(outcome="failed", reason="grader_failed", error=fault)

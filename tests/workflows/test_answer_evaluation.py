@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from engine.errors import (
     ModelInterrupted,
     ModelUnreachable,
-    ObservationLost,
     PromptTooLong,
+    RecordError,
     StoreUnreachable,
     UnreadableReply,
 )
@@ -177,7 +177,9 @@ def test_passages_beyond_top_k_are_counted_for_the_evaluator_and_not_shown() -> 
 
 def test_a_full_disk_is_warned_of_and_loses_no_run() -> None:
     """AE-08"""
-    record = finished(AnswerResources(observing=ObservationLost.because(path="o.json", why="No space left on device.")))
+    record = finished(
+        AnswerResources(observing=RecordError.observation_lost(path="o.json", why="No space left on device."))
+    )
     assert ended(record) == ("answered", "evaluation_passed")
     assert codes(record) == ["WB512"]
 

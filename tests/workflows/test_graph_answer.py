@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from engine.builtin.generator import BuiltinGenerator
-from engine.errors import EmptyReply, ModelUnreachable
+from engine.errors import ModelError, ModelUnreachable
 from engine.llm.prompts import generator_messages, rules_tokens
 from engine.model.events import Event, TokenStreamed, fold_all
 from engine.model.values import Attachment, Entity, GraphContext, Passage, PassageId, Relationship
@@ -97,7 +97,7 @@ def test_nothing_but_a_marker_is_an_empty_reply() -> None:
     record = fold_all(told(SayingGenerator(["[9]"])))
     assert record.outcome == "failed"
     assert record.error is not None
-    assert record.error.code == EmptyReply.code
+    assert record.error.code == ModelError.empty_reply.code
 
 
 @pytest.mark.parametrize(("mode", "question"), [("bypass", "Which plant?"), ("mix", "Hello!")])

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, Literal, get_args
 from urllib.parse import quote, unquote
 
-from engine.errors import JudgementsUnusable
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import settled
 from engine.evaluation.values import AnswerJudgement, Drawing, Label
@@ -77,11 +77,11 @@ def read(text: str, name: str, form: Format | None, cases: Sequence[Case], *, re
     """Read a file; without ``form`` it is told from the content.
 
     A rating of ``relevant_from`` or more means relevant. Questions that the set does not have are left out and named.
-    Raises ``JudgementsUnusable`` where nothing of it can be used.
+    Raises ``EvaluationError`` where nothing of it can be used.
     """
     text = text.removeprefix("\ufeff")
     if len(_lines(text)) > MOST_LINES + 1:
-        raise JudgementsUnusable.too_long(name=name, limit=MOST_LINES)
+        raise EvaluationError.judgements_too_large(name=name, limit=MOST_LINES)
     form = form or _form_of(text)
     reading = _Reading()
     if form == "jsonl":
@@ -91,7 +91,9 @@ def read(text: str, name: str, form: Format | None, cases: Sequence[Case], *, re
         _read_rated(rows, cases, relevant_from, reading)
     found = reading.done()
     if not found.labels and not found.answers:
-        raise JudgementsUnusable.nothing(name=name, cause=found.left_out[0] if found.left_out else "it is empty")
+        raise EvaluationError.judgements_unusable(
+            name=name, cause=found.left_out[0] if found.left_out else "it is empty"
+        )
     return found
 
 
@@ -165,10 +167,10 @@ def _quepid(text: str, name: str, cases: Sequence[Case], reading: _Reading) -> I
     try:
         columns = {(column or "").strip().lower().replace("_", ""): column for column in table.fieldnames or ()}
     except csv.Error as error:
-        raise JudgementsUnusable.nothing(name=name, cause=str(error)) from None
+        raise EvaluationError.judgements_unusable(name=name, cause=str(error)) from None
     wanted = [columns.get(column) for column in ("query", "docid", "rating")]
     if None in wanted:
-        raise JudgementsUnusable.nothing(name=name, cause="it has no columns query, docid and rating")
+        raise EvaluationError.judgements_unusable(name=name, cause="it has no columns query, docid and rating")
     known = {case.question.strip() for case in cases}
     lost = 0  # lines that the table does not count
     while True:

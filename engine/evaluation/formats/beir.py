@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Protocol
 
-from engine.errors import DataSetTooLarge, DataSetUnusable
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case
 from engine.evaluation.formats.common import MOST_BYTES, Import, file_of, json_lines, question_fault, sources, text_of
 from engine.model.language import language_of
@@ -57,7 +57,7 @@ class ZipFiles:
         self._left = MOST_BYTES
         members = [item for item in archive.infolist() if not item.is_dir()]
         if len(members) > _MOST_MEMBERS:
-            raise DataSetTooLarge(name=name, what="files", limit=_MOST_MEMBERS)
+            raise EvaluationError.data_set_too_large(name=name, what="files", limit=_MOST_MEMBERS)
         self._members = {item.filename.replace("\\", "/"): item for item in members}
         roots = [path.removesuffix(_CORPUS) for path in self._members if PurePosixPath(path).name == _CORPUS]
         self._root = min(roots, key=lambda root: (root.count("/"), root), default="")
@@ -71,14 +71,16 @@ class ZipFiles:
             while piece := stream.read(_PIECE):
                 self._left -= len(piece)
                 if self._left < 0:
-                    raise DataSetTooLarge(name=self.name, what="megabytes", limit=MOST_BYTES // 1_000_000)
+                    raise EvaluationError.data_set_too_large(
+                        name=self.name, what="megabytes", limit=MOST_BYTES // 1_000_000
+                    )
                 pieces.append(piece)
         return b"".join(pieces)
 
 
 @contextmanager
 def zipped(stream: IO[bytes], name: str) -> Iterator[ZipFiles]:
-    """The files of an archive; raises ``DataSetUnusable`` where it is none."""
+    """The files of an archive; raises ``EvaluationError.data_set_unusable`` where it is none."""
     with _unpacking(name), zipfile.ZipFile(stream) as archive:
         yield ZipFiles(archive, name)
 
@@ -94,7 +96,7 @@ def parse_beir(files: Files, made: Import) -> None:
     names = files.names()
     for name in (_CORPUS, _QUERIES):
         if name not in names:
-            raise DataSetUnusable(name=files.name, cause=f"it holds no {name}")
+            raise EvaluationError.data_set_unusable(name=files.name, cause=f"it holds no {name}")
     qrels = [name for name in names if PurePosixPath(name).parent.name == "qrels" and name.endswith(".tsv")]
     relevant = _relevance(files, _chosen(qrels, made), made)
     by_id: dict[str, str] = {}
@@ -183,4 +185,4 @@ def _unpacking(name: str) -> Iterator[None]:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         # RuntimeError: a member is encrypted. NotImplementedError: a compression that Python does not have.
         why = "it is encrypted" if type(error) is RuntimeError else "the archive is damaged or of an unknown kind"
-        raise DataSetUnusable(name=name, cause=why) from None
+        raise EvaluationError.data_set_unusable(name=name, cause=why) from None

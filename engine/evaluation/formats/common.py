@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.errors import DataSetTooLarge, DataSetUnusable, SourceError
+from engine.errors import EvaluationError, SourceError
 from engine.evaluation.cases import Case, Expectation
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.loaders.encoding import decode
@@ -120,7 +120,7 @@ class Import:
     def add_case(self, case: Case, line: int | None = None, file: str = "") -> None:
         """Take a question; an id that stands twice gets a number."""
         if len(self.cases) >= MOST_CASES:
-            raise DataSetTooLarge(name=self.name, what="questions", limit=MOST_CASES)
+            raise EvaluationError.data_set_too_large(name=self.name, what="questions", limit=MOST_CASES)
         given = plain_text(case.id)
         case_id = self._ids.take(given, lambda number: f"{given}-{number}")
         if case_id != given:
@@ -142,7 +142,7 @@ class Import:
         if known is not None:
             return known
         if len(self.items) >= MOST_DOCUMENTS:
-            raise DataSetTooLarge(name=self.name, what="documents", limit=MOST_DOCUMENTS)
+            raise EvaluationError.data_set_too_large(name=self.name, what="documents", limit=MOST_DOCUMENTS)
         stem = source_name(wanted).removesuffix(".txt")
         source = self._names.take(f"{stem}.txt", lambda number: f"{stem}-{number}.txt")
         self._by_content[key] = source
@@ -168,34 +168,36 @@ def source_name(wanted: str) -> str:
 
 
 def text_of(name: str, data: bytes) -> str:
-    """Text in UTF-8, UTF-16 or GB 18030; raises ``DataSetUnusable``."""
+    """Text in UTF-8, UTF-16 or GB 18030; raises ``EvaluationError.data_set_unusable``."""
     try:
         return decode(name, data)
     except SourceError as error:
-        raise DataSetUnusable(name=name, cause=error.fact) from None
+        raise EvaluationError.data_set_unusable(name=name, cause=error.fact) from None
 
 
 def list_of(made: Import, data: bytes) -> str:
-    """The data set's own file as text, the first sheet of a workbook as CSV; raises ``DataSetUnusable``."""
+    """The data set's own file as text, the first sheet of a workbook as CSV; raises ``EvaluationError``."""
     try:
         text, others = listed(made.name, data)
     except SourceError as error:
-        raise DataSetUnusable(name=made.name, cause=error.fact) from None
+        raise EvaluationError.data_set_unusable(name=made.name, cause=error.fact) from None
     if others:
         made.note("sheets", "Only the first sheet with something in it was read.")
     return text
 
 
 def json_of(name: str, text: str) -> Any:
-    """Parse JSON; raises ``DataSetUnusable`` naming the place of the fault."""
+    """Parse JSON; raises ``EvaluationError.data_set_unusable`` naming the place of the fault."""
     try:
         return json.loads(text)
     except RecursionError:
-        raise DataSetUnusable(name=name, cause="it is nested too deeply") from None
+        raise EvaluationError.data_set_unusable(name=name, cause="it is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise DataSetUnusable(name=name, cause=f"line {error.lineno} is not JSON ({error.msg})") from None
+        raise EvaluationError.data_set_unusable(
+            name=name, cause=f"line {error.lineno} is not JSON ({error.msg})"
+        ) from None
     except ValueError:
-        raise DataSetUnusable(name=name, cause="a number in it is too large") from None
+        raise EvaluationError.data_set_unusable(name=name, cause="a number in it is too large") from None
 
 
 def json_lines(text: str) -> Iterator[tuple[int, Mapping[Any, Any] | str]]:
@@ -217,13 +219,13 @@ def json_lines(text: str) -> Iterator[tuple[int, Mapping[Any, Any] | str]]:
 
 
 def file_of(path: Path, name: str, most_bytes: int) -> bytes:
-    """A file's content; raises ``DataSetTooLarge`` in the name of its data set, and ``DataSetUnusable``."""
+    """A file's content; raises ``EvaluationError`` in the name of its data set, and ``EvaluationError``."""
     try:
         if path.stat().st_size > most_bytes:
-            raise DataSetTooLarge(name=name, what="megabytes", limit=MOST_BYTES // 1_000_000)
+            raise EvaluationError.data_set_too_large(name=name, what="megabytes", limit=MOST_BYTES // 1_000_000)
         return path.read_bytes()
     except OSError as error:
-        raise DataSetUnusable(name=str(path), cause=error.strerror or type(error).__name__) from None
+        raise EvaluationError.data_set_unusable(name=str(path), cause=error.strerror or type(error).__name__) from None
 
 
 def sources(names: Iterable[str]) -> tuple[Expectation, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.errors import DataSetUnusable
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case, question_id
 from engine.evaluation.formats.common import LONGEST_ANSWER, Import, question_fault, sources
 from engine.model.language import language_of
@@ -65,5 +65,5 @@ def _answers(qa: Mapping[str, Any]) -> Iterator[str]:
 def _list(plain: Mapping[str, Any], key: str, name: str) -> list[Mapping[str, Any]]:
     found = plain.get(key, [])
     if not isinstance(found, list) or not all(isinstance(item, Mapping) for item in found):
-        raise DataSetUnusable(name=name, cause=f"{key!r} is not a list of objects, as SQuAD has it")
+        raise EvaluationError.data_set_unusable(name=name, cause=f"{key!r} is not a list of objects, as SQuAD has it")
     return found

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
-from engine.errors import DataSetUnusable
+from engine.errors import EvaluationError
 from engine.evaluation.cases import Case, Expectation, ExpectationKind, question_id
 from engine.evaluation.formats.common import LONGEST_ANSWER, Import, json_lines, question_fault
 from engine.knowledge.ingest import SUFFIXES
@@ -119,7 +119,9 @@ def _csv_rows(text: str, made: Import) -> Iterator[_Row]:
             names = _named(cells)
             if "question" not in names:
                 known = ", ".join(cell.strip()[:30] for cell in cells[:10])
-                raise DataSetUnusable(name=made.name, cause=f"its first line names no column 'question', only: {known}")
+                raise EvaluationError.data_set_unusable(
+                    name=made.name, cause=f"its first line names no column 'question', only: {known}"
+                )
             _note_unused(_unused(cells), made)
             continue
         if len(cells) <= names["question"]:

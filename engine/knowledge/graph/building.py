@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from engine.builtin.extractor import summary_of
-from engine.errors import ExtractorFailed, NothingToRead
+from engine.errors import JobError
 from engine.knowledge.graph.communities import communities_of
 from engine.knowledge.graph.kept import KeptSummaries
 from engine.knowledge.pace import NOTHING, GraphCounts, IngestReport, Progress, Rate
@@ -58,14 +58,14 @@ async def build_graph(
     """Read what of a collection was not read yet, find communities, and complete its graph.
 
     A cancel between batches leaves what was read. Passages of which a reply could not be read are left out, so that
-    another building tries them again. Raises ``NothingToRead``, ``ExtractorFailed`` where no reply could be read, and
-    what store and extractor raise.
+    another building tries them again. Raises ``JobError`` where no reply could be read, and what
+    store and extractor raise.
     """
     info = await source.describe(collection)
     name = info.name
     ids = await source.ids(name)
     if not ids:
-        raise NothingToRead(collection=name)
+        raise JobError.nothing_to_read(collection=name)
     before = await store.describe(name)
     if before is not None and _complete(before, extractor, info, len(ids)):
         return before
@@ -124,7 +124,7 @@ class _Reading:
                 await self._batch(todo[first : first + size])
         unreadable = len(self._extractor.unreadable)
         if unreadable and not await self._store.done(self._collection):
-            raise ExtractorFailed(model=self._extractor.name, passages=unreadable)
+            raise JobError.extractor_failed(model=self._extractor.name, passages=unreadable)
 
     async def _batch(self, passages: Sequence[StoredPassage]) -> None:
         self._pace.reading(passages[0].source)

@@ -14,7 +14,7 @@ from engine.model.values import Community
 class KeptSummaries:
     """Titles and summaries by what they were made of; every method blocks. Without a path nothing outlives it.
 
-    Raises ``JobDiskFull`` and ``JobFolderUnusable``; a damaged line is left out, which costs a call.
+    Raises ``JobError.disk_full`` and ``JobError.folder_unusable``; a damaged line is left out, which costs a call.
     """
 
     def __init__(self, path: Path | None = None) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.database.faults import cause_of, is_damage, primary_code
-from engine.errors import EngineClosed, GraphDamaged, GraphFileNewer, GraphFileUnusable, GraphStoreError
+from engine.errors import EngineClosed, GraphStoreError
 from engine.records.format import format_of, writing
 
 FORMAT = 1
@@ -148,7 +148,7 @@ class GraphFile:
         try:
             found = format_of(db)
             if found > FORMAT:
-                raise GraphFileNewer(path=str(self.path), found=found, known=FORMAT)
+                raise GraphStoreError.file_newer(path=str(self.path), found=found, known=FORMAT)
             # SQLite answers at once, regardless of the timeout, where two connections ask for the log at the same time.
             _patiently(lambda: db.execute("PRAGMA journal_mode = WAL"))
             db.execute("PRAGMA synchronous = NORMAL")
@@ -168,8 +168,8 @@ class GraphFile:
 
     def _fault(self, error: sqlite3.Error | OSError) -> GraphStoreError:
         if is_damage(error):
-            return GraphDamaged(path=self.path)
-        return GraphFileUnusable(path=self.path, found=cause_of(error)[0])
+            return GraphStoreError.damaged(path=self.path)
+        return GraphStoreError.file_unusable(path=self.path, found=cause_of(error)[0])
 
 
 def _patiently(work: Callable[[], object]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from engine.errors import GraphMissing
+from engine.errors import GraphStoreError
 from engine.knowledge.graph import sqlite_reading as reading
 from engine.knowledge.graph import sqlite_writing as writing
 from engine.knowledge.graph.place import GraphPlace
@@ -63,7 +63,7 @@ class SqliteGraphs:
         await asyncio.to_thread(self._change, collection, complete, must=True)
         info = await self.describe(collection)
         if info is None:
-            raise GraphMissing(collection=collection)
+            raise GraphStoreError.missing(collection=collection)
         return info
 
     async def named(self, collection: str, names: Sequence[str]) -> list[Entity]:
@@ -128,13 +128,13 @@ class SqliteGraphs:
     def _change(
         self, collection: str, change: Callable[[sqlite3.Connection, int], None], *, must: bool = False
     ) -> bool:
-        """Whether there was a graph to change; raises ``GraphMissing`` where there must be one."""
+        """Whether there was a graph to change; raises ``GraphStoreError.missing`` where there must be one."""
         with self._file.writing() as db:
             graph = reading.number_of(db, self._space, collection)
             if graph is not None:
                 change(db, graph)
             elif must:
-                raise GraphMissing(collection=collection)
+                raise GraphStoreError.missing(collection=collection)
             return graph is not None
 
     async def _read(

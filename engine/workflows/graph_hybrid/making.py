@@ -32,7 +32,7 @@ async def graph_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, s
 def reranker_of(given: Given, grader: Grader) -> Reranker:
     """The run's grader, a model that gives scores, or a chat model (GH-04).
 
-    Raises ``CrossEncoderMisnamed`` for a name that no cross encoder can have, ``RerankServerUnset``.
+    Raises ``ModelError`` for a name that no cross encoder can have, or where no rerank server is set.
     """
     model = given.config.models.reranker
     if model.built_in:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.errors import ModeFellBack
+from engine.errors import RunWarning
 from engine.model.config import Mode, RunConfig
 from engine.model.values import GraphEvidence, ModeNoteCode, RetrievalList, Round, RunRecord, lists_of_mode
 from engine.retrieval.graph_options import graph_options
@@ -119,7 +119,9 @@ class RecordedLists:
 
     def _cut_off(self) -> bool:
         """Whether something kept a search from being made; that a mode found nothing of its own is no such thing."""
-        return any(item.node == "retrieve" and item.code != ModeFellBack.code for item in self.record.warnings)
+        return any(
+            item.node == "retrieve" and item.code != RunWarning.mode_fell_back.code for item in self.record.warnings
+        )
 
     def _falls_back(self, evidence: GraphEvidence) -> bool:
         """Whether this mode might find nothing of its own, and search by vectors instead."""

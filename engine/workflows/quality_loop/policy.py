@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from engine.errors import BarNeedsRewrite, BarOutOfReach, WorkbenchError
+from engine.errors import RunWarning, WorkbenchError
 from engine.model.config import RunConfig
 from engine.model.decide import Evidence, gate_in
 from engine.model.values import (
@@ -216,10 +216,10 @@ def bar_warnings(ceiling: Ceiling, config: RunConfig) -> tuple[WorkbenchError, .
     bar = quality_options(config).medium_score
     if not ceiling.reachable:
         score, needed = _below(ceiling.score, bar)
-        return (BarOutOfReach(score=score, bar=needed),)
+        return (RunWarning.bar_out_of_reach(score=score, bar=needed),)
     if ceiling.first < bar:
         score, needed = _below(ceiling.first, bar)
-        return (BarNeedsRewrite(score=score, bar=needed),)
+        return (RunWarning.bar_needs_rewrite(score=score, bar=needed),)
     return ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.builtin.abstain import abstained_answer
-from engine.errors import AnswerCut, BudgetSpent, EmptyReply
+from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
@@ -45,16 +45,16 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
             )
     except TimeoutError:
         _complete(citing, run)
-        raise BudgetSpent(model=model_of(run, "generator"), seconds=trace.limit_s) from None
+        raise ModelError.budget_spent(model=model_of(run, "generator"), seconds=trace.limit_s) from None
     except BaseException:
         # What had arrived stays in the record, no matter what ended the generation.
         _complete(citing, run)
         raise
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not _complete(citing, run, text).strip():
-        raise EmptyReply(model=model_of(run, "generator"))
+        raise ModelError.empty_reply(model=model_of(run, "generator"))
     if trace.truncated_at is not None:
-        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), trace.node)
+        run.warn(ModelError.answer_cut(model=model_of(run, "generator"), tokens=trace.truncated_at), trace.node)
     return {}
 
 

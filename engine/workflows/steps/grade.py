@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import BudgetSpent, ModelError
+from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, Step, model_of
 from engine.model.decide import Evidence, decide, kept_passages, passed_ids, passed_together
 from engine.model.events import Decided, PassageGraded, SetJudged
@@ -94,7 +94,7 @@ async def _whole(question: str, rounds: Sequence[Round], run: RunContext, trace:
         async with run.within(left_s):
             verdict = await run.roles.whole.judge_set(question, passages, trace)
     except TimeoutError:
-        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=run.config.budget_s), trace.node)
+        run.warn(ModelError.budget_spent(model=model_of(run, "grader"), seconds=run.config.budget_s), trace.node)
         return None
     except ModelError as failure:
         run.warn(failure, trace.node)
@@ -114,7 +114,7 @@ async def _judge(
             verdicts = await run.roles.grader.grade(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=run.config.budget_s), trace.node)
+        run.warn(ModelError.budget_spent(model=model_of(run, "grader"), seconds=run.config.budget_s), trace.node)
         return dict(trace.verdicts), False
     except ModelError as failure:
         if not any(passed_ids(item, run.config) for item in state["rounds"][:-1]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import StoreSlow
+from engine.errors import StoreError
 from engine.flow.context import NodeTrace, RunContext
 from engine.model.decide import gated
 from engine.model.events import Retrieved
@@ -54,5 +54,5 @@ async def _search(query: str, run: RunContext, trace: NodeTrace) -> Any:
         async with run.within(run.clock.left_s()):
             return await run.roles.retriever.search(query, run.config.fetch_k)
     except TimeoutError:
-        run.warn(StoreSlow(seconds=run.config.budget_s), trace.node)
+        run.warn(StoreError.slow(seconds=run.config.budget_s), trace.node)
         return None

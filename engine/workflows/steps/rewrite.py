@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import BudgetSpent, ModelError
+from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.config import BUILTIN
 from engine.model.events import Rewritten
@@ -45,7 +45,7 @@ async def rewrite_for(
         async with run.within(trace.time_left_s()):
             proposal, refused, repeated, by = await _propose(request, tried, run, trace)
     except TimeoutError:
-        error: ModelError = BudgetSpent(model=model_of(run, "rewriter"), seconds=trace.over_at_s)
+        error: ModelError = ModelError.budget_spent(model=model_of(run, "rewriter"), seconds=trace.over_at_s)
         return _record(_failed(rounds[-1], request, error, run, trace), history, run)
     except ModelError as failure:
         return _record(_failed(rounds[-1], request, failure, run, trace), history, run)

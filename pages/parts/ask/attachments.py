@@ -18,7 +18,7 @@ from engine.attachments.admission import MOST_ATTACHMENTS, fitted
 from engine.attachments.reading import LARGEST_MB, thumbnail
 from engine.builtin.image_header import MOST_PIXELS
 from engine.engine import Engine
-from engine.errors import InvalidConfig, TooManyAttachments
+from engine.errors import AttachmentError, InvalidConfig
 from engine.model.config import BUILTIN, RoleModel, RoleModels, RunConfig
 from engine.model.values import Attachment, Fault, RunRecord
 from engine.people.acting import carried
@@ -209,7 +209,7 @@ def _take(engine: Engine, reader: RoleModel, question: str, key: str) -> None:
     st.session_state[_UPLOADS] = st.session_state.get(_UPLOADS, 0) + 1
     room = MOST_ATTACHMENTS - len(_attached())
     if len(files) > room:
-        error = TooManyAttachments(count=len(_attached()) + len(files), most=MOST_ATTACHMENTS)
+        error = AttachmentError.too_many(count=len(_attached()) + len(files), most=MOST_ATTACHMENTS)
         st.session_state["ask_fault"] = Fault.of(error)
     config = RunConfig(models=RoleModels(vision=reader))
     made = [_begun(engine, config, item.name, item.getvalue(), question) for item in files[: max(0, room)]]

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from engine.errors import ExtractorFailed, ModelError, NothingToRead
+from engine.errors import JobError, ModelError
 from engine.knowledge.graph import building
 from engine.knowledge.graph.building import build_graph
 from engine.knowledge.graph.kept import KeptSummaries
 from engine.knowledge.pace import Progress
 from engine.model.values import Community, PassageId
 from engine.roles.graph import GraphInfo
+from tests.support.errors import raises
 from tests.support.graph_fakes import FakeExtractor
 from tests.support.graph_knowledge import TEXTS, GraphCollections
 
@@ -133,10 +134,10 @@ def test_a_changed_passage_whose_reply_cannot_be_read_keeps_nothing_of_its_earli
 
 def test_a_model_whose_every_reply_is_unreadable_and_a_collection_of_nothing_are_said(tmp_path: Path) -> None:
     async def work(farm: GraphCollections) -> None:
-        with pytest.raises(ExtractorFailed, match="4 passages"):
+        with raises(JobError.extractor_failed, match="4 passages"):
             await built(farm, FakeExtractor(garbled=frozenset(TEXTS)))
         farm.texts.clear()
-        with pytest.raises(NothingToRead, match="farm"):
+        with raises(JobError.nothing_to_read, match="farm"):
             await built(farm, FakeExtractor())
 
     within(tmp_path, work)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.errors import GraphFileUnusable
+from engine.errors import GraphStoreError
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.ingest import IngestItem
 from engine.model.host import PartHealth
@@ -17,6 +17,7 @@ from engine.model.values import Entity
 from engine.roles.graph import GraphInfo, PassageGraph, ReadEntity, text_hash
 from engine.settings import Settings
 from tests.host.hosting import NOWHERE, hosting
+from tests.support.errors import raises
 
 NOTES = [
     IngestItem("pain.md", data=b"# Pain\n\nAspirin treats pain.\n"),
@@ -96,7 +97,7 @@ def test_nothing_is_changed_while_the_graph_store_cannot_be_used(
             lambda: engine.library.rename("notes", "diary"),
             lambda: engine.library.drop("notes"),
         ):
-            with pytest.raises(GraphFileUnusable, match="cannot be used"):
+            with raises(GraphStoreError.file_unusable, match="cannot be used"):
                 change()
     assert [item.source for item in engine.sources("notes")] == ["fever.md", "pain.md"]
     assert {item.id for item in entities(engine, "notes")} == {"aspirin", "pain.md", "fever.md"}

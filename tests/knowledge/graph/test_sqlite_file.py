@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from engine.errors import EngineClosed, GraphDamaged, GraphFileNewer, GraphFileUnusable, GraphStoreError
+from engine.errors import EngineClosed, GraphStoreError
 from engine.knowledge.graph import sqlite_writing
 from engine.knowledge.graph.sqlite_file import FORMAT
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
+from tests.support.errors import raises
 from tests.support.graphs import told
 
 
@@ -52,7 +53,7 @@ def test_a_look_makes_no_file(path: Path, store: SqliteGraphs) -> None:
 def test_a_file_that_is_no_database_is_damaged(path: Path, store: SqliteGraphs) -> None:
     path.parent.mkdir()
     path.write_bytes(b"no database at all" * 100)
-    assert isinstance(refused(store), GraphDamaged)
+    assert refused(store).code == GraphStoreError.damaged.code
     assert path.read_bytes().startswith(b"no database"), "nothing is thrown away"
 
 
@@ -61,7 +62,7 @@ def test_a_file_without_its_tables_is_damaged(path: Path, store: SqliteGraphs) -
     with sqlite3.connect(path) as db:
         db.execute(f"PRAGMA user_version = {FORMAT}")
     db.close()
-    assert isinstance(refused(store), GraphDamaged)
+    assert refused(store).code == GraphStoreError.damaged.code
 
 
 def test_a_file_of_a_newer_version_is_left_as_it_is(path: Path, store: SqliteGraphs) -> None:
@@ -69,13 +70,13 @@ def test_a_file_of_a_newer_version_is_left_as_it_is(path: Path, store: SqliteGra
     with sqlite3.connect(path) as db:
         db.execute(f"PRAGMA user_version = {FORMAT + 1}")
     db.close()
-    assert isinstance(refused(store), GraphFileNewer)
+    assert refused(store).code == GraphStoreError.file_newer.code
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file", encoding="utf-8")
     error = refused(SqliteGraphs(tmp_path / "data" / "graphs.db"))
-    assert isinstance(error, GraphFileUnusable)
+    assert error.code == GraphStoreError.file_unusable.code
     assert "graphs.db" in error.fact
 
 
@@ -96,7 +97,7 @@ def test_what_fails_half_way_leaves_no_trace(store: SqliteGraphs, monkeypatch: p
         raise sqlite3.OperationalError("disk I/O error")
 
     monkeypatch.setattr(sqlite_writing, "_rebuild", fails)
-    with pytest.raises(GraphFileUnusable):
+    with raises(GraphStoreError.file_unusable):
         run(store.add("docs", [told("p1", "C"), told("p2", "D")]))
     assert run(store.most_central("docs", 9)) == before
     assert run(store.done("docs")) == {"p1": "h1"}

@@ -10,9 +10,11 @@ import pytest
 from neo4j import exceptions as said
 
 from engine.errors import GraphStoreError
-from plugins.neo4j.errors import GraphDatabaseMissing, GraphRefused, GraphServerFailed, GraphUnreachable
+from engine.errors.base import BoundMessage
+from plugins.neo4j.errors import GraphServerError
 from plugins.neo4j.session import ANSWERED, REFUSED, UNREACHABLE, Neo4jSession
 from plugins.neo4j.store import Neo4jGraphs
+from tests.support.errors import raises
 from tests.support.graphs import told
 
 Spaces = Callable[[str], Neo4jGraphs]
@@ -36,24 +38,24 @@ def test_every_exception_of_the_driver_is_translated(kind: type[Exception], sess
     error = session.fault(kind.__new__(kind))
     assert error.remedy.endswith(".") and error.fact.endswith(".")
     assert "secret" not in str(error)
-    assert isinstance(error, GraphRefused) == issubclass(kind, REFUSED)
-    assert isinstance(error, GraphUnreachable) == issubclass(kind, UNREACHABLE)
+    assert (error.code == GraphServerError.refused.code) == issubclass(kind, REFUSED)
+    assert (error.code == GraphServerError.unreachable.code) == issubclass(kind, UNREACHABLE)
 
 
 @pytest.mark.parametrize(
     ("code", "ours"),
     [
-        ("Neo.ClientError.Security.AuthenticationRateLimit", GraphRefused),
-        ("Neo.ClientError.Security.Unauthorized", GraphRefused),
-        ("Neo.ClientError.Database.DatabaseNotFound", GraphDatabaseMissing),
-        ("Neo.ClientError.Statement.SyntaxError", GraphServerFailed),
+        ("Neo.ClientError.Security.AuthenticationRateLimit", GraphServerError.refused),
+        ("Neo.ClientError.Security.Unauthorized", GraphServerError.refused),
+        ("Neo.ClientError.Database.DatabaseNotFound", GraphServerError.database_missing),
+        ("Neo.ClientError.Statement.SyntaxError", GraphServerError.failed),
     ],
 )
 def test_codes_of_the_server_have_errors_of_their_own(
-    code: str, ours: type[GraphStoreError], session: Neo4jSession
+    code: str, ours: BoundMessage[GraphStoreError], session: Neo4jSession
 ) -> None:
     error = session.fault(said.Neo4jError._hydrate_neo4j(code=code, message="It said so"))
-    assert type(error) is ours
+    assert error.code == ours.code
 
 
 def test_a_server_that_is_not_there_is_told_at_once_and_without_retries(caplog: pytest.LogCaptureFixture) -> None:
@@ -64,7 +66,7 @@ def test_a_server_that_is_not_there_is_told_at_once_and_without_retries(caplog: 
         async def ask() -> None:
             try:
                 for work in (store.describe("docs"), store.begin("docs", "builtin"), store.look()):
-                    with pytest.raises(GraphUnreachable):
+                    with raises(GraphServerError.unreachable):
                         await work
             finally:
                 await store.close()
@@ -109,9 +111,9 @@ def test_a_neo4j_tells_a_wrong_password_from_a_database_that_is_not_there(
     nowhere = Neo4jSession(right.address, *(right._auth or ("", "")), "nosuchdatabase")
 
     async def ask() -> None:
-        with pytest.raises(GraphRefused):
+        with raises(GraphServerError.refused):
             await wrong.look()
-        with pytest.raises(GraphDatabaseMissing):
+        with raises(GraphServerError.database_missing):
             await nowhere.version()
         await wrong.close()
         await nowhere.close()

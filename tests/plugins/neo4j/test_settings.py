@@ -14,7 +14,7 @@ from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.plugins import Plugin
 from engine.settings import Settings
-from plugins.neo4j.errors import GraphDriverMissing
+from plugins.neo4j.errors import GraphServerError
 from plugins.neo4j.settings import Neo4jSettings
 from plugins.neo4j.store import Neo4jGraphs
 from tests.host.hosting import hosting
@@ -34,7 +34,8 @@ def test_without_the_driver_its_command_stands_where_the_graphs_do(
     with hosting(tmp_path, neo4j_uri=ADDRESS) as host:
         (found,) = [item for item in host.health() if item.part == "graphs"]
     assert (found.health, found.detail["address"]) == ("down", ADDRESS)
-    assert found.fault is not None and found.fault.code == GraphDriverMissing.code and "neo4j" in found.fault.remedy
+    assert found.fault is not None and "neo4j" in found.fault.remedy
+    assert found.fault.code == GraphServerError.driver_missing.code
 
 
 def test_user_and_password_in_the_address_are_kept_apart(tmp_path: Path) -> None:

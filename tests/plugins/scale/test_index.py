@@ -16,12 +16,13 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.pace import Progress
 from engine.roles import StoredPassage, Vector
 from plugins.scale.choice import build_of
-from plugins.scale.errors import IndexFixed
+from plugins.scale.errors import ScaleError
 from plugins.scale.indexes import Indexes
 from plugins.scale.recall import measure_recall
 from plugins.scale.values import IndexKind
 from plugins.scale.work import work_on_index
 from tests.contracts.stores import DIM, Case, clean_up, passage
+from tests.support.errors import raises
 
 MANY = 1500
 """A server indexes segments of 1 024 passages and more."""
@@ -191,5 +192,5 @@ def test_an_embedded_store_is_exact_and_has_no_other_index(case: Case) -> None:
     assert (state.kind, state.indexed, state.rows, state.changeable) == ("FLAT", 40, 40, False)
     figures = case.run(measure_recall(Indexes(case.store), case.name, questions=10))
     assert [(row.breadth, row.recall) for row in figures.rows] == [(0, 1.0)]
-    with pytest.raises(IndexFixed):
+    with raises(ScaleError.index_fixed):
         case.run(Indexes(case.store).change(case.name, "HNSW", {}))

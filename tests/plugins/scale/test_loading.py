@@ -19,10 +19,11 @@ from engine.errors import SourceError, SourceUnsupported, StoreError
 from engine.model.values import PassageId
 from plugins.scale import loading
 from plugins.scale.bulk import ImportFolder
-from plugins.scale.errors import IndexFixed, VectorFileUnusable, VectorsUnlike
+from plugins.scale.errors import ScaleError, VectorFileUnusable
 from plugins.scale.loading import LoadReport, load_vectors
 from plugins.scale.vector_files import sources_of
 from tests.contracts.stores import Case
+from tests.support.errors import raises
 
 EMBEDDER = HashingEmbedder(64)
 Row = dict[str, Any]
@@ -117,7 +118,7 @@ def test_vectors_of_another_model_are_refused_before_anything_is_made(case: Case
     draw = np.random.default_rng(1)
     for row in content:
         row["vector"] = draw.normal(size=64).tolist()
-    with pytest.raises(VectorsUnlike):
+    with raises(ScaleError.vectors_unlike):
         put(case, jsonl(tmp_path, content))
     assert case.name not in [info.name for info in case.run(case.store.collections())]
 
@@ -179,7 +180,7 @@ def test_a_damaged_file_ends_in_words(how: str, place: float, tmp_path: Path) ->
 def test_an_embedded_store_imports_nothing(case: Case, tmp_path: Path) -> None:
     if not case.store.uri.endswith(".db"):
         pytest.skip("of the embedded store")
-    with pytest.raises(IndexFixed):
+    with raises(ScaleError.index_fixed):
         put(case, jsonl(tmp_path, rows()), folder=ImportFolder(tmp_path / "bulk"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.engine import Engine
-from engine.errors import WaitedTooLong
+from engine.errors import RunError
 from engine.evaluation.batch import BatchRunner
 from engine.model.config import RunConfig
 from plugins.team.batches import take_over
@@ -26,7 +26,7 @@ def test_a_batch_that_cannot_be_taken_over_holds_no_other_up_and_is_tried_again(
 
     def resume(runner: BatchRunner, batch_id: str) -> bool:
         if batch_id == batches[0]:
-            raise WaitedTooLong(what="a cluster", seconds=180)
+            raise RunError.waited_too_long(what="a cluster", seconds=180)
         return resumed(runner, batch_id)
 
     with monkeypatch.context() as patched:

@@ -11,11 +11,12 @@ import pytest
 from engine.errors import InvalidSettings
 from engine.model.config import RunConfig
 from engine.settings import Settings
-from plugins.telemetry.errors import TelemetryPackageMissing
+from plugins.telemetry.errors import TelemetryError
 from plugins.telemetry.sending import Telemetry
 from tests.api.served import engine_of
 from tests.host.hosting import until
 from tests.plugins.telemetry.otlp_receiver import OtlpReceiver, plain
+from tests.support.errors import raises
 from tests.support.fakes import FakeResources
 
 QUESTION = "How many rows does a truth table need?"
@@ -142,7 +143,7 @@ def test_an_address_without_the_packages_is_an_error_that_names_the_command(
     """TL-04"""
     monkeypatch.delitem(sys.modules, "plugins.telemetry.posting", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.collector.trace.v1.trace_service_pb2", None)
-    with pytest.raises(TelemetryPackageMissing) as told, engine_of(tmp_path, otlp_endpoint="http://127.0.0.1:1"):
+    with raises(TelemetryError.cannot_send) as told, engine_of(tmp_path, otlp_endpoint="http://127.0.0.1:1"):
         pass
     assert "opentelemetry-exporter-otlp-proto-http" in told.value.remedy
 

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from engine.errors import WorkbenchError
-from plugins.traces.errors import TraceDecoderMissing, TracesUnusable
+from plugins.traces.errors import TracesUnusable
 from plugins.traces.foreign import ForeignTrace
 from plugins.traces.reading import recognised
 from plugins.traces.understanding import MOST_OF_TRACE, MOST_SEARCHES
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of, tides
+from tests.support.errors import raises
 
 
 def only(files: list[tuple[str, bytes]]) -> ForeignTrace:
@@ -117,7 +118,7 @@ def test_binary_otlp_is_the_same_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     binary, text = only([("traces.bin", data)]), only(file_of(whole))
     assert (binary.searches, binary.verdicts, binary.trace_id) == (text.searches, text.verdicts, text.trace_id)
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
-    with pytest.raises(TraceDecoderMissing, match="opentelemetry-proto"):
+    with raises(TracesUnusable.decoder_missing, match="opentelemetry-proto"):
         recognised([("traces.bin", data)])
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.errors import BudgetSpent, EpochsSpent, ObservationLost, UnreadableReply, WorkbenchError
+from engine.errors import ModelError, RecordError, RunWarning, UnreadableReply, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.llm.writer_prompts import revision_message
 from engine.model.events import Decided, Evaluated
@@ -72,7 +72,7 @@ async def _evaluate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace)
         async with run.within(max(0.0, run.clock.left_s())):
             evaluation = await own_roles(run, AnswerRoles).evaluator.evaluate(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent(model=model_of(run, "evaluator"), seconds=run.config.budget_s), NODE)
+        run.warn(ModelError.budget_spent(model=model_of(run, "evaluator"), seconds=run.config.budget_s), NODE)
         return None
     except WorkbenchError as failure:
         run.warn(failure, NODE)
@@ -114,14 +114,14 @@ async def _observe(state: Mapping[str, Any], run: RunContext) -> None:
         async with run.within(_OBSERVING_S):
             await own_roles(run, AnswerRoles).observe(made)
     except TimeoutError:
-        run.warn(ObservationLost.slow(seconds=_OBSERVING_S), NODE)
+        run.warn(RecordError.observation_late(seconds=_OBSERVING_S), NODE)
     except WorkbenchError as failure:
         run.warn(failure, NODE)
 
 
 def _say_limit(decision: Decision, run: RunContext) -> None:
     limit, left = gener_epoch(run.config), int(decision.comparisons[0].value)
-    reached = EpochsSpent(answers=limit, suggestions=left)
+    reached = RunWarning.answers_spent(answers=limit, suggestions=left)
     # Whoever reads the log alone must learn of it too (AE-01).
     run.log(f"run {run.run_id}: {reached.fact}")
     run.warn(reached, NODE)

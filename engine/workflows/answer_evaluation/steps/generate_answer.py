@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import AnswerCut, BudgetSpent, EmptyReply, ModelError
+from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import AnswerBegun, AnswerCompleted, Drafted
 from engine.model.values import Draft
@@ -48,7 +48,7 @@ async def generate_answer(state: Mapping[str, Any], run: RunContext, trace: Node
     run.emit(Drafted(draft=draft))
     run.emit(_completed(draft))
     if trace.truncated_at is not None:
-        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), _NODE)
+        run.warn(ModelError.answer_cut(model=model_of(run, "generator"), tokens=trace.truncated_at), _NODE)
     return {
         "messages": (*state["messages"], _answer_message(draft.text)),
         "epoch": state["epoch"] + 1,
@@ -64,16 +64,16 @@ async def _written(state: Mapping[str, Any], run: RunContext, citing: Citing[Str
     """One answer; every way in which none comes about is a ``ModelError``."""
     model, limit_s = model_of(run, "generator"), citing.trace.limit_s or 0.0
     if limit_s <= 0:
-        raise BudgetSpent(model=model, seconds=run.config.budget_s)
+        raise ModelError.budget_spent(model=model, seconds=run.config.budget_s)
     try:
         async with run.within(limit_s):
             text = await own_roles(run, AnswerRoles).writer.write(state["messages"], citing)
     except TimeoutError:
-        raise BudgetSpent(model=model, seconds=limit_s) from None
+        raise ModelError.budget_spent(model=model, seconds=limit_s) from None
     draft = _draft(state["epoch"], citing.complete(text).answer)
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not draft.text.strip():
-        raise EmptyReply(model=model)
+        raise ModelError.empty_reply(model=model)
     return draft
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.builtin.abstain import abstained_answer
-from engine.errors import SharedModel
+from engine.errors import RunWarning
 from engine.flow.context import NodeTrace, RunContext, own_roles
 from engine.llm.writer_prompts import first_messages
 from engine.model.events import AnswerCompleted, ContextAssembled
@@ -30,7 +30,7 @@ async def prepare(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
         run.emit(AnswerCompleted(answer=answer))
         return {"context": context, "final_answer": answer, "retrieved_nodes_score": scores}
     if (model := run.config.models.writes_and_judges) is not None:
-        run.warn(SharedModel(model=model), "prepare")
+        run.warn(RunWarning.judges_its_own_answers(model=model), "prepare")
     request = GenerationRequest(
         question=state["question"],
         passages=context.passages,

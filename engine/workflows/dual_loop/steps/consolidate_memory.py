@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.builtin.answer_reading import sources_differ
 from engine.builtin.answer_support import Given, unsupported_sentences
-from engine.errors import BudgetSpent, ClaimRefused, MemorySlow, WorkbenchError
+from engine.errors import ModelError, RunWarning, StoreError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, own_roles
 from engine.model.decide import best_draft
 from engine.model.events import MemoryKept
@@ -49,7 +49,7 @@ async def consolidate_memory(state: Mapping[str, Any], run: RunContext, trace: N
         async with run.within(limit_s):
             await own_roles(run, DualRoles).memory.keep(memory)
     except TimeoutError:
-        run.warn(MemorySlow(seconds=f"{limit_s:.3g}"), _NODE)
+        run.warn(StoreError.memory_slow(seconds=f"{limit_s:.3g}"), _NODE)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
     else:
@@ -90,7 +90,7 @@ async def _worded(question: str, draft: Draft, run: RunContext, trace: NodeTrace
         async with run.within(limit_s):
             claim = await distiller.distil(DistilRequest(question, said, language_of(question)), trace)
     except TimeoutError:
-        run.warn(BudgetSpent(model=distiller.name, seconds=round(limit_s, 1)), _NODE)
+        run.warn(ModelError.budget_spent(model=distiller.name, seconds=round(limit_s, 1)), _NODE)
         return ""
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
@@ -98,10 +98,10 @@ async def _worded(question: str, draft: Draft, run: RunContext, trace: NodeTrace
     if not distiller.name:
         return claim
     if formless(claim, said):
-        run.warn(ClaimRefused.formless(model=distiller.name), _NODE)
+        run.warn(RunWarning.claim_formless(model=distiller.name), _NODE)
         return ""
     if new := unsaid(claim, said):
-        run.warn(ClaimRefused.adding(model=distiller.name, what=new[:80]), _NODE)
+        run.warn(RunWarning.claim_not_cited(model=distiller.name, what=new[:80]), _NODE)
         return ""
     return claim
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.builtin.direct import cited_passages, direct_answer
-from engine.errors import BudgetSpent, EmptyReply, WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import AnswerBegun, ContextAssembled
 from engine.model.language import language_of
@@ -49,12 +49,12 @@ async def _said(request: DirectRequest, run: RunContext, citing: Citing[Streamed
         async with run.within(limit_s):
             text = await own_roles(run, DualRoles).direct.answer(request, citing)
     except TimeoutError:
-        run.warn(BudgetSpent(model=model, seconds=limit_s or 0.0), _NODE)
+        run.warn(ModelError.budget_spent(model=model, seconds=limit_s or 0.0), _NODE)
         return None
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
         return None
     if not text.strip():
-        run.warn(EmptyReply(model=model), _NODE)
+        run.warn(ModelError.empty_reply(model=model), _NODE)
         return None
     return text

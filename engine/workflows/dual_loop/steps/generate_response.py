@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import AnswerCut, BudgetSpent, EmptyReply, WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.events import AnswerBegun, ContextAssembled
 from engine.model.language import language_of
@@ -47,7 +47,7 @@ async def generate_response(state: Mapping[str, Any], run: RunContext, trace: No
         _fall_back_on(state, run, citing)
         raise
     if trace.truncated_at is not None:
-        run.warn(AnswerCut(model=model_of(run, "generator"), tokens=trace.truncated_at), _NODE)
+        run.warn(ModelError.answer_cut(model=model_of(run, "generator"), tokens=trace.truncated_at), _NODE)
     return drafted(run, state, draft, context)
 
 
@@ -57,18 +57,18 @@ async def _written(
     """One answer; every way in which none comes about is an error of ours."""
     model, limit_s = model_of(run, "generator"), citing.trace.limit_s or 0.0
     if not limit_s:
-        raise BudgetSpent(model=model, seconds=run.config.budget_s)
+        raise ModelError.budget_spent(model=model, seconds=run.config.budget_s)
     question = state["question"]
     request = GenerationRequest(question, context.passages, language_of(question), verified=context.verified)
     try:
         async with run.within(limit_s):
             text = await run.roles.generator.generate(request, citing)
     except TimeoutError:
-        raise BudgetSpent(model=model, seconds=limit_s) from None
+        raise ModelError.budget_spent(model=model, seconds=limit_s) from None
     draft = _draft(state, citing.complete(text).answer)
     if not draft.text.strip():
         # Also where it was nothing but markers that point nowhere.
-        raise EmptyReply(model=model)
+        raise ModelError.empty_reply(model=model)
     return draft
 
 

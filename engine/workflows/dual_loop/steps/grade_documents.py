@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.builtin.fallback import fallback_answer
-from engine.errors import BudgetSpent, WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.events import AnswerCompleted, Decided, PassageGraded
@@ -80,7 +80,7 @@ async def _judge(
             verdicts = await run.roles.grader.grade(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=run.config.budget_s), _NODE)
+        run.warn(ModelError.budget_spent(model=model_of(run, "grader"), seconds=run.config.budget_s), _NODE)
         return dict(trace.verdicts), False
     except WorkbenchError as failure:
         if not state["drafts"] and not any(item.passes(run.config.min_confidence) for item in trace.verdicts.values()):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.builtin.direct import without_markers
-from engine.errors import BudgetSpent, WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Decided, Evaluated
 from engine.model.language import language_of
@@ -57,7 +57,7 @@ async def _evaluate(
         async with run.within(run.clock.left_s()):
             evaluation = settled(await own_roles(run, DualRoles).evaluator.evaluate(request, trace))
     except TimeoutError:
-        run.warn(BudgetSpent(model=model_of(run, "evaluator"), seconds=run.config.budget_s), _NODE)
+        run.warn(ModelError.budget_spent(model=model_of(run, "evaluator"), seconds=run.config.budget_s), _NODE)
         return None, ()
     except WorkbenchError as failure:
         run.warn(failure, _NODE)

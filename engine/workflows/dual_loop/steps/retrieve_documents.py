@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import StoreSlow, WebSearchError, WorkbenchError
+from engine.errors import StoreError, WebSearchError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, SectionRetrieval, own_roles
 from engine.model.decide import gated, kept_passages
 from engine.model.events import Retrieved
@@ -101,7 +101,7 @@ async def _found(
         failures.append(
             WebSearchError.slower_than_budget(seconds=f"{limit_s:.3g}")
             if strategy == WEB
-            else StoreSlow(seconds=float(f"{limit_s:.2g}"))
+            else StoreError.slow(seconds=float(f"{limit_s:.2g}"))
         )
     except WorkbenchError as failure:
         failures.append(failure)

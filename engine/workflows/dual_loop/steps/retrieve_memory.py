@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.builtin.sameness import near_enough
-from engine.errors import BudgetSpent, MemorySlow, WorkbenchError
+from engine.errors import ModelError, StoreError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import MemoryRecalled
 from engine.model.values import Recall, Verdict
@@ -40,7 +40,7 @@ async def _recall(question: str, run: RunContext) -> Recall:
         async with run.within(limit_s):
             found = await roles.memory.recall(question, collection, MOST_RECALLED + run.trial)
     except TimeoutError:
-        run.warn(MemorySlow(seconds=f"{limit_s:.3g}"), _NODE)
+        run.warn(StoreError.memory_slow(seconds=f"{limit_s:.3g}"), _NODE)
         return Recall(failed=True)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
@@ -58,7 +58,7 @@ async def _graded(question: str, recall: Recall, run: RunContext, trace: NodeTra
         async with run.within(limit_s):
             verdicts = await own_roles(run, DualRoles).recall_grader.grade(question, holding, Heard(trace, tell=False))
     except TimeoutError:
-        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=round(limit_s, 1)), _NODE)
+        run.warn(ModelError.budget_spent(model=model_of(run, "grader"), seconds=round(limit_s, 1)), _NODE)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
     judged = {item.id: verdict for item, verdict in zip(holding, verdicts, strict=False)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import BudgetSpent, WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of
 from engine.model.config import BUILTIN
 from engine.model.events import Rewritten
@@ -113,7 +113,7 @@ async def _asked(request: RewriteRequest, run: RunContext, trace: NodeTrace) -> 
         async with run.within(max(0.0, run.clock.left_s())):
             return await run.roles.rewriter.rewrite(request, trace)
     except TimeoutError:
-        failure: WorkbenchError = BudgetSpent(model=model_of(run, "rewriter"), seconds=run.config.budget_s)
+        failure: WorkbenchError = ModelError.budget_spent(model=model_of(run, "rewriter"), seconds=run.config.budget_s)
     except WorkbenchError as raised:
         failure = raised
     run.warn(failure, _NODE)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.builtin.strategy_router import choose
-from engine.errors import BudgetSpent, WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Decided, RouteChosen
 from engine.model.values import RouteChoice, Strategy
@@ -39,7 +39,7 @@ async def _chosen(request: StrategyRequest, run: RunContext, trace: NodeTrace) -
         async with run.within(max(0.0, run.clock.left_s())):
             return await own_roles(run, DualRoles).router.choose(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent(model=model_of(run, "router"), seconds=run.config.budget_s), _NODE)
+        run.warn(ModelError.budget_spent(model=model_of(run, "router"), seconds=run.config.budget_s), _NODE)
     except WorkbenchError as failure:
         run.warn(failure, _NODE)
     return choose(request)

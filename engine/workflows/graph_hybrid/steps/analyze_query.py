@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from engine.builtin.query_analyst import analysed
-from engine.errors import BudgetSpent, WorkbenchError
+from engine.errors import ModelError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Analysed
 from engine.model.values import SEARCHING_MODES, Complexity, QueryAnalysis
@@ -49,7 +49,9 @@ async def _analysed(request: AnalysisRequest, run: RunContext, trace: NodeTrace)
         async with run.within(max(0.0, run.clock.left_s() / 2)):
             said = await own_roles(run, GraphRoles).analyst.analyse(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent(model=model_of(run, "router"), seconds=round(run.clock.elapsed_s(), 1)), trace.node)
+        run.warn(
+            ModelError.budget_spent(model=model_of(run, "router"), seconds=round(run.clock.elapsed_s(), 1)), trace.node
+        )
     except WorkbenchError as failure:
         run.warn(failure, trace.node)
     else:

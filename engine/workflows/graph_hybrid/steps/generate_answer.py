@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.builtin.abstain import abstained_answer, no_room_for_tables
 from engine.builtin.table_work import worked_out
-from engine.errors import AnswerCut, BudgetSpent, EmptyReply
+from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import AnswerCompleted, ContextAssembled
 from engine.model.language import language_of
@@ -89,15 +89,15 @@ async def _answered(writing: Awaitable[str], citing: Citing[AttachingCitations],
             text = await writing
     except TimeoutError:
         _complete(citing, run)
-        raise BudgetSpent(model=model, seconds=trace.limit_s or 0.0) from None
+        raise ModelError.budget_spent(model=model, seconds=trace.limit_s or 0.0) from None
     except BaseException:
         _complete(citing, run)
         raise
     # Markers that point nowhere are taken out, and what is left without them may be nothing.
     if not _complete(citing, run, text).strip():
-        raise EmptyReply(model=model)
+        raise ModelError.empty_reply(model=model)
     if trace.truncated_at is not None:
-        run.warn(AnswerCut(model=model, tokens=trace.truncated_at), _NODE)
+        run.warn(ModelError.answer_cut(model=model, tokens=trace.truncated_at), _NODE)
 
 
 def _complete(citing: Citing[AttachingCitations], run: RunContext, text: str | None = None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import BudgetSpent, UnreadableReply, WorkbenchError
+from engine.errors import ModelError, UnreadableReply, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Fused, PassageGraded, Reranked
 from engine.model.values import Passage, PassageId, Round, Verdict
@@ -64,7 +64,7 @@ async def _reranked(
         async with run.within(max(0.0, run.clock.left_s())):
             ranked = await own_roles(run, GraphRoles).reranker.rerank(question, passages, heard)
     except TimeoutError:
-        run.warn(BudgetSpent(model=_judge_of(run), seconds=run.config.budget_s), trace.node)
+        run.warn(ModelError.budget_spent(model=_judge_of(run), seconds=run.config.budget_s), trace.node)
         return heard.verdicts, False
     except WorkbenchError as failure:
         run.warn(failure, trace.node)

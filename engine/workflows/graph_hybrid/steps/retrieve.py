@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import ModeFellBack, StoreSlow, WorkbenchError
+from engine.errors import RunWarning, StoreError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, own_roles
 from engine.model.events import Retrieved
 from engine.model.values import LISTS_OF_MODE, GraphEvidence, RetrievalList, Round
@@ -77,13 +77,13 @@ async def _search(state: Mapping[str, Any], run: RunContext, trace: NodeTrace, *
         async with run.within(max(0.0, run.clock.left_s())):
             found = await own_roles(run, GraphRoles).searcher.search(request, lambda: max(0.0, run.clock.left_s()))
     except TimeoutError:
-        run.warn(StoreSlow(seconds=run.config.budget_s), trace.node)
+        run.warn(StoreError.slow(seconds=run.config.budget_s), trace.node)
         return None
     _say(found, run, trace, first=first)
     if _without_graph(found.evidence, {name for name, items in found.lists.items() if items}) and not any(
         item.graph and _without_graph(item.graph, _searched(item)) for item in state["rounds"]
     ):
-        run.warn(ModeFellBack(mode=request.mode, collection=run.config.collection), trace.node)
+        run.warn(RunWarning.mode_fell_back(mode=request.mode, collection=run.config.collection), trace.node)
     # Lists that were searched and are empty are a result; lists that could not be searched are none.
     return found if found.anything or len(found.faults) < len(found.lists) else None
 
@@ -104,7 +104,7 @@ def _searched(former: Round) -> set[RetrievalList]:
 
 def _say(found: ModeFound, run: RunContext, trace: NodeTrace, *, first: bool) -> None:
     failures: list[WorkbenchError] = list(found.faults.values())
-    lasting = [item for item in failures if not isinstance(item, StoreSlow)]
+    lasting = [item for item in failures if item.code != StoreError.slow.code]
     if first and lasting and len(failures) == len(found.lists):
         raise lasting[0]
     # One store that is gone is one fault, however many lists it owes.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.builtin.table_work import on_tables_alone
-from engine.errors import AttachmentsNotTaken
+from engine.errors import AttachmentError
 from engine.flow.context import NodeTrace, RunContext
 from engine.model.events import Decided
 from engine.workflows.graph_hybrid.attached import images_of, tables_of
@@ -22,7 +22,7 @@ async def route_query(state: Mapping[str, Any], run: RunContext, trace: NodeTrac
     )
     run.emit(Decided(decision=decision))
     if decision.reason == "tables_only" and images_of(run.attachments):
-        run.warn(AttachmentsNotTaken.beside_tables(images=len(images_of(run.attachments))), trace.node)
+        run.warn(AttachmentError.images_not_looked_at(images=len(images_of(run.attachments))), trace.node)
     if decision.reason == "bypass" and run.attachments:
-        run.warn(AttachmentsNotTaken.in_mode(mode="bypass"), trace.node)
+        run.warn(AttachmentError.not_looked_at_in_mode(mode="bypass"), trace.node)
     return {"decision": decision, "mode": mode_of(run.config, state["analysis"])}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import QualityLow
+from engine.errors import RunWarning
 from engine.flow.context import NodeTrace, RunContext
 from engine.model.values import Decision, operands
 from engine.workflows.steps import generate as shared
@@ -19,5 +19,5 @@ async def generate(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) 
     # An abstention streams nothing, and is based on nothing.
     if trace.text and decision.reason != "quality_met":
         score, bar = operands(decision.comparisons[0])
-        run.warn(QualityLow(score=score, bar=bar), trace.node)
+        run.warn(RunWarning.quality_low(score=score, bar=bar), trace.node)
     return changes

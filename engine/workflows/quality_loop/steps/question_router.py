@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.builtin.source_router import everywhere, routed
-from engine.errors import BudgetSpent, ModelError, StoreSlow, WorkbenchError
+from engine.errors import ModelError, StoreError, WorkbenchError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.events import Routed
 from engine.model.values import Round, Routing, SourceKind
@@ -51,7 +51,7 @@ async def _kinds(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) ->
         async with run.within(trace.time_left_s()):
             return await own_roles(run, QualityRoles).retriever.kinds(state["question"]) or ("vector",)
     except TimeoutError:
-        run.warn(StoreSlow(seconds=deadline_s(run.config)), trace.node)
+        run.warn(StoreError.slow(seconds=deadline_s(run.config)), trace.node)
     except WorkbenchError as failure:
         if not state["rounds"]:
             raise
@@ -64,7 +64,7 @@ async def _routing(request: RoutingRequest, run: RunContext, trace: NodeTrace) -
         async with run.within(trace.time_left_s()):
             answered = await own_roles(run, QualityRoles).router.route(request, trace)
     except TimeoutError:
-        run.warn(BudgetSpent(model=model_of(run, "router"), seconds=deadline_s(run.config)), trace.node)
+        run.warn(ModelError.budget_spent(model=model_of(run, "router"), seconds=deadline_s(run.config)), trace.node)
     except ModelError as failure:
         run.warn(failure, trace.node)
     else:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.builtin.rerank import by_relevance
-from engine.errors import BudgetSpent, ModelError
+from engine.errors import ModelError
 from engine.flow.context import NodeTrace, RunContext, model_of, own_roles
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.events import PassageGraded, Reranked
@@ -50,7 +50,7 @@ async def _judge(
             ranked = await own_roles(run, QualityRoles).reranker.rerank(state["question"], passages, trace)
     except TimeoutError:
         # What was judged in time counts; the rest has no verdict, and the deadline decides.
-        run.warn(BudgetSpent(model=model_of(run, "grader"), seconds=deadline_s(run.config)), trace.node)
+        run.warn(ModelError.budget_spent(model=model_of(run, "grader"), seconds=deadline_s(run.config)), trace.node)
         return dict(trace.verdicts), False
     except ModelError as failure:
         judged = dict(trace.verdicts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import StoreSlow, WorkbenchError
+from engine.errors import StoreError, WorkbenchError
 from engine.flow.context import NodeTrace, Retrieval, RunContext, own_roles
 from engine.model.events import Retrieved
 from engine.model.values import Round, Routing, SourceKind
@@ -63,7 +63,7 @@ async def _search(routing: Routing, run: RunContext, trace: NodeTrace, *, first:
     answers = await run.together(*(_list(routing.query_for(kind), kind, run, trace) for kind in kinds))
     found = {kind: item for kind, item in zip(kinds, answers, strict=True) if isinstance(item, Retrieval)}
     failures = [item for item in answers if isinstance(item, WorkbenchError)]
-    slow = [item for item in failures if isinstance(item, StoreSlow)]
+    slow = [item for item in failures if item.code == StoreError.slow.code]
     if first and not found and len(slow) < len(failures):
         raise next(item for item in failures if item not in slow)
     # One store that is gone is one fault, however many lists it owes.
@@ -77,7 +77,7 @@ async def _list(query: str, kind: SourceKind, run: RunContext, trace: NodeTrace)
         async with run.within(trace.time_left_s()):
             return await own_roles(run, QualityRoles).retriever.search_kind(query, kind, run.config.fetch_k)
     except TimeoutError:
-        return StoreSlow(seconds=deadline_s(run.config))
+        return StoreError.slow(seconds=deadline_s(run.config))
     except WorkbenchError as failure:
         # Of the store, or of the model that embeds the query.
         return failure

@@ -21,7 +21,7 @@ from engine.database.base import clean
 from engine.database.opening import Databases
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import EVENTS, RUNS, TAGS, tables_of
-from engine.errors import DatabaseNewer, MoveRefused
+from engine.errors import MoveRefused, RecordError
 from engine.evaluation.cases import Case, QuerySet
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
@@ -29,6 +29,7 @@ from engine.settings import Settings
 from plugins.team.moving import PASSING, checksum_of, move
 from plugins.team.postgres import PostgresDatabase
 from tests.api.served import FakeCollections, engine_of, relevant
+from tests.support.errors import raises
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.support.gates import PATIENCE_S, Gate
 
@@ -199,7 +200,7 @@ def test_a_newer_source_and_the_same_place_are_refused(files: Databases, tmp_pat
     newer: Database = files.runs
     with newer.writing() as connection:
         connection.exec_driver_sql("PRAGMA user_version = 99")
-    with pytest.raises(DatabaseNewer):
+    with raises(RecordError.database_newer):
         move(files, Databases.files(Settings(data_dir=tmp_path / "others")))
 
 

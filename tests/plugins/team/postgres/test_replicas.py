@@ -16,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from engine.engine import Engine
-from engine.errors import JobActive, JobDiskFull, JobOver, JobsUnreachable, RunActive, UnknownRun
+from engine.errors import JobError, JobsUnreachable, RecordError, UnknownRun
 from engine.evaluation.cases import Case, QuerySet
 from engine.flow.context import Retrieval
 from engine.knowledge.items import IngestItem
@@ -26,6 +26,7 @@ from plugins.team.jobs import JobTable
 from plugins.team.postgres import PostgresDatabase
 from tests.api.served import FakeCollections, engine_of, relevant
 from tests.support import postgres_server
+from tests.support.errors import raises
 from tests.support.fakes import FakeGenerator, FakeRetriever
 from tests.support.gates import PATIENCE_S, Gate, until
 
@@ -97,7 +98,7 @@ def test_on_postgres_a_run_is_seen_followed_live_and_read_in_another_replica(rep
     assert second_word.wait(PATIENCE_S), "no part of the answer reached the other replica while it was written"
     assert there.record(run).outcome is None
     assert there.under_way(run)[0] > 0
-    with pytest.raises(RunActive):
+    with raises(RecordError.run_active):
         there.delete_run(run)
     for gate in words.gates[1:]:
         gate.wait_until_reached()
@@ -212,9 +213,9 @@ def test_on_postgres_a_job_is_seen_stopped_and_taken_over_by_another_replica(rep
     gate.wait_until_reached()
     (seen,) = there.ingestions.jobs()
     assert (seen.id, seen.collection, seen.over) == (job, "notes", False)
-    with pytest.raises(JobActive):
+    with raises(JobError.active):
         there.ingestions.resume(job)
-    with pytest.raises(JobActive):
+    with raises(JobError.active):
         there.ingestions.discard(job)
     there.ingestions.stop(job)
     assert there.ingestions.wait(job, PATIENCE_S).state == "stopped"
@@ -225,7 +226,7 @@ def test_on_postgres_a_job_is_seen_stopped_and_taken_over_by_another_replica(rep
     assert (collection, items) == ("notes", files)
     assert here.ingestions.wait(job, PATIENCE_S).added == ("tea.md", "empty.md")
     assert mine.given == []
-    with pytest.raises(JobOver):
+    with raises(JobError.over):
         here.ingestions.resume(job)
 
 
@@ -238,7 +239,7 @@ def test_on_postgres_a_job_that_was_taken_over_and_could_not_begin_is_begun_late
     here, there = replica(knowledge=mine), replica(knowledge=theirs)
     job = here.ingestions.start([IngestItem("tea.md", data=b"Tea is hot.")], "notes")
     gate.wait_until_reached()
-    fetched, faults = JobTable.fetch, [_AWAY, JobDiskFull(path="here"), _AWAY]
+    fetched, faults = JobTable.fetch, [_AWAY, JobError.disk_full(path="here"), _AWAY]
 
     def fetch(table: JobTable, job_id: str, folder: Path) -> None:
         if faults:
@@ -251,7 +252,7 @@ def test_on_postgres_a_job_that_was_taken_over_and_could_not_begin_is_begun_late
     here.ingestions._jobs.shared.close()
     until(lambda: there.ingestions.job(job).state == "failed")
     fault = there.ingestions.job(job).fault
-    assert fault is not None and fault.code == JobDiskFull.code
+    assert fault is not None and fault.code == JobError.disk_full.code
     with pytest.raises(JobsUnreachable):
         there.ingestions.resume(job)
     # What is not dead in truth has the turn of the collection until it is done.

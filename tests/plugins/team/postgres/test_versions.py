@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 from contextlib import closing
 
-import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
 from engine.database.tables import METADATA
 from engine.database.versions import HEAD, revision_name
-from engine.errors import DatabaseNewer
+from engine.errors import RecordError
 from engine.evaluation.store import EvaluationStore
 from plugins.team.postgres import PostgresDatabase
+from tests.support.errors import raises
 
 
 def test_a_new_postgres_database_is_what_the_tables_say(postgres_url: str) -> None:
@@ -32,7 +32,7 @@ def test_on_postgres_a_database_of_a_newer_version_is_left_alone(postgres_url: s
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     first.close()
     again = PostgresDatabase(postgres_url)
-    with pytest.raises(DatabaseNewer, match=r"format 9999.*Update the workbench"), again.writing():
+    with raises(RecordError.database_newer, match=r"format 9999.*Update the workbench"), again.writing():
         pass
     again.close()
 
