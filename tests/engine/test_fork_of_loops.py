@@ -16,7 +16,6 @@ from engine.model.events import fold_all
 from engine.model.values import RunId, RunRecord
 from engine.replay.fork import branch_off, fork_price
 from engine.running.execution import execute
-from engine.settings import Settings
 from tests.engine.whatif.loops import LoopWorld, Resources, TimedRun, loop_settings, loop_worlds, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("self_corrective", "quality_loop", "dual_loop", "answer_evaluation")
@@ -28,7 +27,7 @@ def fork_in(world: LoopWorld, parent: RunRecord, config: RunConfig, **changes: A
     events: list[Any] = []
     run = TimedRun(RunId("run-2"), lambda _, event: events.append(event))
     run.begin(world.question, config, branch.fork, trial=True)
-    asyncio.run(execute(run, world.question, config, Resources(world, run.ticking, Settings()), branch))
+    asyncio.run(execute(run, world.question, config, Resources(world, run.ticking), branch))
     return fold_all(events)
 
 

@@ -10,7 +10,7 @@ import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 
@@ -297,7 +297,7 @@ class _RecallGrader:
 class Resources:
     world: LoopWorld
     clock: _Clock
-    settings: Settings
+    settings: ClassVar[Settings] = Settings()
 
     async def roles(self, config: RunConfig) -> tuple[Roles, Mapping[str, str]]:
         everyone = _Everyone(self.world, config, self.clock)
@@ -333,7 +333,7 @@ def run_in(world: LoopWorld, config: RunConfig, *, trial: bool = False) -> RunRe
     events: list[Any] = []
     run = TimedRun(RunId("run-1"), lambda _, event: events.append(event))
     run.begin(world.question, config, trial=trial)
-    asyncio.run(execute(run, world.question, config, Resources(world, run.ticking, Settings())))
+    asyncio.run(execute(run, world.question, config, Resources(world, run.ticking)))
     return fold_all(events)
 
 
