@@ -37,9 +37,7 @@ _NOTES: Mapping[str, str | tuple[str, str]] = {
         "Its generator was given documents that no recorded search found, such as web pages, so its answer stands "
         "for no other settings."
     ),
-    "no_verdicts": N_(
-        "Nothing was graded there, so nothing is decided yet: judge the passages here, or import verdicts."
-    ),
+    "no_verdicts": N_("Nothing was graded there, so nothing is decided yet."),
     "some_ungraded": N_("{n} of {of} passages were not graded there; where one decides, calls are needed."),
     "by_survival": NN_(
         "1 verdict is read off a step that was given the passage and gave it on, or dropped it.",

@@ -51,7 +51,7 @@ def _write_note(note: Path, said: dict[str, str], token: str) -> None:
 
 
 def _write_key(key: Path, secret: str) -> None:
-    """Write down by what the command ``mcp`` is let in, for its own user alone."""
+    """Write down by what commands of a plug-in are let in, for its own user alone."""
     key.unlink(missing_ok=True)
     with open(key, "x", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
         file.write(secret)

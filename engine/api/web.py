@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.api.incoming import MOST_NAMES, CallerLeft, Refused, drain, read_body, replayed
 from engine.model.origins import plain_origin
+from engine.plugins import plugins
 from engine.settings import Settings
 
 INLINE = "'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='"
@@ -78,8 +79,8 @@ def guards(settings: Settings) -> list[Middleware]:
     ]
 
 
-_UPLOAD = re.compile(r"(/collections/[^/]+/sources|/api/runs|/api/attachments|/api/traces|/v1/chat/completions)$")
-"""The routes that take files."""
+_UPLOAD = re.compile(r"(/collections/[^/]+/sources|/api/runs|/api/attachments)$")
+"""The routes of the core that take files."""
 
 
 class SecurityHeaders:
@@ -213,7 +214,7 @@ class ApiGuard:
         await self._with_body(scope, receive, send, Headers(scope=scope))
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
-        limit = self._max_upload if _UPLOAD.search(scope["path"]) else self._max_body
+        limit = self._max_upload if _takes_files(scope["path"]) else self._max_body
         announced = headers.get("content-length", "")
         is_json = headers.get("content-type", "").split(";")[0].strip().lower() == "application/json"
         refused = partial(refuse, send, ending=partial(drain, receive))
@@ -291,3 +292,8 @@ async def refuse(
     await send({"type": f"{prefix}http.response.body", "body": content, "more_body": True})
     await ending()
     await send({"type": f"{prefix}http.response.body", "body": b""})
+
+
+def _takes_files(path: str) -> bool:
+    theirs = tuple(end for plugin in plugins() for end in plugin.uploads)
+    return bool(_UPLOAD.search(path)) or path.endswith(theirs)

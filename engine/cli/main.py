@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 _FAILED = 1
 _BAD_USE = 2
 _UNKNOWN = 3
-_CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805", "WB806", "WB807", "WB808", "WB960")
+_CODES_OF_BAD_USE = ("WB1", "WB351", "WB353", "WB357", "WB358", "WB705", "WB805", "WB806", "WB807", "WB808")
 """Settings and questions; files that are no attachments, or that nothing would look at; what a running app says of a
 request that it cannot read; data sets and measures.
 """
@@ -79,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except WorkbenchError as error:
         print(f"{error.fact}\n{error.remedy}", file=sys.stderr)
         code = error.original_code if isinstance(error, AppRefused) else error.code
-        return _BAD_USE if code.startswith(_CODES_OF_BAD_USE) else _FAILED
+        theirs = [code for plugin in plugins() for code in plugin.bad_use]
+        return _BAD_USE if code.startswith((*_CODES_OF_BAD_USE, *theirs)) else _FAILED
     except BrokenPipeError:
         # The reader (`head`, say) has had enough; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

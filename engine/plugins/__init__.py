@@ -105,8 +105,12 @@ class Plugin:
     """The least role for each route, such as ``GET /hello``; others are for admins where people sign in."""
     operations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """``engine.people.rights.Operations`` of its parts by class, as ``guarded_by`` has them, for the log of changes."""
+    uploads: tuple[str, ...] = ()
+    """Ends of paths, such as ``/api/hello``, whose requests bring files and may be as large as these."""
     commands: Callable[[Any], None] | None = None
     """Adds subcommands to ``argparse``'s ``add_subparsers()``; they set ``command``, which returns the exit code."""
+    bad_use: tuple[str, ...] = ()
+    """Codes of its errors that end a command with 2: it asked for something wrong."""
     database: Callable[[Any], Any] | None = None
     """Opens the ``Database`` that ``Settings.database_url`` names for all records, also where packages are missing."""
     graphs: Callable[[Any], Any] | None = None

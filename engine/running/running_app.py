@@ -19,7 +19,7 @@ from engine.model.values import RunRecord
 
 NOTE = "app.json"
 KEY = "app.key"
-"""The file that holds the secret by which the command `mcp` is let in, for its own user alone."""
+"""The file that holds the secret by which commands of a plug-in are let in, for its own user alone."""
 _PROBE_TIMEOUT_S = 2.0
 _SILENCE_S = 60.0
 """Longest silence of an event stream, which sends a comment every 15 s while nothing happens."""
@@ -33,7 +33,7 @@ class RunningApp:
     token: str = field(default="", repr=False)
     """Lets its command lines in where people sign in; stands in the note."""
     key: str = field(default="", repr=False)
-    """Lets the command ``mcp`` in, no matter whether agents are let in; empty for who may not read it."""
+    """Lets commands of a plug-in in, no matter who else it lets in; empty for who may not read it."""
 
     @classmethod
     def find(cls, data_dir: Path) -> RunningApp | None:

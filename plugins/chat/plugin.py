@@ -55,5 +55,6 @@ PLUGIN = Plugin(
         "GET /v1/models/{model_id:path}": "viewer",
         "POST /v1/chat/completions": "editor",
     },
+    uploads=("/v1/chat/completions",),
     panels={"programs": _card, "saved_settings": _models_hint},
 )

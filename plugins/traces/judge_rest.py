@@ -40,6 +40,9 @@ def judge_rest(engine: Engine, words: Words, records: Sequence[RunRecord], *, ke
     passages = price_of(records, RoleModel()).passages
     if not passages or not may("editor"):
         return
+    noted = {note.code for record in records if record.origin for note in record.origin.notes}
+    if "no_verdicts" in noted and not set_name:
+        st.caption(words("Judge the passages here, or import verdicts."))
     with st.container(key=f"{key}_judge", horizontal=True, vertical_alignment="bottom", gap="small"):
         names = [BUILTIN, *engine.chat_models()]
         chosen = st.selectbox(

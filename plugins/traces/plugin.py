@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.messages import N_
 from engine.plugins import Inside, Plugin
+from plugins.traces.errors import TracesUnusable
 from plugins.traces.rights import TRACES
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ PLUGIN = Plugin(
     routes=_routes,
     roles={"POST /traces": "editor", "POST /runs/{run_id}/verdicts": "editor"},
     operations={"Traces": TRACES},
+    uploads=("/api/traces",),
     commands=_commands,
+    bad_use=(TracesUnusable.code,),
     panels={"programs": _card, "runs": _import_button, "imported_runs": _judge_rest},
 )

@@ -23,8 +23,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from engine.api.web import CSP, HEADERS, ApiGuard, HostList, SecurityHeaders, guards, host_name
 from engine.engine import Engine
 from engine.errors import InvalidSettings
+from engine.plugins import plugins
 from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of, calling, dial, engine_of, raw, received, serving
+from tests.support.brought import brought
 
 SEED = "/api/self-corrective-rag"
 SECRET = "sesame-8431"
@@ -497,3 +499,12 @@ def test_the_policy_allows_the_script_that_stands_in_streamlits_page_and_no_othe
     hashes = {f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in inline}
     assert hashes == set(re.findall(r"'sha256-[^']*'", CSP))
     assert "'unsafe-inline'" not in CSP.partition("script-src")[2].partition(";")[0]
+
+
+def test_what_brings_files_may_be_larger_than_other_requests(tmp_path: Path) -> None:
+    theirs = [path for plugin in plugins() for path in plugin.uploads]
+    body = {"name": "a" * 100_000}
+    with calling(tmp_path, **brought("SETTINGS")) as (client, _):
+        assert client.post("/api/tokens", json=body).status_code == 413
+        for path in ("/api/attachments", "/api/collections/samples/sources", *theirs):
+            assert client.post(path, json=body).status_code in (400, 422), path
