@@ -50,7 +50,6 @@ UPLOADS_TAKEN = 4
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
 """Variables that the test suite reads; they say nothing about the program."""
-_CLUSTER = re.compile(r"auto|local|(ray://)?[\w.\-\[\]:]+:\d{1,5}")
 
 
 class Settings(BaseSettings):
@@ -197,20 +196,6 @@ class Settings(BaseSettings):
             "Longest that a replica waits for its runs when it is asked to end (SIGTERM), in seconds; 0: they are "
             "cancelled."
         ),
-    )
-    ray_address: str = Field(
-        "",
-        description=N_(
-            "Ray cluster for large batches, regrading and ingestion: `auto` for the one of this machine's node, "
-            "`ray://host:port`, or `local` for processes of this machine alone; empty: threads of this process. "
-            "It needs a Milvus server and a PostgreSQL database."
-        ),
-    )
-    ray_workers: int = Field(
-        0,
-        ge=0,
-        le=10_000,
-        description=N_("Worker processes of one job on the cluster; 0: one for each of its processors."),
     )
     max_concurrent_runs: int = Field(8, ge=1, le=256, description=N_("Runs that may go on at the same time."))
     runs_per_person: int = Field(
@@ -372,16 +357,6 @@ class Settings(BaseSettings):
                 "role_model", "{why}", {"why": f"{error.fact} {error.remedy}".rstrip(".")}
             ) from None
         return name
-
-    @field_validator("ray_address")
-    @classmethod
-    def _cluster_address(cls, value: str) -> str:
-        address = value.strip()
-        if address and not _CLUSTER.fullmatch(address):
-            raise PydanticCustomError(
-                "cluster_address", "it must be `auto`, `local`, `ray://host:port`, `host:port`, or empty"
-            )
-        return address
 
     @classmethod
     def load(cls, **overrides: Any) -> Settings:

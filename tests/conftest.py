@@ -25,7 +25,6 @@ from tests.support import (
     phoenix_server,
     postgres_server,
     processor_time,
-    ray_cluster,
     scopes,
 )
 
@@ -177,24 +176,6 @@ def postgres_server_here() -> Iterator[postgres_server.Server]:
         (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
     with postgres_server.running() as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def ray_cluster_here() -> Iterator[ray_cluster.Cluster]:
-    """A real cluster of a head and a further node; the test is left out where none can run, unless everything must."""
-    reason = ray_cluster.missing()
-    if reason:
-        (pytest.fail if os.environ.get("WORKBENCH_TEST_ALL") == "1" else pytest.skip)(reason)
-    with ray_cluster.running(nodes=1) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def ray_here(ray_cluster_here: ray_cluster.Cluster, monkeypatch: pytest.MonkeyPatch) -> ray_cluster.Cluster:
-    """The cluster, which drivers that a test starts are let into."""
-    for name, value in ray_cluster_here.environment.items():
-        monkeypatch.setenv(name, value)
-    return ray_cluster_here
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def progress_parts(progress: BatchProgress, words: Words) -> list[str]:
     if progress.failed:
         parts.append(words(NC_("tuning", "{n} failed"), n=progress.failed))
     if progress.workers == 0:
-        parts.append(words("waiting for a worker of the cluster"))
+        parts.append(words("waiting for a worker"))
     elif progress.workers:
         parts.append(words.count("1 worker", "{n} workers", progress.workers))
     if progress.gives_up_s is not None:

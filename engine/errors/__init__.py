@@ -6,7 +6,6 @@ another language (:func:`message_of`).
 """
 
 from engine.errors.base import *
-from engine.errors.cluster import *
 from engine.errors.config import *
 from engine.errors.evaluation import *
 from engine.errors.host import *

@@ -1,7 +1,7 @@
 """Many questions run under one config: in the background, stopped and resumed at will, nothing finished lost.
 
-Every run is an ordinary record. A small batch is run by threads of this process, a large one by the workers of a Ray
-cluster where one is set; ``case_runs`` says what both do with a case.
+Every run is an ordinary record. A batch is run by threads of this process, a large one by other processes where a
+plug-in has these; ``case_runs`` says what both do with a case.
 """
 
 from __future__ import annotations
@@ -20,31 +20,28 @@ from typing import TYPE_CHECKING, Protocol
 from engine.database.faults import UNUSABLE
 from engine.database.owners import Membership
 from engine.errors import (
-    ClusterError,
     EngineClosed,
     EvaluationError,
     InvalidConfig,
     InvalidQuerySet,
     WorkbenchError,
-    WorkerLost,
 )
 from engine.evaluation.anytime import run_order
-from engine.evaluation.case_runs import CASES_A_BLOCK, REPEATED, CaseEngine, CaseRuns, blocks_of, recipe_of
+from engine.evaluation.case_runs import REPEATED, CaseEngine, CaseRuns
 from engine.evaluation.cases import Case
 from engine.evaluation.judgements import Judged, judged_answers
 from engine.evaluation.judging import Judgings
 from engine.evaluation.record_cache import RecordCache, stored_outcomes
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Batch, BatchProgress, JudgingProgress
-from engine.executing.blocks import Block, Executor
-from engine.executing.choosing import place_for
-from engine.executing.cluster import ClusterExecutor, Place
+from engine.executing.blocks import Block, Executor, Performed, Recipe
 from engine.executing.local import LocalExecutor
 from engine.model.config import RoleModel, RunConfig
 from engine.model.values import Fault, RunId, RunRecord
 from engine.people.acting import acting, carried
 from engine.people.doors import guarded
 from engine.people.reading import may_read
+from engine.plugins import executor_of
 from engine.records import faults
 
 if TYPE_CHECKING:
@@ -92,7 +89,8 @@ class BatchRunner:
         self._instance: Membership | None = None
         self._going: _Going | None = None
         self._closed = False
-        self._faults: dict[str, Fault] = {}
+        self._faults: dict[str, tuple[Fault, bool]] = {}
+        """What ended batches, and whether they were not run in this process."""
         self._runs_db = engine.databases.runs
         self._cache = RecordCache(self._runs_db, engine.record)
         self._judgings = Judgings(engine.settings, store)
@@ -106,8 +104,8 @@ class BatchRunner:
 
         The collection asked is that of ``config``, not that of the set. ``concurrency`` runs go on at the same time;
         where the engine has no room for them they wait. Raises ``EvaluationError`` while another batch is running,
-        ``UnknownQuerySet``, ``InvalidQuerySet`` where no case is left, ``InvalidConfig`` for the concurrency, and
-        ``ClusterError`` where a cluster is set that cannot be used. Each worker of a cluster has ``concurrency`` runs.
+        ``UnknownQuerySet``, ``InvalidQuerySet`` where no case is left, ``InvalidConfig`` for the concurrency, and what
+        ``Plugin.executor`` does. Where other processes run the cases, each of them has ``concurrency`` runs.
         """
         if isinstance(concurrency, bool) or not 1 <= concurrency <= MOST_AT_ONCE:
             raise InvalidConfig.out_of_range(field="concurrency", low=1, high=MOST_AT_ONCE)
@@ -115,22 +113,22 @@ class BatchRunner:
         cases = [case for case in self._store.query_set(set_name).cases if wanted is None or case.id in wanted]
         if not cases:
             raise InvalidQuerySet.empty(name=set_name)
-        place = place_for(self._engine.settings, len(cases), concurrency)
         created_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         names = tuple(case.id for case in cases)
         batch = Batch(
             uuid.uuid4().hex, set_name, config, concurrency, created_at, names, {}, {}, author=acting().author
         )
+        executor = self._executor(batch, len(cases))
         with self._guard:
             self._require_room()
             self._store.add_batch(batch, cases, self._owner())
-            self._launch(batch, cases, place)
+            self._launch(batch, cases, executor)
         return batch.id
 
     def resume(self, batch_id: str, *, failures: bool = False, here: bool = False) -> bool:
         """Run what is left of a batch: cases without a finished run, and failed ones where ``failures`` says so.
 
-        ``here`` keeps it in this process where a cluster is set.
+        ``here`` keeps it in this process where a plug-in would have others run it.
 
         False where nothing is left. Raises ``UnknownBatch``, and ``EvaluationError`` while it or another is running,
         here or in another process.
@@ -144,14 +142,14 @@ class BatchRunner:
                 batch = self._recovered(batch_id)
                 again = {*batch.left, *(batch.failures if failures else ())}
                 left = [case for case in self._store.batch_cases(batch_id) if case.id in again]
-                place = None if here else place_for(self._engine.settings, len(left), batch.concurrency)
+                executor = self._executor(batch, len(left), here=here)
                 self._store.forget_cases(batch_id, again)
             except BaseException:
                 # One whose process is gone stays so, and is taken over at a later look.
                 self._store.release_batch(batch_id, self._owner(), former if former != self._owner() else "")
                 raise
             if left:
-                self._launch(batch, left, place)
+                self._launch(batch, left, executor)
             else:
                 self._store.release_batch(batch_id, self._owner())
             return bool(left)
@@ -195,6 +193,7 @@ class BatchRunner:
         with self._guard:
             going = self._going if self._going is not None and self._going.id == batch_id else None
         batch = self._store.batch(batch_id)
+        fault, elsewhere = self._faults.get(batch_id, (None, False))
         running = going is not None or self._runs_elsewhere(batch_id)
         rate = _rate(batch, going) if running else 0.0
         return BatchProgress(
@@ -204,7 +203,8 @@ class BatchRunner:
             rate_per_s=rate,
             remaining_s=len(batch.left) / rate if rate else None,
             running=running,
-            fault=self._faults.get(batch_id),
+            fault=fault,
+            elsewhere=elsewhere,
             spent=batch.spent,
             workers=going.executor.workers if going is not None else None,
             gives_up_s=going.executor.gives_up_s if going is not None else None,
@@ -337,21 +337,25 @@ class BatchRunner:
                 self._store.forget_cases(batch_id, [case_id], done=True)
         return self._store.batch(batch_id)
 
-    def _launch(self, batch: Batch, cases: Sequence[Case], place: Place | None) -> None:
+    def _launch(self, batch: Batch, cases: Sequence[Case], executor: Executor) -> None:
         by_id = {case.id: case for case in cases}
         order = [by_id[name] for name in run_order(batch.id, batch.case_ids) if name in by_id]
-        going = _Going(batch.id, self._executor(batch, len(cases), place))
-        self._going = going
+        self._going = going = _Going(batch.id, executor)
         self._faults.pop(batch.id, None)
-        blocks = blocks_of(order, CASES_A_BLOCK if place is not None else 1, lambda: going.executor.at_once)
+        blocks = (Block(case.id, {"question": case.question}) for case in order)
         name = f"batch-{batch.id[:8]}"
         threading.Thread(target=carried(self._work), args=(going, blocks), name=name, daemon=True).start()
 
-    def _executor(self, batch: Batch, cases: int, place: Place | None) -> Executor:
-        if place is not None:
-            recipe = recipe_of(self._engine.settings, batch.id, asdict(batch.config), batch.concurrency)
-            return ClusterExecutor(place, recipe)
-        return LocalExecutor(self._runs_of(batch), min(batch.concurrency, cases), f"batch-{batch.id[:8]}")
+    def _executor(self, batch: Batch, cases: int, *, here: bool = False) -> Executor:
+        arguments = {"batch_id": batch.id, "config": asdict(batch.config)}
+        recipe = Recipe("engine.evaluation.case_runs:of_batch", arguments)
+        try:
+            settings, at_once = self._engine.settings, batch.concurrency
+            others: Executor | None = None if here else executor_of(settings, recipe, cases, at_once)
+        except WorkbenchError as error:
+            self._faults[batch.id] = Fault.of(error), True
+            raise
+        return others or LocalExecutor(self._runs_of(batch), min(batch.concurrency, cases), f"batch-{batch.id[:8]}")
 
     def _runs_of(self, batch: Batch) -> CaseRuns:
         return CaseRuns(self._engine, self._store, batch.id, batch.config, keep=self._cache.keep)
@@ -362,10 +366,10 @@ class BatchRunner:
         try:
             for done in going.executor.perform(blocks):
                 if done.fault is not None:
-                    self._failed(going, done.fault)
+                    self._failed(going, done)
                 elif not self._still_ours(going):
                     going.executor.stop()
-        except ClusterError as error:
+        except WorkbenchError as error:
             self._note(going, Fault.of(error))
         except Exception as error:
             _log.exception("batch %s stops", going.id)
@@ -374,20 +378,22 @@ class BatchRunner:
             going.executor.close()
             self._leave(going)
 
-    def _failed(self, going: _Going, fault: Fault) -> None:
+    def _failed(self, going: _Going, done: Performed) -> None:
         """What a block that could not be done means for the others."""
+        fault = done.fault
+        assert fault is not None
         if fault.code == EngineClosed.code:
             going.executor.stop()
             return
         self._note(going, fault)
-        if fault.code != WorkerLost.code:
+        if not done.lost:
             # The database of evaluations is gone or full: no case can be noted, so none is begun.
             _log.error("batch %s stops: %s", going.id, fault.fact)
             going.executor.stop()
 
     def _note(self, going: _Going, fault: Fault) -> None:
         with self._guard:
-            self._faults[going.id] = fault
+            self._faults[going.id] = fault, going.executor.workers is not None
 
     def _still_ours(self, going: _Going) -> bool:
         """False where another replica took this process for dead and goes on with the batch."""

@@ -1,4 +1,4 @@
-"""The cases of a batch as blocks: run by the engine of this process, or by that of a worker on another machine.
+"""The cases of a batch as blocks: run by the engine of this process, or by that of another one.
 
 What a case is given to run is written before its run begins, and that it ended only when its record is in the database
 of runs. So whoever is killed at any moment leaves enough to go on from, and a case that two workers run counts once:
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -17,12 +17,10 @@ from typing import Any, Protocol, TypeVar
 from engine.database.opening import Databases
 from engine.errors import EngineClosed, EvaluationError, RecordError, RunError, UnknownRun, WorkbenchError
 from engine.evaluation.asking import AskedEngine, RunsHere, UnderWay
-from engine.evaluation.cases import Case
 from engine.evaluation.record_cache import stored_outcomes
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Spent
-from engine.executing.blocks import Block, Performer, Recipe
-from engine.executing.engines import WorkerEngine, acting_for, plain_person, plain_settings
+from engine.executing.blocks import Block, Performer
 from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
 from engine.model.values import Fault, RunId, RunRecord
@@ -31,8 +29,6 @@ from engine.settings import Settings
 
 REPEATED = ("cancelled", "interrupted", None)
 """Outcomes after which a case is run again."""
-CASES_A_BLOCK = 4
-"""At most, on a cluster: a block costs some 5 ms on its way, and a stop loses what is left of it."""
 PATIENCE_S = 120.0
 """How long a database that others share may be away, as for a restart, before the job ends with what it has."""
 _AGAIN_S = 0.5
@@ -61,33 +57,28 @@ class CaseRuns:
         config: RunConfig,
         *,
         keep: Callable[[RunRecord], object] = lambda record: None,
-        on_close: Callable[[], None] = lambda: None,
     ) -> None:
-        """``keep`` is given each finished record; ``on_close`` lets go of what was opened for this alone."""
+        """``keep`` is given each finished record."""
         self._engine = engine
         self._store = store
         self._batch = batch_id
         self._config = config
         self._keep = keep
-        self._on_close = on_close
         self._runner = RunsHere(engine)
         self._runs = UnderWay(self._runner)
         self._patience_s = PATIENCE_S if engine.databases.evaluation.shared else 0.0
 
-    def perform(self, block: Block) -> tuple[int, bytes]:
-        """Run the cases of a block; returns how many have ended. Raises ``EngineClosed`` where it was stopped."""
-        ended = 0
-        for case_id, question in block.work["cases"]:
-            if self._runs.stopping.is_set():
-                raise EngineClosed()
-            ended += self._run(case_id, question)
-        return ended, b""
+    def perform(self, block: Block) -> tuple[bool, bytes]:
+        """Run the case that the block is named after; whether it ended. Raises ``EngineClosed`` once it was stopped."""
+        if self._runs.stopping.is_set():
+            raise EngineClosed()
+        return self._run(block.key, block.work["question"]), b""
 
     def stop(self) -> None:
         self._runs.stop()
 
     def close(self) -> None:
-        self._on_close()
+        """It holds nothing."""
 
     def _run(self, case_id: str, question: str) -> bool:
         former = self._patiently(lambda: self._store.run_of(self._batch, case_id))
@@ -167,36 +158,7 @@ def spent_by(record: RunRecord) -> Spent:
     return Spent(len(calls), sum((call.prompt_tokens or 0) + (call.reply_tokens or 0) for call in calls))
 
 
-def blocks_of(cases: Sequence[Case], most: int, in_hand: Callable[[], int]) -> Iterator[Block]:
-    """Cases in blocks, in their order: of ``most``, and towards the end of fewer.
-
-    ``in_hand`` says how many blocks are under way at the moment; a last one of many cases would be waited for by all.
-    """
-    start = 0
-    while start < len(cases):
-        size = max(1, min(most, (len(cases) - start) // (2 * max(1, in_hand()))))
-        part = cases[start : start + size]
-        yield Block(part[0].id, {"cases": [[case.id, case.question] for case in part]})
-        start += size
-
-
-def recipe_of(settings: Settings, batch_id: str, config: Mapping[str, Any], at_once: int) -> Recipe:
-    """How a worker makes the performer of a batch."""
-    settings_of_worker = plain_settings(settings)
-    arguments = {"settings": settings_of_worker, "batch_id": batch_id, "config": config, "at_once": at_once}
-    arguments["person"] = plain_person()
-    return Recipe("engine.evaluation.case_runs:in_a_worker", arguments)
-
-
-def in_a_worker(
-    settings: Mapping[str, Any],
-    batch_id: str,
-    config: Mapping[str, Any],
-    at_once: int,
-    person: Mapping[str, Any] | None,
-) -> Performer:
-    """A performer with an engine of its own."""
-    own = WorkerEngine(settings, at_once)
-    store = EvaluationStore(own.engine.databases.evaluation)
-    runs = CaseRuns(own.engine, store, batch_id, config_from_stored(config), on_close=own.close)
-    return acting_for(person, runs)
+def of_batch(engine: CaseEngine, batch_id: str, config: Mapping[str, Any]) -> Performer:
+    """The performer of a batch in another process."""
+    store = EvaluationStore(engine.databases.evaluation)
+    return CaseRuns(engine, store, batch_id, config_from_stored(config))

@@ -1,9 +1,9 @@
-"""Judging again on a Ray cluster: each grading of a run's passages is a block."""
+"""Judging again, by other processes where there are many gradings and a plug-in has these: each grading is a block."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import asdict
@@ -14,17 +14,16 @@ from pydantic import TypeAdapter
 
 from engine.errors import EngineClosed
 from engine.evaluation.noise import MOST_TIMES, GraderSource, Regraded, judged_passages, regrade
-from engine.executing.blocks import Block, Executor, Performer, Recipe, fault_of, fault_plain
-from engine.executing.choosing import place_for
-from engine.executing.cluster import ClusterExecutor, Place
-from engine.executing.engines import WorkerEngine, acting_for, plain_person, plain_settings
+from engine.executing.blocks import Block, Executor, Recipe, fault_of, fault_plain
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault, PassageId, RunId, RunRecord, Verdict
 from engine.people.acting import carried
+from engine.plugins import executor_of
 from engine.settings import Settings
 
 AT_ONCE = 2
-"""Gradings that one worker makes at the same time; each of them asks for several verdicts at once."""
+"""Gradings that one process makes at the same time; each of them asks for several verdicts at once."""
+_RECIPE = Recipe("engine.evaluation.regrading:Gradings")
 
 
 class Grading(GraderSource, Protocol):
@@ -40,24 +39,20 @@ def begin_regrade(
     times: int,
     note: Callable[[int], None] | None = None,
 ) -> Future[Regraded]:
-    """Judge the passages of runs again in the background; many gradings by the workers of a cluster, where one is set.
-
-    Raises ``ClusterError`` where that cannot be used.
-    """
-    place = place_for(resources.settings, len(records) * min(times, MOST_TIMES), AT_ONCE)
-    if place is not None:
-        return regrade_on_cluster(place, resources.settings, records, times, note)
+    """Judge the passages of runs again in the background; raises what ``Plugin.executor`` does."""
+    executor = executor_of(resources.settings, _RECIPE, len(records) * min(times, MOST_TIMES), AT_ONCE)
+    if executor is not None:
+        return regrade_by(executor, records, times, note)
     return loop.submit(regrade(resources, records, times, note))
 
 
-def regrade_on_cluster(
-    place: Place, settings: Settings, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None
+def regrade_by(
+    executor: Executor, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None
 ) -> Future[Regraded]:
-    """What ``engine.evaluation.noise.regrade`` does, by the workers of a cluster; the records must be stored.
+    """What ``engine.evaluation.noise.regrade`` does, by other processes; the records must be stored.
 
     Cancelling the future stops it. A block that was done twice counts once, for its result has a key.
     """
-    executor = ClusterExecutor(place, recipe_of(settings))
     future: Future[Regraded] = Future()
     future.add_done_callback(lambda done: executor.stop() if done.cancelled() else None)
 
@@ -108,31 +103,30 @@ def blocks_of(records: Sequence[RunRecord], times: int) -> Iterator[Block]:
             yield Block(f"{record.id}/{place}", {"run": record.id})
 
 
-def recipe_of(settings: Settings) -> Recipe:
-    """How a worker makes the performer."""
-    arguments = {"settings": plain_settings(settings), "person": plain_person()}
-    return Recipe("engine.evaluation.regrading:in_a_worker", arguments)
+class GradingEngine(Protocol):
+    """What of an engine gradings in another process need."""
+
+    def record(self, run_id: RunId) -> RunRecord: ...
+
+    def start_regrade(self, records: Sequence[RunRecord], times: int) -> Future[Regraded]: ...
 
 
-def in_a_worker(*, settings: Mapping[str, Any], person: Mapping[str, Any] | None) -> Performer:
-    """A performer with an engine of its own."""
-    return acting_for(person, _Gradings(WorkerEngine(settings, AT_ONCE)))
+class Gradings:
+    """The performer of gradings in another process."""
 
-
-class _Gradings:
-    def __init__(self, own: WorkerEngine) -> None:
-        self._own = own
+    def __init__(self, engine: GradingEngine) -> None:
+        self._engine = engine
         self._guard = threading.Lock()
         self._stopped = False
         self._active: set[Future[Regraded]] = set()
 
     def perform(self, block: Block) -> tuple[Any, bytes]:
         run = RunId(block.work["run"])
-        record = self._own.engine.record(run)
+        record = self._engine.record(run)
         with self._guard:
             if self._stopped:
                 raise EngineClosed()
-            future: Future[Regraded] = self._own.engine.start_regrade([record], 1)
+            future = self._engine.start_regrade([record], 1)
             self._active.add(future)
         try:
             regraded = future.result()
@@ -150,7 +144,7 @@ class _Gradings:
             future.cancel()
 
     def close(self) -> None:
-        self._own.close()
+        """It holds nothing."""
 
 
 @cache

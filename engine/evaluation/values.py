@@ -86,12 +86,14 @@ class BatchProgress:
     """Whether it is running, here or in another process."""
     fault: Fault | None = None
     """What ended it here before its last case, e.g. a disk that is full; None where somebody stopped it."""
+    elsewhere: bool = False
+    """Whether other processes were to run it, so that this one could instead (``resume(here=True)``)."""
     spent: Spent = NOTHING_SPENT
     """By the cases that have ended."""
     workers: int | None = None
-    """Processes of a cluster that are at work on it; None where threads of one process are."""
+    """Other processes that are at work on it; None where threads of one process are."""
     gives_up_s: float | None = None
-    """Seconds until a cluster that does nothing is given up; None while it works, and without one."""
+    """Seconds until those that finish nothing are given up; None while they work, and without any."""
 
 
 Drawing = Literal["random", "chosen", ""]

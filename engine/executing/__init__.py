@@ -1,1 +1,1 @@
-"""Large jobs in blocks: done by threads of this process, or by the workers of a Ray cluster, with the same result."""
+"""Large jobs in blocks: done by threads of this process, or by other processes of a plug-in, with the same result."""

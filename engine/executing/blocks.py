@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pkgutil import resolve_name
 from typing import Any, Protocol
 
 from engine.errors import WorkbenchError
@@ -40,6 +39,8 @@ class Performed:
     data: bytes = b""
     fault: Fault | None = None
     """Why it could not be done; nothing of the other blocks changes by it."""
+    lost: bool = False
+    """Whether processes ended while they did it, which says nothing of other blocks."""
 
 
 class Performer(Protocol):
@@ -64,17 +65,17 @@ class Executor(Protocol):
 
     @property
     def workers(self) -> int | None:
-        """Processes of a cluster that are ready; None where threads of this process do the work."""
+        """Other processes that are ready; None where threads of this process do the work."""
 
     @property
     def gives_up_s(self) -> float | None:
-        """Seconds until a cluster that does nothing is given up; None while it works, and without one."""
+        """Seconds until other processes that finish nothing are given up; None while they work, and without any."""
 
     def perform(self, blocks: Iterable[Block]) -> Iterator[Performed]:
         """Take blocks one by one as there is room for them, and yield each once it is done, in any order.
 
         The keys must differ. After :meth:`stop`, what was not begun is left out. Whoever leaves the iteration early
-        stops what is under way. Raises ``ClusterError`` where no more can be done.
+        stops what is under way. Raises a ``WorkbenchError`` where no more can be done.
         """
 
     def stop(self) -> None:
@@ -86,15 +87,11 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a performer is made in any process: a function by its name, with plain arguments."""
+    """How a performer is made in another process."""
 
     factory: str
-    """``package.module:function``"""
+    """``package.module:function``, which is given the ``Engine`` of that process and the arguments by name."""
     arguments: Mapping[str, Plain] = field(default_factory=dict)
-
-    def make(self) -> Performer:
-        made: Performer = resolve_name(self.factory)(**self.arguments)
-        return made
 
 
 def performed(performer: Performer, block: Block) -> Performed:

@@ -1,6 +1,6 @@
-"""Reading and embedding many files on a Ray cluster, ahead of the ingestion that writes them.
+"""Reading and embedding many files by other processes that a plug-in has, ahead of the ingestion that writes them.
 
-What workers found goes into the journal of the job under the same keys as what is found here: a file under its place, a
+What these found goes into the journal of the job under the same keys as what is found here: a file under its place, a
 vector under its text. A part that was done twice counts once, and what is missing is done here when its turn comes.
 """
 
@@ -16,21 +16,18 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from engine.errors import SourceError
-from engine.executing.blocks import Block, Performed, Recipe
-from engine.executing.choosing import place_for
-from engine.executing.cluster import ClusterExecutor
-from engine.executing.engines import plain_person, plain_settings
+from engine.executing.blocks import Block, Executor, Performed, Recipe
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.source_writing import EMBED_BATCH, Into, texts_of
 from engine.library.values import ChunkOptions
 from engine.model.language import tokens
+from engine.plugins import executor_of
 from engine.roles import StoredPassage
 from engine.settings import Settings
 
 WINDOW = 20_000
 """Passages that are embedded ahead before they are written: 30 MB of vectors of 384 numbers in the journal."""
-_WORKER = "engine.knowledge.ahead_worker:in_a_worker"
 _AT_ONCE = 1
 """Reading and embedding keep a processor busy."""
 
@@ -47,19 +44,19 @@ class _Batch:
 
 
 class Ahead:
-    """One ingestion's use of the cluster, if it is large and there is one; to be closed at its end."""
+    """One ingestion's use of other processes, if it is large and there are any; to be closed at its end."""
 
     def __init__(self, settings: Settings, collection: str) -> None:
         self._settings = settings
         self._collection = collection
-        self._executor: ClusterExecutor | None = None
+        self._executor: Executor | None = None
 
     async def read(
         self, items: Sequence[tuple[int, IngestItem]], limit_mb: float, chunks: ChunkOptions
     ) -> AsyncIterator[tuple[Entry, list[StoredPassage]]]:
         """Files by their places, read and cut in any order; nothing where they are few, or could not be sent.
 
-        Raises ``ClusterError`` where the cluster cannot be used.
+        Raises what ``Plugin.executor`` does.
         """
         if not self._able(len(items)):
             return
@@ -90,14 +87,10 @@ class Ahead:
             await asyncio.to_thread(self._executor.close)
 
     def _able(self, parts: int) -> bool:
-        """Whether the cluster does so many parts; its workers are kept from the first part to the last."""
-        if self._executor is None and (place := place_for(self._settings, parts, _AT_ONCE)) is not None:
-            arguments = {
-                "settings": plain_settings(self._settings),
-                "collection": self._collection,
-                "person": plain_person(),
-            }
-            self._executor = ClusterExecutor(place, Recipe(_WORKER, arguments))
+        """Whether others do so many parts; they are kept from the first part to the last."""
+        if self._executor is None:
+            recipe = Recipe("engine.knowledge.ahead_worker:AheadParts", {"collection": self._collection})
+            self._executor = executor_of(self._settings, recipe, parts, _AT_ONCE)
         return self._executor is not None
 
     async def _performed(self, blocks: Iterable[Block]) -> AsyncIterator[Performed]:

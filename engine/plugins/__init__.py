@@ -29,13 +29,14 @@ if TYPE_CHECKING:
 
 GROUP = "rag_workbench.plugins"
 """Entry points of other wheels: the name is the plug-in's, the value leads to its :class:`Plugin`."""
-Place = Literal["programs", "saved_settings", "take_along", "runs", "imported_runs", "collection"]
+Place = Literal["programs", "saved_settings", "take_along", "runs", "imported_runs", "collection", "gathering"]
 """Where a panel may stand. ``programs`` returns a ``components.system.ways.Way``, a card in System, Other programs;
 ``saved_settings`` draws below the form of Tune that saves settings, ``runs`` above the list of Runs, and
 ``imported_runs`` where records of other programs are shown, which it is given with a ``key`` and their ``set_name``.
 ``take_along`` returns the name of a tab of *Take them along*, a sentence, and what draws a button from a ``RunConfig``
 and a key, there and in *Share* of a run. ``collection`` returns a ``components.knowledge.collection_cards.Addition``
-to the collections of one's own on Knowledge, or None."""
+to the collections of one's own on Knowledge, or None. ``gathering`` draws in the form of Tune that runs so many
+questions, which it is given too."""
 _FOLDER = ROOT / "plugins"
 _log = logging.getLogger(__name__)
 
@@ -116,6 +117,10 @@ class Plugin:
     graphs: Callable[[Any], Any] | None = None
     """The ``engine.knowledge.graph.place.GraphHome`` that ``Settings`` name, also where packages are missing; None
     where they name none."""
+    executor: Callable[[Any, Any, int, int], Any] | None = None
+    """Has the blocks of a job done by other processes: given ``Settings``, the ``Recipe`` of ``engine.executing``, how
+    many blocks there are and how many a process does at once, returns an ``Executor``; None leaves them to threads of
+    this process. Raises a ``WorkbenchError`` where the settings ask for what cannot be had."""
     jobs: Mapping[str, Callable[[Any, Any, Any], Awaitable[Any]]] = field(default_factory=dict)
     """What does the jobs of a kind, given the ``KnowledgeBase``, the ``Manifest`` and what takes ``Progress``; returns
     an ``IngestReport``."""
@@ -157,6 +162,13 @@ def opened(engine: Any, inside: Inside) -> tuple[Part, ...]:
 def panels(place: Place) -> list[Callable[..., Any]]:
     """The panels of a place, in the order of their plug-ins."""
     return [plugin.panels[place] for plugin in plugins() if place in plugin.panels]
+
+
+def executor_of(settings: Any, recipe: Any, blocks: int, at_once: int) -> Any:
+    """Who does the blocks of a job instead of threads of this process, as ``Plugin.executor`` says; None for these."""
+    offers = (plugin.executor for plugin in plugins() if plugin.executor is not None)
+    made = (offer(settings, recipe, blocks, at_once) for offer in offers)
+    return next((executor for executor in made if executor is not None), None)
 
 
 def job_of(name: str, kind: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from tests.benchmarks import (
     app_start,
     certificates,
-    cluster,
     engine_runs,
     fused,
     gates,
@@ -54,7 +53,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         Benchmark("ingestion-builtin", "putting in passages, built-in model", ingestion.builtin_ingestion, slow=True),
         Benchmark("server-retrieval", "search in a Milvus server", retrieval.server_retrieval, slow=True),
         Benchmark("growth", "ingestion and search as a collection grows, in both stores", growth.growth, slow=True),
-        Benchmark("cluster", "a batch with a chat grader by 1 to 4 workers of Ray", cluster.cluster, slow=True),
         Benchmark("certificates", "bounds that certified settings break", certificates.certificates, slow=True),
         Benchmark("loops", "the four workflows on the sample questions", loops.loops, slow=True),
         Benchmark("quality-loop", "what its rewrites gain on vague questions", quality_loop.quality_loop, slow=True),

@@ -456,5 +456,5 @@ def test_the_bar_of_a_running_batch_says_what_it_has_cost_and_who_is_at_work() -
     assert progress_parts(progress, EN) == [*said, "56\N{THIN SPACE}789 tokens"]
     assert progress_parts(progress, ZH)[2] == "3 个工作进程"
     waiting = replace(progress, workers=0, spent=Spent(), rate_per_s=0.0, remaining_s=None)
-    assert progress_parts(waiting, EN) == ["42 of 100", "2 failed", "waiting for a worker of the cluster"]
+    assert progress_parts(waiting, EN) == ["42 of 100", "2 failed", "waiting for a worker"]
     assert progress_parts(replace(waiting, gives_up_s=90.0), EN)[-1] == "gives up in 90 s"

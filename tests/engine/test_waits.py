@@ -31,7 +31,6 @@ REASONS = {
     ("engine/evaluation/asking.py", "result"): DONE,
     ("engine/evaluation/regrading.py", "result"): OF_WORK,
     ("engine/executing/local.py", "get"): OF_A_RUN,
-    ("engine/executing/pool.py", "result"): DONE,
     ("engine/host/health.py", "result"): DONE,
     ("engine/knowledge/ahead.py", "asyncio.wait"): "the executor that was stopped has a limit",
     ("engine/knowledge/jobs.py", "asyncio.wait"): "a turn that comes late has to be given back",

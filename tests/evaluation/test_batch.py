@@ -13,12 +13,12 @@ import pytest
 from engine.database.instance import Instance
 from engine.engine import Engine
 from engine.errors import (
-    ClusterUnreachable,
     EngineClosed,
     EvaluationError,
     InvalidConfig,
     InvalidQuerySet,
     ModelTimeout,
+    RunError,
     UnknownBatch,
     UnknownQuerySet,
 )
@@ -26,6 +26,7 @@ from engine.evaluation import batch as batch_module
 from engine.evaluation.batch import BatchRunner
 from engine.evaluation.cases import Case, QuerySet
 from engine.model.config import RunConfig
+from engine.model.values import Fault
 from engine.records import BATCH
 from tests.api.served import ALL, engine_of, relevant
 from tests.support.errors import raises
@@ -34,6 +35,8 @@ from tests.support.gates import PATIENCE_S, Gate
 
 NAMES = tuple(f"c{number}" for number in range(6))
 CASES = tuple(Case(name, f"question {name}") for name in NAMES)
+AWAY = RunError.waited_too_long(what="a cluster", seconds=180)
+"""What keeps other processes from running a batch."""
 
 
 class AtOnce(FakeRetriever):
@@ -200,14 +203,17 @@ def test_what_is_left_can_be_run_here_where_a_cluster_is_set_that_cannot_be_used
     gate.open()
 
     def no_cluster(*_: object) -> None:
-        raise ClusterUnreachable(address="head:1", why="gone")
+        raise AWAY
 
-    monkeypatch.setattr(batch_module, "place_for", no_cluster)
-    with pytest.raises(ClusterUnreachable):
+    monkeypatch.setattr(batch_module, "executor_of", no_cluster)
+    with raises(RunError.waited_too_long):
         held.batches.resume(batch_id)
+    progress = held.batches.progress(batch_id)
+    assert (progress.fault, progress.elsewhere) == (Fault.of(AWAY), True)
     assert held.batches.resume(batch_id, here=True)
     finished(held, batch_id)
     assert held.evaluation.batch(batch_id).finished
+    assert not held.batches.progress(batch_id).elsewhere
 
 
 def test_a_run_that_somebody_cancels_is_left_and_repeated(held: Engine, gate: Gate) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import EngineClosed, InvalidQuestion
-from engine.executing.blocks import Block, Recipe
+from engine.executing.blocks import Block
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS begun (key TEXT, pid INTEGER);
@@ -113,11 +113,3 @@ class Following:
 
     def close(self) -> None:
         self._ledger.do("INSERT OR IGNORE INTO open VALUES (?)", f"closed {os.getpid()}")
-
-
-def following(path: str) -> Following:
-    return Following(path)
-
-
-def recipe(ledger: Ledger) -> Recipe:
-    return Recipe("tests.executing.performers:following", {"path": str(ledger.path)})

@@ -1,4 +1,4 @@
-"""The contract of ``Executor``: blocks done by threads of this process, or by workers of a real Ray cluster (TM-15)."""
+"""The contract of ``Executor``, here of threads of this process; a plug-in has its own pass it (TM-15)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from engine.executing.blocks import Block, Executor
-from engine.executing.cluster import ClusterExecutor, Place
 from engine.executing.local import LocalExecutor
-from tests.executing.performers import Ledger, recipe
+from tests.executing.performers import Following, Ledger
 
 AT_ONCE = 2
 Make = Callable[[], Executor]
@@ -22,24 +21,25 @@ def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / "ledger.db")
 
 
-@pytest.fixture(params=["local", "ray"])
-def make(request: pytest.FixtureRequest, ledger: Ledger) -> Iterator[Make]:
-    """Makes executors of one kind for the same work, one after the other: the processors are for one at a time."""
+def one_after_the_other(make: Make) -> Iterator[Make]:
+    """Makes executors and closes each before the next is made: the processors are for one at a time."""
     made: list[Executor] = []
 
     def new() -> Executor:
         for former in made:
             former.close()
-        if request.param == "local":
-            made.append(LocalExecutor(recipe(ledger).make(), AT_ONCE))
-        else:
-            address = request.getfixturevalue("ray_here").address
-            made.append(ClusterExecutor(Place(address, workers=AT_ONCE), recipe(ledger)))
+        made.append(make())
         return made[-1]
 
     yield new
     for executor in made:
         executor.close()
+
+
+@pytest.fixture
+def make(ledger: Ledger) -> Iterator[Make]:
+    """Makes executors of one kind for the same work."""
+    yield from one_after_the_other(lambda: LocalExecutor(Following(str(ledger.path)), AT_ONCE))
 
 
 def blocks(count: int, **work: object) -> list[Block]:

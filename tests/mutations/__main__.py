@@ -20,7 +20,7 @@ from tests.mutations.places import LIST, ROOT, Place
 
 _SERVICES = ("browser", "sign_in", "installed", "benchmarks")
 """Folders whose tests take minutes for a service to start."""
-_ON_SERVICES = "not neo4j and not test_on_ray and not phoenix and not postgres and not test_on_a_server and not milvus"
+_ON_SERVICES = "not neo4j and not cluster and not phoenix and not postgres and not test_on_a_server and not milvus"
 _PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "trying", "-p", "no:cacheprovider")
 
 

@@ -14,7 +14,7 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.setting_words import setting_label, setting_text
 from components.labels.tuning import MEASURE_NAMES
 from engine.engine import Engine
-from engine.errors import ClusterLost
+from engine.errors import RunError
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
 from engine.knowledge.ingest import IngestItem
 from engine.messages import NC_
@@ -390,8 +390,8 @@ def test_a_gathering_that_its_cluster_left_goes_on_here_at_a_press(engine: Engin
     batch = engine.batches.start(name, GATHERED, 1, ["rows"])
     assert engine.batches.wait(batch, _PATIENCE_S)
     engine.evaluation.forget_cases(batch, ["rows"], done=True)
-    gone = Fault.of(ClusterLost.gone(address="head:1", seconds="180"))
-    engine.batches._faults[batch] = gone
+    gone = Fault.of(RunError.waited_too_long(what="a cluster", seconds=180))
+    engine.batches._faults[batch] = gone, True
     app = tune(name=name)
     assert gone.fact in inline(app)
     button(app, lambda label: label == EN("Run here instead")).click().run()

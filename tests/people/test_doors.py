@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import json
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,6 @@ from engine.api import create_api
 from engine.api.incoming import roles
 from engine.engine import Engine
 from engine.errors import NotAllowed, NotSignedIn
-from engine.executing.blocks import Block
-from engine.executing.engines import acting_for, plain_person
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.people import LOCAL, Person, Role, acting, acting_as
@@ -168,22 +164,6 @@ def test_work_in_a_thread_is_done_for_whoever_began_it(engine: Engine) -> None:
             thread.start()
             thread.join()
     assert found == [NotSignedIn, EDITOR]
-
-
-def test_work_on_another_machine_is_done_for_whoever_began_it(engine: Engine) -> None:
-    class Worker:
-        def perform(self, block: Block) -> tuple[object, bytes]:
-            return acting(), b""
-
-        def stop(self) -> None: ...
-        def close(self) -> None: ...
-
-    someone = replace(EDITOR, groups=frozenset({"clinic"}), hidden=frozenset({"ward"}))
-    assert plain_person() is None
-    with people_sign_in(engine):
-        with acting_as(someone):
-            sent_along = json.loads(json.dumps(plain_person()))
-        assert acting_for(sent_along, Worker()).perform(Block("b", {}))[0] == someone
 
 
 def test_changes_are_noted_once_with_who_made_them(engine: Engine) -> None:

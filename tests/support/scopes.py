@@ -21,12 +21,11 @@ def scope_of(nodeid: str) -> str:
         return "browser"
     if file.startswith("tests/sign_in/"):
         return "sign_in"
-    if file.startswith("tests/plugins/neo4j/"):
-        return "neo4j"
-    if file.startswith("tests/plugins/team/postgres/"):
-        return "postgres"
+    for folder, scope in (("neo4j", "neo4j"), ("cluster", "ray"), ("team/postgres", "postgres")):
+        if file.startswith(f"tests/plugins/{folder}/") and not test.startswith("test_on_a_server"):
+            return scope
     parameters = test.partition("[")[2].rstrip("]").split("-")
-    for name in ("phoenix", "ray", "postgres"):
+    for name in ("phoenix", "postgres"):
         if test.startswith((f"test_on_{name}", f"test_a_{name}")) or name in parameters:
             return name
     return "milvus_server" if test.startswith("test_on_a_server") or "server" in parameters else file

@@ -38,11 +38,12 @@ def attempt(area: str, work: Callable[[], object], *, into: str = "") -> bool:
     return True
 
 
-def say_fault(area: str, words: Words) -> None:
-    """Say once what kept the last press of this area from doing what it was for."""
+def say_fault(area: str, words: Words) -> Fault | None:
+    """Say once, and return, what kept the last press of this area from doing what it was for."""
     fault: Fault | None = st.session_state.pop(fault_key(area), None)
     if fault is not None:
         fault_box(fault, words, key=f"{area}_fault_box")
+    return fault
 
 
 def retry_box(error: WorkbenchError, words: Words, *, key: str) -> None:

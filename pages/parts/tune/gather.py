@@ -15,11 +15,9 @@ from components.common.phrases import model_label
 from components.knowledge.draw import quiet
 from components.tune.progress import batch_status
 from engine.engine import Engine
-from engine.errors import ClusterError
-from engine.errors.recorded import rows
 from engine.evaluation.values import Batch
-from engine.executing.choosing import WORTH_A_CLUSTER
 from engine.model.config import RunConfig
+from engine.plugins import panels
 from pages.parts.common.judging_rest import judging_rest
 from pages.parts.common.presses import attempt, say_fault
 from pages.parts.common.rights import may
@@ -28,7 +26,6 @@ from pages.parts.tune.evidence import Gathering, part_of, progress_of
 
 _WATCH_S = 0.5
 _STOPPED_S = 60.0
-_OF_A_CLUSTER = frozenset(row.code for row in rows(ClusterError))
 _MOST_AT_ONCE = 8
 _CHOSEN = "tune_batch"
 
@@ -50,8 +47,7 @@ def gathering_buttons(
     left = len(batch.left)
     if left and st.button(words("Go on with {n}", n=left), icon=":material/resume:", type="primary", key="tune_resume"):
         _begin(lambda: engine.batches.resume(batch.id))
-    fault = progress_of(engine, batch.id).fault
-    if left and fault is not None and fault.code in _OF_A_CLUSTER and _here_instead(words):
+    if left and progress_of(engine, batch.id).elsewhere and _here_instead(words):
         _begin(lambda: engine.batches.resume(batch.id, here=True))
     again = words.count("Try the failed one again", "Try {n} failed again", len(batch.failures))
     if batch.failures and st.button(again, icon=":material/refresh:", key="tune_retry"):
@@ -62,14 +58,14 @@ def gathering_buttons(
 
 def gathering_notes(engine: Engine, gathering: Gathering, words: Words) -> None:
     """Below the bar: progress while it is running, and what went wrong."""
-    say_fault("tune_gather", words)
+    said = say_fault("tune_gather", words)
     if gathering.batch is None:
         return
     if gathering.running:
         follow(engine, gathering.batch.id, words)
         return
     ended_by = progress_of(engine, gathering.batch.id).fault
-    if ended_by is not None:
+    if ended_by is not None and ended_by != said:
         fault_box(ended_by, words, key="tune_batch_fault")
     if gathering.added:
         st.caption(
@@ -160,10 +156,8 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
         if calls
         else words.count("1 run with built-in models: no calls.", "{n} runs with built-in models: no calls.", n)
     )
-    if engine.settings.ray_address and n >= WORTH_A_CLUSTER:
-        address = engine.settings.ray_address
-        said = words("On the Ray cluster {address}: so many runs at once in each of its workers.", address=address)
-        quiet(said, words, key="tune_gather_cluster")
+    for panel in panels("gathering"):
+        panel(engine, words, n)
     if wanted.collection != config.collection:
         quiet(
             words("Asked of the set's own collection {collection}.", collection=wanted.collection),
@@ -177,7 +171,7 @@ def gather_form(engine: Engine, gathering: Gathering, config: RunConfig, words: 
 
 
 def _here_instead(words: Words) -> bool:
-    """Offer to leave the cluster; what it finished is kept."""
+    """Offer to leave the processes that were to run the batch; what they finished is kept."""
     return st.button(words("Run here instead"), icon=":material/computer:", key="tune_here")
 
 
@@ -213,7 +207,7 @@ def follow(engine: Engine, batch_id: str, words: Words) -> None:
             engine.batches.stop(batch_id)
         if progress.gives_up_s is not None and may("editor") and _here_instead(words):
             engine.batches.stop(batch_id)
-            with st.spinner(words("Stopping the workers of the cluster…")):
+            with st.spinner(words("Stopping the workers…")):
                 engine.batches.wait(batch_id, _STOPPED_S)
             _begin(lambda: engine.batches.resume(batch_id, here=True))
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
+from pkgutil import resolve_name
 from typing import Any
 
-from engine.errors import WorkbenchError, WorkerUnusable
-from engine.executing.blocks import Block, Performer, Recipe, fault_plain, performed
+from engine.errors import WorkbenchError
+from engine.executing.blocks import Block, Performer, fault_plain, performed
 from engine.model.values import Fault
 from engine.version import __version__
+from plugins.cluster.errors import ClusterError
 
-Answer = tuple[str, Any, bytes, dict[str, Any] | None]
-"""Key, value, data and fault of one block."""
+Answer = tuple[Any, bytes, dict[str, Any] | None]
+"""Value, data and fault of one block."""
 
 
 class Worker:
@@ -21,24 +22,24 @@ class Worker:
         self._performer: Performer | None = None
         self._fault: Fault | None = None
         if version != __version__:
-            self._fault = Fault.of(WorkerUnusable(why=f"{__version__} != {version}"))
+            self._fault = Fault.of(ClusterError.worker_unusable(why=f"{__version__} != {version}"))
             return
         try:
-            self._performer = Recipe(factory, arguments).make()
+            self._performer = resolve_name(factory)(**arguments)
         except WorkbenchError as error:
             self._fault = Fault.of(error)
         except Exception as error:
             # Said in words of ours: Ray would try again, and again, to make an actor that cannot be made.
-            self._fault = Fault.of(WorkerUnusable(why=f"{type(error).__name__}: {error}"))
+            self._fault = Fault.of(ClusterError.worker_unusable(why=f"{type(error).__name__}: {error}"))
 
-    def hello(self) -> tuple[int, dict[str, Any] | None]:
-        """The number of the process, and what keeps it from working."""
-        return os.getpid(), fault_plain(self._fault)
+    def hello(self) -> dict[str, Any] | None:
+        """What keeps it from working."""
+        return fault_plain(self._fault)
 
     def perform(self, key: str, work: dict[str, Any], data: bytes) -> Answer:
         assert self._performer is not None
         done = performed(self._performer, Block(key, work, data))
-        return done.key, done.value, done.data, fault_plain(done.fault)
+        return done.value, done.data, fault_plain(done.fault)
 
     def stop(self) -> None:
         if self._performer is not None:

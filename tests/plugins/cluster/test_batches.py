@@ -19,11 +19,11 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import QuerySet, sample_set
 from engine.evaluation.figures import MEASURES
 from engine.evaluation.noise import judged_passages
-from engine.executing import choosing
 from engine.knowledge import ingest
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.settings import Settings
+from plugins.cluster import plugin
 from tests.support import ray_cluster
 from tests.support.gates import until
 
@@ -40,7 +40,7 @@ def engine(
     ray_here: ray_cluster.Cluster,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Engine]:
-    monkeypatch.setattr(choosing, "WORTH_A_CLUSTER", len(CASES))
+    monkeypatch.setattr(plugin, "WORTH_A_CLUSTER", len(CASES))
     settings = Settings(
         data_dir=tmp_path / "data",
         milvus_uri=milvus_here,
@@ -117,10 +117,10 @@ def test_on_a_server_many_files_are_read_and_embedded_by_workers(
         (tmp_path / name).write_text(f"# Note {place}\n\n{text}\n", encoding="utf-8")
     items = [IngestItem(name, tmp_path / name) for name in names]
     by_one = f"one_{uuid.uuid4().hex[:8]}"
-    monkeypatch.setattr(choosing, "WORTH_A_CLUSTER", 10_000)
+    monkeypatch.setattr(plugin, "WORTH_A_CLUSTER", 10_000)
     here = engine.ingest(items, by_one, embedding_model="hashing")
 
-    monkeypatch.setattr(choosing, "WORTH_A_CLUSTER", len(CASES))
+    monkeypatch.setattr(plugin, "WORTH_A_CLUSTER", len(CASES))
     by_many = f"many_{uuid.uuid4().hex[:8]}"
     with monkeypatch.context() as nothing_here:
         nothing_here.setattr(ingest, "cut", _refuse)

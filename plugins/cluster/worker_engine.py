@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import SecretStr, TypeAdapter
 
-from engine.executing.blocks import Block, Performer
+from engine.executing.blocks import Block, Performer, Recipe
 from engine.people import WORKBENCH, Person, acting, acting_as, signing_in
 from engine.settings import Settings
 
-T = TypeVar("T")
 _OWN = ("data_dir", "ray_address", "defaults")
 """Settings that a worker has itself, or has no use for."""
+
+
+def with_engine(recipe: Recipe, settings: Settings, at_once: int) -> Recipe:
+    """What makes the performer of a recipe in a worker, which has no engine yet, for whoever acts now."""
+    made = {"factory": recipe.factory, "arguments": dict(recipe.arguments)}
+    job = {"settings": plain_settings(settings), "at_once": at_once, "person": plain_person()}
+    return Recipe("plugins.cluster.worker_engine:WorkerEngine", made | job)
 
 
 def plain_settings(settings: Settings) -> dict[str, Any]:
@@ -43,18 +50,33 @@ def plain_person() -> dict[str, Any] | None:
     return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in person.items()}
 
 
-def acting_for(plain: Mapping[str, Any] | None, performer: Performer) -> Performer:
-    """A performer that acts for whoever began the job."""
-    return performer if plain is None else _Acting(TypeAdapter(Person).validate_python(plain), performer)
+def acting_for(plain: Mapping[str, Any] | None) -> AbstractContextManager[None]:
+    """Act for the person that :func:`plain_person` gave."""
+    return nullcontext() if plain is None else acting_as(TypeAdapter(Person).validate_python(plain))
 
 
-class _Acting:
-    def __init__(self, person: Person, performer: Performer) -> None:
+class WorkerEngine:
+    """A performer over an engine with a folder of its own, which goes with it; it takes over no work of others."""
+
+    def __init__(
+        self,
+        factory: str,
+        arguments: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        at_once: int,
+        person: Mapping[str, Any] | None,
+    ) -> None:
+        from engine.engine import Engine
+
+        self._folder = Path(tempfile.mkdtemp(prefix="workbench-worker-"))
+        most = {"max_concurrent_runs": max(at_once, int(settings.get("max_concurrent_runs", 0)))}
+        made = Settings(**{**settings, **most, "data_dir": self._folder, "ray_address": ""})
+        self._engine = Engine(made, worker=True)
+        self._performer: Performer = resolve_name(factory)(self._engine, **arguments)
         self._person = person
-        self._performer = performer
 
     def perform(self, block: Block) -> tuple[Any, bytes]:
-        with acting_as(self._person):
+        with acting_for(self._person):
             return self._performer.perform(block)
 
     def stop(self) -> None:
@@ -63,23 +85,5 @@ class _Acting:
     def close(self) -> None:
         with acting_as(WORKBENCH):
             self._performer.close()
-
-
-class WorkerEngine:
-    """An engine with a folder of its own, which goes with it; it takes over no work of others."""
-
-    def __init__(self, settings: Mapping[str, Any], at_once: int) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="workbench-worker-"))
-        most = {"max_concurrent_runs": max(at_once, int(settings.get("max_concurrent_runs", 0)))}
-        made = Settings(**{**settings, **most, "data_dir": self._folder, "ray_address": ""})
-        # By its name: whoever knows the engine knows the rooms that give it work.
-        self.engine = resolve_name("engine.engine:Engine")(made, worker=True)
-
-    def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of work with the engine's resources, done on its loop."""
-        result: T = self.engine._loop.call(work)
-        return result
-
-    def close(self) -> None:
-        self.engine.close()
+            self._engine.close()
         shutil.rmtree(self._folder, ignore_errors=True)

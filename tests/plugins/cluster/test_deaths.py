@@ -6,28 +6,25 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from engine.errors import ClusterUnreachable, WorkerUnusable
 from engine.executing.blocks import Block, Performed, Recipe
-from engine.executing.cluster import ClusterExecutor, Place
-from tests.executing.performers import Ledger, recipe
+from engine.plugins import plugins
+from engine.version import ROOT
+from plugins.cluster.errors import ClusterError, ClusterUnreachable
+from plugins.cluster.executor import ClusterExecutor, Place
+from tests.executing.performers import Ledger
+from tests.plugins.cluster.conftest import following
 from tests.support import ray_cluster
 
 FREE, GATED = 6, 12
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "ledger.db")
-
-
-@pytest.fixture
 def executor(ray_here: ray_cluster.Cluster, ledger: Ledger) -> Iterator[ClusterExecutor]:
     """Two workers, one on each node."""
-    made = ClusterExecutor(Place(ray_here.address, workers=2), recipe(ledger))
+    made = ClusterExecutor(Place(ray_here.address, workers=2), following(ledger))
     yield made
     made.close()
 
@@ -104,18 +101,27 @@ def test_on_ray_a_block_that_kills_its_workers_is_given_up_and_no_other(
     assert {item.key: item.fault.code for item in done if item.fault is not None} == {"b3": "WB955"}
     assert sorted(ledger.kept) == sorted(block.key for block in given if block.key != "b3")
     assert ledger.begun.count("b3") == 3
+    assert [item.key for item in done if item.lost] == ["b3"]
+
+
+def test_on_ray_workers_run_the_program_that_is_sent_along_with_its_plug_ins(ray_here: ray_cluster.Cluster) -> None:
+    executor = ClusterExecutor(Place(ray_here.address, workers=1), Recipe("tests.plugins.cluster.conftest:Program"))
+    (told,) = executor.perform([Block("b")])
+    assert told.value["plugins"] == [plugin.name for plugin in plugins()]
+    assert told.value["root"] != str(ROOT)
+    executor.close()
 
 
 def test_on_ray_workers_that_cannot_begin_end_the_job_with_why(ray_here: ray_cluster.Cluster) -> None:
     broken = ClusterExecutor(Place(ray_here.address, workers=1), Recipe("tests.executing.performers:absent"))
-    with pytest.raises(WorkerUnusable, match="absent"):
+    with pytest.raises(ClusterError, match="absent"):
         list(broken.perform([Block("b")]))
     broken.close()
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9"])
 def test_a_cluster_that_is_not_there_is_refused(ledger: Ledger, address: str) -> None:
-    absent = ClusterExecutor(Place(address, workers=1), recipe(ledger))
+    absent = ClusterExecutor(Place(address, workers=1), following(ledger))
     with pytest.raises(ClusterUnreachable, match=address):
         list(absent.perform([Block("b")]))
     absent.close()
