@@ -193,10 +193,12 @@ class AttachmentError(WorkbenchError):
     """An attachment cannot be used; the question itself can still be asked without it."""
 
     code = "WB350"
+    status = 422
     missing = Message(
         N_("{name!r} cannot be read: {why}"),
         N_("Correct the path, or check that the file may be read."),
         code="WB351",
+        status=502,
     )
     too_large = Message(
         N_("{name!r} has {size_mb} MB; an attachment may have {limit_mb} MB."),
@@ -222,39 +224,33 @@ class AttachmentError(WorkbenchError):
         N_("No table was found in {table!r}."),
         N_("Attach a file with rows and columns."),
         code="WB356",
-        status=422,
     )
     empty = Message(
         N_("Nothing was read in {name!r}."),
         N_("Attach another file, or say in the question what it shows."),
         code="WB356",
-        status=422,
     )
     too_many = Message(
         N_("The question has {count} attachments; the limit is {most}."),
         N_("Remove those that it can do without."),
         code="WB357",
-        status=422,
     )
     # Only graph + vector retrieval looks at attachments; another workflow would silently leave them out.
     not_looked_at = Message(
         N_("The workflow {workflow} does not look at images and tables."),
         N_("Choose the workflow graph_hybrid, or ask without attachments."),
         code="WB358",
-        status=422,
     )
     not_looked_at_in_mode = Message(
         N_("The mode {mode!r} searches nothing, so images and tables were not looked at."),
         N_("Choose another mode, such as mix."),
         code="WB358",
-        status=422,
     )
     """A warning: the answer was written without them."""
     images_not_looked_at = Message(
         N_("The answer is from the attached tables alone, so {images} attached images were not looked at."),
         N_("Switch tables_only off to have images searched with the collection."),
         code="WB358",
-        status=422,
     )
     """A warning: the answer was to be written from the tables alone."""
     reader_missing = Message(
@@ -274,31 +270,28 @@ class AttachmentError(WorkbenchError):
         N_("The reader of attachments broke down over this one."),
         N_("Save it again in another form, such as PNG or CSV, and attach that."),
         code="WB361",
+        status=502,
     )
     """The reader broke down; it works in a process of its own, so nothing else was hurt."""
     model_cannot_see = Message(
         N_("The model {model} takes no images."),
         N_("Choose a vision model, such as `ollama:gemma3:4b`, or the built-in text recognition."),
         code="WB363",
-        status=422,
     )
     """Ollama itself would leave the image out without a word, and the model would make something up."""
     not_base64 = Message(
         N_("The data of {encoded!r} is not base64."),
         N_("Encode the bytes of the file as base64."),
         code="WB362",
-        status=422,
     )
     not_exactly_one_of = Message(
         N_("The attachment {name!r} must have exactly one of content_base64, text and rows."),
         N_("Send content_base64 for a file, text for what an image shows, or rows for a table."),
         code="WB362",
-        status=422,
     )
 
 
 class AttachmentDamaged(AttachmentError):
     code = "WB355"
-    status = 422
     fact = N_("{name!r} is damaged or incomplete.")
     remedy = N_("Fetch it again, or open it in its program and save a new copy.")
