@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from engine.database.faults import UNUSABLE
 from engine.database.owners import Membership
@@ -55,12 +55,6 @@ _WINDOW_S = 30.0
 _log = logging.getLogger(__name__)
 
 
-class BatchEngine(CaseEngine, Protocol):
-    """What of an engine batches need."""
-
-    worker: bool
-
-
 @dataclass(slots=True)
 class _Going:
     """The batch that is running in this process."""
@@ -82,7 +76,7 @@ class BatchRunner:
     with the defaults, and with a chat model as grader about four times the seconds.
     """
 
-    def __init__(self, engine: BatchEngine, store: EvaluationStore) -> None:
+    def __init__(self, engine: CaseEngine, store: EvaluationStore) -> None:
         self._engine = engine
         self._store = store
         self._guard = threading.Lock()

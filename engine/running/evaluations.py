@@ -10,7 +10,8 @@ from engine.errors import EngineClosed
 
 if TYPE_CHECKING:
     from engine.drafting.store import DraftStore
-    from engine.evaluation.batch import BatchEngine, BatchRunner
+    from engine.evaluation.batch import BatchRunner
+    from engine.evaluation.case_runs import CaseEngine
     from engine.evaluation.desk.store import DeskStore
     from engine.evaluation.store import EvaluationStore
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 class Evaluations:
     """Opens each once, whichever thread asks first; most starts of the engine need neither."""
 
-    def __init__(self, engine: BatchEngine, groups_of: Callable[[str], frozenset[str]]) -> None:
+    def __init__(self, engine: CaseEngine, groups_of: Callable[[str], frozenset[str]]) -> None:
         """``groups_of`` says which groups a collection is limited to."""
         self._engine = engine
         self._groups_of = groups_of
