@@ -6,7 +6,7 @@ own in it. It is told what to do on its input and tells what came of it on its o
 
 To it: ``start`` (address, workers, at_once, recipe, folder of this job), ``block`` (key, work and data), ``stop``,
 ``end``.
-From it: ``room`` (blocks that the workers take, workers), at least every second or the cluster is gone, ``done`` (key,
+From it: ``ready`` (workers), at least every second or the cluster is gone, ``done`` (key,
 value, fault, lost and data), ``dropped`` (key) and ``fault``, after which nothing more comes.
 """
 

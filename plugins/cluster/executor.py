@@ -26,6 +26,9 @@ from engine.version import ROOT
 from plugins.cluster.errors import ClusterError, ClusterUnreachable
 
 _log = logging.getLogger(__name__)
+AHEAD = 1
+"""Blocks for each worker that wait in the driver, so that none waits for the next; not at the worker, where one that
+takes long would hold up the one behind it."""
 PATIENCE_S = 180.0
 """How long a cluster may be away, or have no room for a worker, before a job ends with what it has."""
 BLOCK_S = 1800.0
@@ -68,17 +71,16 @@ class ClusterExecutor:
         self._inbox: SimpleQueue[_Heard] = SimpleQueue()
         self._driver: _Driver | None = None
         self._under_way: dict[str, Block] = {}
-        self._room = self._workers = 0
+        self._workers = 0
         self._worked = False
         """Whether any worker was ever ready."""
         self._well_at = self._ended_at = time.monotonic()
-        """When there last was a worker, and when a block last ended."""
         self._stopping = threading.Event()
         self._stop_by = 0.0
 
     @property
     def at_once(self) -> int:
-        return self._room
+        return self._workers * (self._place.at_once + AHEAD)
 
     @property
     def workers(self) -> int:
@@ -87,16 +89,11 @@ class ClusterExecutor:
     @property
     def gives_up_s(self) -> float | None:
         """Seconds until a cluster that finishes nothing is given up; None while it works."""
-        away_s, silent_s = self._since(self._well_at), self._since(self._ended_at)
+        away_s, silent_s = self._waited()
         if away_s < _QUIET_S and silent_s < 3 * _QUIET_S:
             return None
         left_s = self._place.block_s - silent_s
         return max(0.0, left_s if away_s < _QUIET_S else min(left_s, self._place.patience_s - away_s))
-
-    @property
-    def driver_pid(self) -> int | None:
-        """Number of the driver's process, where there is one."""
-        return self._driver.pid if self._driver is not None else None
 
     def perform(self, blocks: Iterable[Block]) -> Iterator[Performed]:
         source = iter(blocks)
@@ -130,7 +127,7 @@ class ClusterExecutor:
 
     def _fill(self, source: Iterator[Block]) -> None:
         """Give out as many blocks as there is room for; the first one finds out how much that is."""
-        while len(self._under_way) < max(self._room, 1) and not self._stopping.is_set():
+        while len(self._under_way) < max(self.at_once, 1) and not self._stopping.is_set():
             block = next(source, None)
             if block is None:
                 return
@@ -151,7 +148,7 @@ class ClusterExecutor:
             try:
                 speaker, head, data = self._inbox.get(timeout=_SILENT_S if driver.joined else _JOINING_S)
             except Empty:
-                driver.kill()
+                killed(driver.process)
                 if driver.joined:
                     return {"is": "gone"}, b""
                 late = ClusterUnreachable(address=self._place.address, why=f"{_JOINING_S:.0f} s")
@@ -163,8 +160,8 @@ class ClusterExecutor:
 
     def _take_in(self, head: Mapping[str, Any]) -> None:
         match head["is"]:
-            case "room":
-                self._room, self._workers = int(head["blocks"]), int(head["workers"])
+            case "ready":
+                self._workers = int(head["workers"])
                 if self._workers:
                     self._worked, self._well_at = True, time.monotonic()
             case "dropped":
@@ -198,19 +195,20 @@ class ClusterExecutor:
             if self._stop_by and time.monotonic() > self._stop_by:
                 self._under_way.clear()
             return
-        away_s, silent_s = self._since(self._well_at), self._since(self._ended_at)
+        away_s, silent_s = self._waited()
         if away_s > self._place.patience_s:
             lost = ClusterError.gone if self._driver is None else ClusterError.full
             raise lost(address=self._place.address, seconds=f"{away_s:.0f}")
         if silent_s > self._place.block_s:
             raise ClusterError.stuck(address=self._place.address, seconds=f"{silent_s:.0f}")
 
-    @staticmethod
-    def _since(moment: float) -> float:
-        return time.monotonic() - moment
+    def _waited(self) -> tuple[float, float]:
+        """Seconds since there last was a worker, and since a block last ended."""
+        now = time.monotonic()
+        return now - self._well_at, now - self._ended_at
 
     def _end_driver(self) -> None:
-        driver, self._driver, self._room, self._workers = self._driver, None, 0, 0
+        driver, self._driver, self._workers = self._driver, None, 0
         if driver is not None:
             driver.end()
 
@@ -223,7 +221,7 @@ class _Driver:
         """Whether it has said anything."""
         self._folder = tempfile.mkdtemp(prefix="ray-")
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-m", "plugins.cluster.driver"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -238,44 +236,37 @@ class _Driver:
         job = {"address": place.address, "workers": place.workers, "at_once": place.at_once, "recipe": asdict(recipe)}
         self.say({"do": "start", "folder": self._folder, **job})
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     def give(self, block: Block) -> None:
         self.say({"do": "block", "key": block.key, "work": dict(block.work)}, block.data)
 
     def say(self, head: dict[str, Any], data: bytes = b"") -> None:
-        assert self._process.stdin is not None
+        assert self.process.stdin is not None
         # Where it has ended, that is heard.
         with suppress(OSError, ValueError):
-            write_frame(self._process.stdin, head, data)
-
-    def kill(self) -> None:
-        killed(self._process)
+            write_frame(self.process.stdin, head, data)
 
     def end(self) -> None:
         """Let the workers go and wait for its end; one that takes too long is killed."""
         self.say({"do": "end"})
-        assert self._process.stdin is not None
+        assert self.process.stdin is not None
         with suppress(OSError):
-            self._process.stdin.close()
+            self.process.stdin.close()
         try:
-            self._process.wait(_ENDING_S)
+            self.process.wait(_ENDING_S)
         except subprocess.TimeoutExpired:
-            self.kill()
+            killed(self.process)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _listen(self, inbox: SimpleQueue[_Heard]) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as stdout:
+        assert self.process.stdout is not None
+        with self.process.stdout as stdout:
             while (frame := read_frame(stdout)) is not None:
                 inbox.put((self, *frame))
         inbox.put((self, {"is": "gone"}, b""))
 
     def _log(self) -> None:
-        assert self._process.stderr is not None
-        with self._process.stderr as stderr:
+        assert self.process.stderr is not None
+        with self.process.stderr as stderr:
             for line in stderr:
                 _log.debug("ray: %s", line.decode(errors="replace").rstrip())
 

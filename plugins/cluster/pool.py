@@ -19,9 +19,6 @@ from engine.version import __version__
 from plugins.cluster.errors import ClusterError
 from plugins.cluster.worker import Worker
 
-AHEAD = 1
-"""Blocks for each worker that wait in the driver, so that none waits for the next; not at the worker, where one that
-takes long would hold up the one behind it."""
 MOST_DEATHS = 3
 """Workers that may die over a block. From the second on it is done alone, so that no other block is taken for it."""
 MOST_STILLBORN = 5
@@ -71,7 +68,7 @@ class Pool:
         # Where more are wanted than there are processors, several share one.
         share = 1.0 / max(1, math.ceil(wanted / max(processors, 1.0)))
         self._places += [asyncio.create_task(self._keep_one(share)) for _ in range(wanted - len(self._places))]
-        self._say_room()
+        self._say_ready()
 
     def take(self, block: Block) -> None:
         """Have a block done as soon as a worker has room for it."""
@@ -100,9 +97,8 @@ class Pool:
         if refs:
             self._ray.wait(refs, num_returns=len(refs), timeout=patience_s)
 
-    def _say_room(self) -> None:
-        workers = len(self._ready)
-        self._tell({"is": "room", "blocks": workers * (self._at_once + AHEAD), "workers": workers}, b"")
+    def _say_ready(self) -> None:
+        self._tell({"is": "ready", "workers": len(self._ready)}, b"")
 
     async def _keep_one(self, share: float) -> None:
         """Have blocks done by one worker, and by another one when it has died."""
@@ -122,12 +118,12 @@ class Pool:
                 return
             stillborn = 0
             self._ready.append(actor)
-            self._say_room()
+            self._say_ready()
             try:
                 await self._serve(actor)
             except* self._ray.exceptions.RayActorError:
                 self._ready.remove(actor)
-                self._say_room()
+                self._say_ready()
             # Where it only was out of reach, it must do nothing more.
             self._ray.kill(actor.handle)
             for given in actor.in_hand:

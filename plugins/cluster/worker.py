@@ -19,32 +19,29 @@ class Worker:
     """What Ray makes an actor of; several blocks at once run on threads of it."""
 
     def __init__(self, factory: str, arguments: dict[str, Any], version: str) -> None:
-        self._performer: Performer | None = None
-        self._fault: Fault | None = None
-        if version != __version__:
-            self._fault = Fault.of(ClusterError.worker_unusable(why=f"{__version__} != {version}"))
-            return
-        try:
-            self._performer = resolve_name(factory)(**arguments)
-        except WorkbenchError as error:
-            self._fault = Fault.of(error)
-        except Exception as error:
-            # Said in words of ours: Ray would try again, and again, to make an actor that cannot be made.
-            self._fault = Fault.of(ClusterError.worker_unusable(why=f"{type(error).__name__}: {error}"))
+        self._factory = factory
+        self._arguments = arguments
+        self._version = version
+        self._performer: Performer
 
     def hello(self) -> dict[str, Any] | None:
-        """What keeps it from working."""
-        return fault_plain(self._fault)
+        """Make the performer, before all else; returns what keeps it from working."""
+        if self._version != __version__:
+            return fault_plain(Fault.of(ClusterError.worker_unusable(why=f"{__version__} != {self._version}")))
+        try:
+            self._performer = resolve_name(self._factory)(**self._arguments)
+        except WorkbenchError as error:
+            return fault_plain(Fault.of(error))
+        except Exception as error:
+            return fault_plain(Fault.of(ClusterError.worker_unusable(why=f"{type(error).__name__}: {error}")))
+        return None
 
     def perform(self, key: str, work: dict[str, Any], data: bytes) -> Answer:
-        assert self._performer is not None
         done = performed(self._performer, Block(key, work, data))
         return done.value, done.data, fault_plain(done.fault)
 
     def stop(self) -> None:
-        if self._performer is not None:
-            self._performer.stop()
+        self._performer.stop()
 
     def close(self) -> None:
-        if self._performer is not None:
-            self._performer.close()
+        self._performer.close()

@@ -86,8 +86,8 @@ def test_on_ray_the_head_is_killed_and_started_again_in_the_middle(
 
 def test_on_ray_the_driver_is_killed_in_the_middle(executor: ClusterExecutor, ledger: Ledger) -> None:
     def kill() -> None:
-        assert executor.driver_pid is not None
-        os.kill(executor.driver_pid, signal.SIGKILL)
+        assert executor._driver is not None
+        executor._driver.process.kill()
 
     in_the_middle(ledger, kill)
     assert_once(list(executor.perform(job())), ledger)

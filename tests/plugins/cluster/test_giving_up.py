@@ -57,7 +57,7 @@ def test_on_ray_a_cluster_that_is_back_without_workers_is_given_up(
     bare: list[ray_cluster.Node] = []
 
     def restart() -> None:
-        first.append(executor.driver_pid)
+        first.append(executor._driver)
         for node in ray_here.nodes:
             node.kill()
         bare.append(ray_here.start_head(processors=0))
@@ -65,12 +65,13 @@ def test_on_ray_a_cluster_that_is_back_without_workers_is_given_up(
 
     def back(_: Ledger) -> bool:
         """Whether the cluster answers again, and has no worker."""
-        return executor.workers == 0 and executor.driver_pid not in (None, first[0]) and executor._driver.joined  # type: ignore[union-attr]
+        driver = executor._driver
+        return executor.workers == 0 and driver is not None and driver is not first[0] and driver.joined
 
     def shorten() -> None:
         executor._place = replace(executor._place, patience_s=0.0)
 
-    first: list[int | None] = []
+    first: list[object] = []
     ledger.when(both_wait, restart)
     try:
         with pytest.raises(ClusterError, match="no room for a worker"):
