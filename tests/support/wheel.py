@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,11 +65,24 @@ def install(wheel: Path, folder: Path) -> Installed:
     locked = [*into, "--require-hashes", "-r", str(ROOT / "requirements.lock")]
     if not _uv(*locked, "--offline", check=False):
         _uv(*locked)
+    _use_compiled(environment)
     _uv(*into, "--no-deps", "--offline", str(wheel))
     installed = Installed(environment, folder / "home", folder / "somewhere")
     installed.home.mkdir()
     installed.folder.mkdir()
     return installed
+
+
+def _use_compiled(environment: Path) -> None:
+    """Lend an environment what Python has compiled for the tests; where a source differs, Python compiles it again."""
+    here = Path(sysconfig.get_path("purelib"))
+    (there,) = environment.glob("lib/python*/site-packages")
+    for package in here.glob("*/__init__.py"):
+        if (there / package.parent.name).is_dir():
+            for compiled in package.parent.rglob("__pycache__"):
+                lent = there / compiled.relative_to(here)
+                if lent.parent.is_dir() and not lent.exists():
+                    lent.symlink_to(compiled)
 
 
 def _uv(*arguments: str, check: bool = True) -> bool:
