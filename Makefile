@@ -59,7 +59,7 @@ neo4j: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.plugins.neo4j.server $(NEO4J_JARS)
 
 keycloak: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.support.keycloak_server $(KEYCLOAK)
+	$(BIN)/python -m tests.plugins.team.sign_in.keycloak_server $(KEYCLOAK)
 
 # What goes wrong here goes wrong in the run of the tests too, which tells it.
 collect: $(VENV)/.installed-dev

@@ -16,7 +16,7 @@ from engine.settings import UPLOADS_TAKEN
 from pages.parts.common.after_start import finish_start
 from pages.parts.common.forwards import forwards
 from pages.parts.common.live_view import view_of
-from pages.parts.common.sign_in import check_secrets, set_up_sign_in
+from pages.parts.common.secrets import check_secrets, sign_in_asked
 
 # Before anything is opened, for a mistake there ends the start.
 check_secrets()
@@ -47,7 +47,7 @@ app = st.App(
         get_engine,
         settings,
         views=view_of,
-        doors=set_up_sign_in(get_engine()),
+        sign_in=sign_in_asked(get_engine()),
         base=base_path(),
     ),
 )

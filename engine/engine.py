@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 import uuid
@@ -37,9 +38,8 @@ from engine.model.noted_faults import NotedFault, NotedFaults
 from engine.model.values import Attachment, Chat, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
 from engine.people import WORKBENCH, acting, acting_as
 from engine.people.doors import admit, guarded
-from engine.people.records import PeopleRecords
-from engine.people.team import Team
-from engine.plugins import Inside, Part, opened
+from engine.people.limits import CollectionLimits, PeopleDatabase
+from engine.plugins import Inside, Part, opened, room
 from engine.records import CHAT
 from engine.records.data_folder import DataFolder
 from engine.records.store import Filters, RunStore, RunSummary
@@ -58,7 +58,6 @@ from engine.running.judging import Judging
 from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
 from engine.running.own_judge import own_judge_warnings
-from engine.running.quota import Quota
 from engine.running.resources import Resources
 from engine.samples.archive import Archive
 from engine.settings import Settings
@@ -90,6 +89,8 @@ class Engine:
         self.worker = worker
         self.instance = uuid.uuid4().hex
         """Tells this engine from any other that may answer at the same address later."""
+        self.local_token = secrets.token_urlsafe()
+        """By which command lines on this machine, which may read the data folder, are let in while this runs."""
         self.draining = False
         """Whether this process is about to end."""
         self._closing = threading.Lock()
@@ -102,19 +103,18 @@ class Engine:
         self._store = RunStore(self.databases.runs, on_fault=self._faults.note, on_over=self._faults.over)
         self.resources = resources or Resources(settings, self.databases)
         self._archive = Archive(self._store)
-        self.team = Team(PeopleRecords(self.databases.people))
-        self.resources.knowledge.limit_new = self.team.limit_new
+        self.limits = CollectionLimits(PeopleDatabase(self.databases.people))
+        self.resources.knowledge.limit_new = self.limits.limit_new
         self._loop = LoopThread("engine-loop")
         self.grader_fits = GraderFits(self.databases.evaluation, self._loop, self.resources)
-        self.ingestions = Ingestions(self._loop, self.resources, self.team.limit_alike)
+        self.ingestions = Ingestions(self._loop, self.resources, self.limits.limit_alike)
         self._runs = LiveRuns(self._loop, self.resources, self._hear, settings.max_concurrent_runs)
-        self._quota = Quota(settings, self._store)
         self._followed = FollowedRuns(self._store, self.databases.runs.signals, self._runs.cancel)
         self._any = AnyRuns(self._runs, self._followed, self._archive)
         self.graphs = Graphs(self._loop, self.resources, self.ingestions)
-        self._evaluations = Evaluations(self, self.team.groups_of)
+        self._evaluations = Evaluations(self, self.limits.groups_of)
         self.library = Library(
-            self._loop, self.resources, self.ingestions.jobs, self._evaluations, self.team.limit_alike
+            self._loop, self.resources, self.ingestions.jobs, self._evaluations, self.limits.limit_alike
         )
         self.connections = Connections(self._loop, self.resources)
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
@@ -195,7 +195,7 @@ class Engine:
             raise InvalidQuestion.too_long(length=len(question), limit=self.settings.max_question_chars)
         self._require_folder()
         files = admitted(attachments, config)
-        with self._quota.room():
+        with room(self._parts):
             begun = self._runs.begin(question, config, run_id=run_id, attachments=files, trial=trial, chat=chat)
         if chat is not None:
             # Where nothing can be written, `faults` say so, and the run continues.
@@ -209,7 +209,7 @@ class Engine:
         Cancelling the future ends the call of the chat model that writes it. Raises ``PersonLimitReached`` where no run
         may begin, before any model is asked.
         """
-        with self._quota.room():
+        with room(self._parts):
             return self._loop.submit(condensed(chat, config, self.settings))
 
     def fork(
@@ -235,13 +235,13 @@ class Engine:
         branch = branch_off(
             record, config, round_index=round, query=query, verdicts=verdicts or {}, longest_query=longest
         )
-        with self._quota.room():
+        with room(self._parts):
             return self._runs.begin(record.question, config, branch)
 
     def _require_same_readers(self, record: RunRecord, config: RunConfig) -> None:
         """Raise ``ForkRefused`` where an alias leads to a collection by now that others read than that of the run."""
-        limited = self.team.groups_of(record.collection)
-        if limited and self.team.groups_of(self.describe(config.collection).name) != limited:
+        limited = self.limits.groups_of(record.collection)
+        if limited and self.limits.groups_of(self.describe(config.collection).name) != limited:
             raise ForkRefused.other_setting(field="collection")
 
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
@@ -385,7 +385,7 @@ class Engine:
     def limit_collection(self, collection: str, groups: Sequence[str]) -> None:
         """Let only people of some groups, and admins, read a collection; no group: all. Raises ``SignInOff``."""
         info = self.describe(collection)
-        self.team.limit((info.name, *info.aliases), groups)
+        self.limits.limit((info.name, *info.aliases), groups)
 
     def ingest(
         self,

@@ -198,15 +198,6 @@ class Settings(BaseSettings):
         ),
     )
     max_concurrent_runs: int = Field(8, ge=1, le=256, description=N_("Runs that may go on at the same time."))
-    runs_per_person: int = Field(
-        0, ge=0, le=256, description=N_("Runs that one person who signed in may have under way; 0: no limit.")
-    )
-    runs_per_person_hour: int = Field(
-        0,
-        ge=0,
-        le=100_000,
-        description=N_("Runs that one person who signed in may begin within an hour, batches included; 0: no limit."),
-    )
     max_question_chars: int = Field(2000, ge=1, le=100_000, description=N_("Longest question, in characters."))
     max_upload_mb: int = Field(20, ge=1, le=1024, description=N_("Largest file to ingest, in megabytes."))
     public_url: WebAddress = Field(
@@ -229,31 +220,6 @@ class Settings(BaseSettings):
             "Further origins (`https://rag.example`) that pages, API and event streams take requests from, "
             "such as that of a proxy in front; their own is always taken."
         ),
-    )
-
-    roles_claim: str = Field(
-        "groups",
-        min_length=1,
-        description=N_(
-            "Claim of the sign-in that lists a person's groups; dots lead into claims within claims "
-            "(`realm_access.roles`)."
-        ),
-    )
-    admins: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description=N_("Groups, or confirmed e-mail addresses, of those who are admins where people sign in.")
-    )
-    editors: Annotated[tuple[str, ...], NoDecode] = Field(
-        (),
-        description=N_(
-            "Groups, or confirmed e-mail addresses, of those who are editors where people sign in; everybody else who "
-            "signs in is a viewer."
-        ),
-    )
-    sign_in_hours: float = Field(
-        12.0,
-        gt=0,
-        le=720,
-        description=N_("Hours that a sign-in holds; what the provider changes of a person counts from the next one."),
     )
 
     def __new__(cls, *_args: Any, **_given: Any) -> Self:
@@ -298,7 +264,7 @@ class Settings(BaseSettings):
         # The server's own, under which earlier versions kept everything.
         return "" if name == "default" else name
 
-    @field_validator("milvus_addresses", "allowed_hosts", "allowed_origins", "admins", "editors", mode="before")
+    @field_validator("milvus_addresses", "allowed_hosts", "allowed_origins", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -17,10 +17,10 @@ from engine.api.process import get_engine
 from engine.errors import NotSignedIn
 from engine.messages import NC_
 from engine.people import Person, acting, signing_in
+from engine.plugins import Place, panels
 from pages.parts.ask.tour import tour_button
 from pages.parts.common.job_line import show_job_line
 from pages.parts.common.rights import viewers_line
-from pages.parts.common.sign_in import note_sign_in, sign_in_page, signed_in_line
 from pages.parts.system.hint import trouble
 
 _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
@@ -56,6 +56,11 @@ def known() -> Person | None:
         return None
 
 
+def draw_panels(place: Place) -> None:
+    for draw in panels(place):
+        draw(get_engine(), words)
+
+
 def system_page(words: Words, *, down: bool) -> st.Page:
     """The page System; its mark in the navigation says when something that is needed does not work."""
     return st.Page(
@@ -75,11 +80,16 @@ st.session_state["words"] = words
 if signing_in():
     person = known()
     if person is None:
-        st.navigation([st.Page(lambda: sign_in_page(words), title=words("Sign in"))], position="hidden").run()
+        st.navigation(
+            [
+                st.Page(lambda: draw_panels("sign_in"), title=words("Sign in"), url_path=path, default=path == "ask")
+                for path in ("ask", "tune", "runs", "knowledge", "system")
+            ],
+            position="hidden",
+        ).run()
         st.stop()
-    note_sign_in(person)
     with st.session_state["person_line"]:
-        signed_in_line(person, words)
+        draw_panels("person")
     viewers_line(person, words)
 down = trouble(get_engine())
 # One word each, which is their address too.

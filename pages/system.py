@@ -12,9 +12,8 @@ from engine.errors import WorkbenchError
 from pages.parts.common.presses import retry_box
 from pages.parts.system.health import health_part
 from pages.parts.system.models import models_part
-from pages.parts.system.people import people_part
 from pages.parts.system.programs import programs_part
-from pages.parts.system.state import GONE, Part, chosen_part
+from pages.parts.system.state import chosen_part, further_parts, gone
 from pages.parts.system.tables import diagnosis_part, settings_part
 
 engine: Engine = get_engine()
@@ -24,18 +23,18 @@ words: Words = st.session_state["words"]
 def page() -> None:
     st.markdown(f"#### {words('System')}")
     st.caption(words("What this workbench runs on: its parts, its models, and what to do where one fails."))
-    if gone := GONE.get(st.query_params.get("part", "")):
-        st.info(words(gone))
+    if said := gone(st.query_params.get("part", "")):
+        st.info(words(said))
     bar = st.container(horizontal=True, vertical_alignment="center", key="system_bar")
     with bar:
-        part = chosen_part(words)
+        part = chosen_part(engine, words)
     try:
         draw(part, bar)
     except WorkbenchError as error:
         retry_box(error, words, key="system_fault")
 
 
-def draw(part: Part, bar: DeltaGenerator) -> None:
+def draw(part: str, bar: DeltaGenerator) -> None:
     match part:
         case "health":
             health_part(engine, words, bar)
@@ -47,8 +46,9 @@ def draw(part: Part, bar: DeltaGenerator) -> None:
             programs_part(engine, words)
         case "diagnosis":
             diagnosis_part(engine, words, bar)
-        case "people":
-            people_part(engine, words)
+        case _:
+            _, draw_it = further_parts(engine, words)[part]
+            draw_it()
 
 
 page()

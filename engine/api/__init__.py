@@ -35,8 +35,6 @@ from engine.api.judging_routes import add_judging
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
 from engine.api.partial_config import config_over
-from engine.api.signed_in import Doors, PageDoor, SignedInApi
-from engine.api.team_routes import add_team
 from engine.api.waiting import STREAM, event_stream, finished, view_stream, while_connected
 from engine.api.weak_point_routes import add_weak_points
 from engine.api.web import ApiFirst, ApiGuard, guards
@@ -47,7 +45,7 @@ from engine.model.noted_faults import NotedFault
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
 from engine.people.rights import OPEN
-from engine.plugins import Front, plugins
+from engine.plugins import Front, SignIn, plugins
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
 from engine.version import __version__
@@ -75,18 +73,18 @@ def middleware(
     *,
     heartbeat_s: float = _HEARTBEAT_S,
     views: Views | None = None,
-    doors: Doors | None = None,
+    sign_in: SignIn | None = None,
     base: str = "",
 ) -> list[Middleware]:
     """The guards of pages and API, and behind them the API, which takes every path below ``/api`` to itself.
 
-    ``views`` derives what pages show of a run while they follow it; without it there is no stream for them. ``doors``
-    say who calls where people sign in, and ``base`` is what stands before every path of the app.
+    ``views`` derives what pages show of a run while they follow it; without it there is no stream for them. ``sign_in``
+    knows who calls where people sign in, and ``base`` is what stands before every path of the app.
     """
     api: ASGIApp = ApiGuard.around(create_api(get_engine, heartbeat_s=heartbeat_s, views=views), settings)
-    apis = {"api": api if doors is None else SignedInApi(api, doors, OPEN)}
-    pages = [] if doors is None else [Middleware(PageDoor, doors=doors, base=base)]
-    front = Front(get_engine, settings, doors, base, heartbeat_s)
+    apis = {"api": api if sign_in is None else sign_in.api(api, OPEN)}
+    pages = [] if sign_in is None else [sign_in.pages(base)]
+    front = Front(get_engine, settings, sign_in, base, heartbeat_s)
     first = [layer for plugin in plugins() if plugin.outermost for layer in plugin.outermost(front)]
     behind = [layer for plugin in plugins() if plugin.middleware for layer in plugin.middleware(front)]
     return [*first, *guards(settings), *behind, Middleware(ApiFirst, apis=apis, base=base), *pages]
@@ -122,7 +120,6 @@ def create_api(get_engine: GetEngine, *, heartbeat_s: float = _HEARTBEAT_S, view
     add_drafts(api, get_engine)
     add_answers(api, get_engine)
     add_judging(api, get_engine)
-    add_team(api, get_engine)
     for plugin in plugins():
         if plugin.routes is not None and not plugin.missing:
             plugin.routes(api, get_engine)

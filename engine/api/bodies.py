@@ -23,8 +23,6 @@ from engine.api.addresses import with_listed_address
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.model.config import PARAMETERS, WORKFLOWS, Parameter, RunConfig, declarations
 from engine.model.values import Outcome
-from engine.people import Role
-from engine.people.tokens import MOST_DAYS, USUAL_DAYS
 from engine.records.listing import Filters
 from engine.settings import Settings
 
@@ -224,21 +222,6 @@ class AnswerVerdictRequest(_Body):
     """Body of ``POST /api/runs/{run_id}/answer/verdict``."""
 
     model: StrictStr = Field("", max_length=200, description="The judge; empty: that of ``WORKBENCH_JUDGE_MODEL``.")
-
-
-class TokenRequest(_Body):
-    """Body of ``POST /api/tokens``."""
-
-    name: StrictStr = Field(max_length=1000, description="The program that is to use it.")
-    role: Role = "viewer"
-    days: StrictInt = Field(USUAL_DAYS, ge=1, le=MOST_DAYS)
-    collections: list[StrictStr] | None = Field(None, max_length=200, description="The only ones that it may read.")
-
-
-class GroupsRequest(_Body):
-    """Body of ``PUT /api/collections/{name}/groups``."""
-
-    groups: list[Annotated[StrictStr, Field(max_length=200)]] = Field(max_length=200)
 
 
 class GraphRequest(_Body):

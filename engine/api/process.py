@@ -65,8 +65,8 @@ def serving(port: int) -> Iterator[None]:
     note, key = settings.data_dir / NOTE, settings.data_dir / KEY
     # Where a disk is full, command lines do not find the app; it answers all the same.
     with suppress(OSError):
-        _write_key(key, engine.team.local_token)
-        _write_note(note, {"url": settings.reached_at(port), "instance": engine.instance}, engine.team.local_token)
+        _write_key(key, engine.local_token)
+        _write_note(note, {"url": settings.reached_at(port), "instance": engine.instance}, engine.local_token)
     try:
         with _drained_before_the_end(engine, settings.drain_s):
             yield

@@ -180,6 +180,11 @@ class InvalidSettings(WorkbenchError):
         N_("Make it valid TOML, remove it, or start by `{program} serve` if a variable names it."),
         name="secrets.toml",
     )
+    sign_in_missing = Message(
+        N_("The secrets have a section `[auth]`, and the plug-in `team`, which signs people in, is not here."),
+        N_("Add the plug-in again; without the section everybody who reaches the workbench may do everything."),
+        name="secrets.toml",
+    )
     unreadable = Message(
         N_(".env or workbench.toml cannot be read: {why}."),
         N_("Correct that file, or remove it."),

@@ -1,6 +1,6 @@
 """What each operation needs: one table for the methods of the engine, one for the routes of the API.
 
-A public method or a route that is in neither is refused (``doors.py``, ``engine/api/signed_in.py``), and fails a test.
+A public method or a route that is in neither is refused (``doors.py``, ``engine/api/incoming.py``), and fails a test.
 """
 
 from __future__ import annotations
@@ -181,14 +181,9 @@ _WEAK_POINTS: Operations = {
     "switch": _manage(N_("History of weak points switched"), "collection", "on"),
     "rename_collection": MANAGE,
 }
-_TEAM: Operations = {
-    **dict.fromkeys(
-        ("person_of_token", "admitted", "note", "note_sign_in", "limit_alike", "limit_new", "groups_of"), OWN
-    ),
-    "limits": LOOK,
-    **dict.fromkeys(("tokens", "entries"), MANAGE),
-    "make_token": _manage(N_("Token made"), "name"),
-    "revoke_token": _manage(N_("Token revoked")),
+_LIMITS: Operations = {
+    **dict.fromkeys(("admitted", "limit_alike", "limit_new", "groups_of"), OWN),
+    "all": LOOK,
     "limit": MANAGE,
 }
 OPERATIONS: Mapping[str, Operations] = {
@@ -204,7 +199,7 @@ OPERATIONS: Mapping[str, Operations] = {
     "BatchRunner": _BATCHES,
     "GraderFits": _GRADER_FITS,
     "WeakPoints": _WEAK_POINTS,
-    "Team": _TEAM,
+    "CollectionLimits": _LIMITS,
 }
 """By the name of the class and of the method."""
 
@@ -254,14 +249,6 @@ ROUTES: Mapping[str, Role] = {
     "POST /ingestions/{job_id}/stop": "editor",
     "POST /ingestions/{job_id}/resume": "editor",
     "DELETE /ingestions/{job_id}": "editor",
-    "GET /me": "viewer",
-    "GET /tokens": "admin",
-    "POST /tokens": "admin",
-    "DELETE /tokens/{token_id}": "admin",
-    "GET /audit": "admin",
-    "GET /audit.csv": "admin",
-    "GET /collections/{name}/groups": "viewer",
-    "PUT /collections/{name}/groups": "admin",
     "GET /weak-points": "viewer",
     "DELETE /weak-points/{point_id}": "admin",
 }

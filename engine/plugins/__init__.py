@@ -8,35 +8,50 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
 from engine.errors import HostError
 from engine.model.events import Event
-from engine.model.people import Role
+from engine.model.people import Person, Role
 from engine.model.values import RunId
 from engine.version import ROOT, install_command
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
+    from starlette.types import ASGIApp
 
 GROUP = "rag_workbench.plugins"
 """Entry points of other wheels: the name is the plug-in's, the value leads to its :class:`Plugin`."""
-Place = Literal["programs", "saved_settings", "take_along", "runs", "imported_runs", "collection", "gathering"]
+Place = Literal[
+    "programs",
+    "saved_settings",
+    "take_along",
+    "runs",
+    "imported_runs",
+    "collection",
+    "gathering",
+    "system",
+    "sign_in",
+    "person",
+]
 """Where a panel may stand. ``programs`` returns a ``components.system.ways.Way``, a card in System, Other programs;
 ``saved_settings`` draws below the form of Tune that saves settings, ``runs`` above the list of Runs, and
 ``imported_runs`` where records of other programs are shown, which it is given with a ``key`` and their ``set_name``.
 ``take_along`` returns the name of a tab of *Take them along*, a sentence, and what draws a button from a ``RunConfig``
 and a key, there and in *Share* of a run. ``collection`` returns a ``components.knowledge.collection_cards.Addition``
 to the collections of one's own on Knowledge, or None. ``gathering`` draws in the form of Tune that runs so many
-questions, which it is given too."""
+questions, which it is given too. ``system`` returns a part of System as its name in addresses, its title and what draws
+it, or None where it is not for who looks. Where people sign in, ``sign_in`` stands in place of every page until they
+have, and ``person`` at the top of every page after that."""
 _FOLDER = ROOT / "plugins"
 _log = logging.getLogger(__name__)
 
@@ -46,6 +61,10 @@ class Part:
 
     def note(self, run_id: RunId, event: Event) -> None:
         """Take an event of a run of this process, in order; nothing else may be waited for."""
+
+    def room(self) -> AbstractContextManager[None]:
+        """Within it who acts may begin a run; raises where they may not now."""
+        return nullcontext()
 
     def close(self) -> None:
         """Let go of what is held, within seconds; runs have ended, their records are still there."""
@@ -63,6 +82,19 @@ class Inside:
     """``RunStore``; no right is asked for."""
 
 
+class SignIn(Protocol):
+    """How people sign in, and how those who call are known."""
+
+    def of_token(self, text: str) -> Person:
+        """Who a bearer token stands for, with what is kept from them; blocks. Raises ``TokenRefused``."""
+
+    def api(self, app: ASGIApp, open_path: str = "") -> ASGIApp:
+        """An API behind a guard that says who acts, and lets nobody else through but to the one path that is open."""
+
+    def pages(self, base: str) -> Middleware:
+        """Stands in front of pages, with ``base`` before every path of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Front:
     """The app that middleware stands in front of."""
@@ -70,8 +102,8 @@ class Front:
     get_engine: Callable[[], Any]
     settings: Any
     """``Settings``."""
-    doors: Any
-    """``engine.api.signed_in.Doors``, which say who calls; None where nobody signs in."""
+    sign_in: SignIn | None
+    """None where nobody signs in."""
     base: str
     """What stands before every path of the app."""
     heartbeat_s: float
@@ -100,6 +132,8 @@ class Plugin:
     """Adds routes to the ``FastAPI`` of ``/api``, over what gives the ``Engine``."""
     outermost: Callable[[Front], Sequence[Middleware]] | None = None
     """Stands in front of those guards, such as to put their errors into another form."""
+    sign_in: Callable[[Any], SignIn | None] | None = None
+    """Requires an ``Engine``'s people to sign in from now on; None where nothing asks for it."""
     middleware: Callable[[Front], Sequence[Middleware]] | None = None
     """Stands behind the guards of pages and API, in front of both; asked for also where packages are missing."""
     roles: Mapping[str, Role] = field(default_factory=dict)
@@ -157,6 +191,21 @@ def opened(engine: Any, inside: Inside) -> tuple[Part, ...]:
             found = plugin.open(engine, inside)
             parts += [found] if isinstance(found, Part) else found or ()
     return tuple(parts)
+
+
+@contextmanager
+def room(parts: Sequence[Part]) -> Iterator[None]:
+    """Within it every part lets who acts begin a run."""
+    with ExitStack() as rooms:
+        for part in parts:
+            rooms.enter_context(part.room())
+        yield
+
+
+def sign_in(engine: Any) -> SignIn | None:
+    """How people sign in at an engine from now on; None where they do not."""
+    found = (plugin.sign_in(engine) for plugin in plugins() if plugin.sign_in is not None)
+    return next((item for item in found if item is not None), None)
 
 
 def panels(place: Place) -> list[Callable[..., Any]]:

@@ -16,7 +16,6 @@ from engine.api.encoding import Json, as_json
 from engine.api.errors import add_error_handlers
 from engine.api.incoming import QuickRoute
 from engine.api.links import link_of
-from engine.api.signed_in import SignedInApi
 from engine.api.waiting import STREAM, finished, while_connected
 from engine.api.web import ApiFirst, ApiGuard, error_body
 from engine.engine import Engine
@@ -46,7 +45,7 @@ def served(front: Front) -> Middleware:
     """The API behind its guards; it takes every path below ``/v1`` to itself."""
     api = create_chat_api(front.get_engine, heartbeat_s=front.heartbeat_s, base=front.base)
     chat: ASGIApp = ApiGuard.around(api, front.settings, MOST_NAMES)
-    apis = {"v1": chat if front.doors is None else SignedInApi(chat, front.doors)}
+    apis = {"v1": chat if front.sign_in is None else front.sign_in.api(chat)}
     return Middleware(ApiFirst, apis=apis, base=front.base)
 
 

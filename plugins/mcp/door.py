@@ -10,16 +10,15 @@ import json
 import re
 import secrets
 from contextvars import Context
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from engine.api.incoming import drain, replayed
-from engine.api.signed_in import BEARER, INVALID, Doors, for_strangers
-from engine.api.web import ApiGuard, refuse
-from engine.errors import NotSignedIn, TokenRefused, WorkbenchError
+from engine.api.incoming import replayed
+from engine.api.strangers import for_strangers, turn_away
+from engine.api.web import ApiGuard
+from engine.errors import NotSignedIn, WorkbenchError
 from engine.model.ending import ENDING_S
 from engine.model.people import Person
 from engine.people.acting import LOCAL, acting_as
@@ -76,7 +75,7 @@ class McpDoor:
         self._get_engine = front.get_engine
         self._settings: Settings = front.settings
         self._mode = self._settings.of(McpSettings).mcp
-        self._doors: Doors | None = front.doors
+        self._sign_in = front.sign_in
         self._base = front.base
         self._starting = asyncio.Lock()
         self._serving: dict[Mode, _Serving] = {}
@@ -85,12 +84,12 @@ class McpDoor:
         try:
             person, mode = await asyncio.to_thread(self._caller, Headers(scope=scope))
         except WorkbenchError as error:
-            await _turned_away(receive, send, error if error.code == McpError.off.code else for_strangers(error))
+            await turn_away(receive, send, error if error.code == McpError.off.code else for_strangers(error))
             return
         try:
             serving = await self._served(mode)
         except WorkbenchError as error:
-            await _turned_away(receive, send, error)
+            await turn_away(receive, send, error)
             return
         with acting_as(person):
             await serving.app({**scope, "root_path": scope.get("root_path", "") + self._base}, receive, send)
@@ -106,17 +105,17 @@ class McpDoor:
         token = token.strip() if scheme.lower() == "bearer" else ""
         if token and self._is_command(token):
             mode: Mode = "write" if headers.get(MODE_HEADER) == "write" else "read"
-            return self._doors.of_token(token) if self._doors else LOCAL, mode
+            return self._sign_in.of_token(token) if self._sign_in else LOCAL, mode
         if self._mode == "off":
             raise McpError.off()
-        if self._doors is None:
+        if self._sign_in is None:
             return LOCAL, self._mode
         if not token:
             raise NotSignedIn()
-        return self._doors.admitted(self._doors.of_token(token)), self._mode
+        return self._sign_in.of_token(token), self._mode
 
     def _is_command(self, token: str) -> bool:
-        return secrets.compare_digest(token.encode("utf-8", "replace"), self._get_engine().team.local_token.encode())
+        return secrets.compare_digest(token.encode("utf-8", "replace"), self._get_engine().local_token.encode())
 
     async def _served(self, mode: Mode) -> _Serving:
         async with self._starting:
@@ -234,17 +233,3 @@ async def _refuse_request(send: Send, body: bytes, *, twice: bool) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     await send({"type": "http.response.start", "status": 409 if twice else 429, "headers": headers})
     await send({"type": "http.response.body", "body": content})
-
-
-async def _turned_away(receive: Receive, send: Send, error: WorkbenchError) -> None:
-    unknown = isinstance(error, NotSignedIn | TokenRefused)
-    challenge = ((b"www-authenticate", (INVALID if isinstance(error, TokenRefused) else BEARER).encode()),)
-    await refuse(
-        send,
-        error.status,
-        error.code,
-        error.fact,
-        error.remedy,
-        ending=partial(drain, receive),
-        headers=challenge if unknown else (),
-    )

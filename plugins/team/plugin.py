@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import InvalidSettings
 from engine.messages import N_
-from engine.plugins import Inside, Part, Plugin
+from engine.people import acting, signing_in
+from engine.plugins import Inside, Part, Plugin, SignIn
 
 # Imported with the declaration: its codes lead to its messages.
 from plugins.team import errors  # noqa: F401
+from plugins.team.rights import TEAM
 from plugins.team.settings import TeamSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from components.common.i18n import Words
     from engine.database import Database
     from engine.engine import Engine
     from engine.settings import Settings
@@ -35,7 +38,9 @@ def _database(settings: Settings) -> Database:
 
 
 def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
-    parts: list[Part] = []
+    from plugins.team.team import Team
+
+    parts: list[Part] = [Team.of(engine, inside)]
     if engine.databases.runs.shared:
         from plugins.team.batches import TakenBatches
         from plugins.team.replicas import Replicas
@@ -51,8 +56,10 @@ def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
 
 
 def _routes(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
+    from plugins.team.people_routes import add_people
     from plugins.team.routes import add_metrics
 
+    add_people(api, get_engine)
     add_metrics(api, get_engine)
 
 
@@ -60,6 +67,36 @@ def _commands(commands: Any) -> None:
     from plugins.team.move_data import add_move_data
 
     add_move_data(commands)
+
+
+def _sign_in(engine: Engine) -> SignIn | None:
+    from plugins.team.sign_in import set_up_sign_in
+
+    return set_up_sign_in(engine)
+
+
+def _sign_in_page(_: Engine, words: Words) -> None:
+    from plugins.team.sign_in import sign_in_page
+
+    sign_in_page(words)
+
+
+def _person(_: Engine, words: Words) -> None:
+    from plugins.team.sign_in import signed_in_line
+
+    signed_in_line(words)
+
+
+def _people(engine: Engine, words: Words) -> tuple[str, str, Callable[[], None]] | None:
+    if not signing_in() or not acting().may("admin"):
+        return None
+
+    def draw() -> None:
+        from plugins.team.people_panel import people_part
+
+        people_part(engine, words)
+
+    return "people", words(N_("People")), draw
 
 
 # No ``modules``: each of its parts needs other packages, and is checked where the settings ask for it.
@@ -71,6 +108,19 @@ PLUGIN = Plugin(
     database=_database,
     open=_open,
     routes=_routes,
-    roles={"GET /metrics": "viewer"},
+    sign_in=_sign_in,
     commands=_commands,
+    roles={
+        "GET /me": "viewer",
+        "GET /tokens": "admin",
+        "POST /tokens": "admin",
+        "DELETE /tokens/{token_id}": "admin",
+        "GET /audit": "admin",
+        "GET /audit.csv": "admin",
+        "GET /collections/{name}/groups": "viewer",
+        "PUT /collections/{name}/groups": "admin",
+        "GET /metrics": "viewer",
+    },
+    operations={"Team": TEAM},
+    panels={"sign_in": _sign_in_page, "person": _person, "system": _people},
 )

@@ -12,8 +12,7 @@ from engine.database.opening import Databases
 from engine.errors import InvalidConfig, InvalidSettings, RecordError
 from engine.host.masking import Redactor
 from engine.model.values import RunRecord
-from engine.people.records import PeopleRecords
-from engine.people.team import Team
+from engine.people.limits import CollectionLimits, PeopleDatabase
 from engine.records.store import RunStore
 from engine.samples.archive import Archive
 from engine.settings import Settings
@@ -55,7 +54,8 @@ def _export(options: argparse.Namespace) -> int:
             [*options.runs, *(item.id for item in store.list(max(0, options.last)))] if options.last else options.runs
         )
         records = [_over(archive.record(run_id)) for run_id in dict.fromkeys(named)]
-        limits = Team(PeopleRecords(databases.people)).limits() if content and not chosen.otlp_limited_content else {}
+        known = CollectionLimits(PeopleDatabase(databases.people))
+        limits = known.all() if content and not chosen.otlp_limited_content else {}
 
     def wanted(record: RunRecord) -> bool:
         return content and not ({record.collection, record.config.collection} & limits.keys())

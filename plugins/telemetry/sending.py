@@ -100,7 +100,7 @@ class Telemetry(Part):
 
         def limited(record: RunRecord) -> bool:
             # By its name then, or by the one it was asked by.
-            return any(map(engine.team.groups_of, (record.collection, record.config.collection)))
+            return any(map(engine.limits.groups_of, (record.collection, record.config.collection)))
 
         def ended(run_id: RunId) -> RunRecord:
             engine.wait(run_id)

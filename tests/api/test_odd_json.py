@@ -29,7 +29,7 @@ ODD = {
     "other kinds": "[]",
 }
 UNTRIED = {"POST /settings/code"}
-"""What asks more of a collection than the fake one has; ``tests/people`` sends requests to the real one."""
+"""What asks more of a collection than the fake one has; ``tests/plugins/team`` sends requests to the real one."""
 
 
 def places(value: Any) -> Iterator[Any]:

@@ -20,8 +20,7 @@ from engine.knowledge.foreign_kept import kept_connections
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.model.values import Claim
-from engine.people.records import PeopleRecords
-from engine.people.tokens import made
+from engine.people.limits import CollectionLimits, PeopleDatabase
 from engine.settings import Settings
 from tests.knowledge.test_kept_connections import WIKI
 from tests.support import postgres_server
@@ -58,7 +57,7 @@ def used(settings: Settings, meanwhile: Callable[[], None] = lambda: None) -> di
     """Use an installation in every way that leaves something; what is there at the end."""
     with closing(Databases.of(settings)) as databases:
         kept_connections(settings, databases).write([AWAY])
-        PeopleRecords(databases.people).add_token(made("robot", "viewer", 9, None)[0])
+        CollectionLimits(PeopleDatabase(databases.people))._set("own", {"clinic"})
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
         engine.ingest([IngestItem("trees.md", data=TREES)], "own")
@@ -94,7 +93,7 @@ def state(engine: Engine) -> dict[str, Any]:
         "judged": store.answer_judgements(*((run.question, engine.record(run.id).answer) for run in runs)),
         "batches": [store.batch(item.id) for item in store.batches()],
         "weak points": engine.weak_points.list("own"),
-        "tokens": engine.team.tokens(),
+        "limits": engine.limits.all(),
         "connections": foreign.read(),
         "sources": engine.sources("own"),
     }

@@ -259,7 +259,7 @@ with calling(folder) as (client, engine):
     tried("run", lambda: engine.run("first"))
     tried("settings", lambda: engine.evaluation.save_settings("mine", RunConfig()))
     tried("job", lambda: engine.ingestions.start([IngestItem("a.md", data=b"# A")], "samples"))
-    tried("token", lambda: engine.team._records.set_limit("samples", ["clinic"]))
+    tried("token", lambda: engine.limits._set("samples", {"clinic"}))
     engine.flush()
     said["health"] = client.get("/api/health").status_code
     said["faults"] = [fault["fact"] for fault in client.get("/api/health").json()["faults"]]

@@ -23,7 +23,7 @@ from engine.cli.main import _parser
 from engine.engine import Engine
 from engine.errors import InvalidSettings
 from engine.settings import Settings
-from tests.pages.driving import opened
+from tests.pages.driving import opened, visible
 
 PAGES = ("workbench", "runs", "tune", "knowledge", "system")
 
@@ -54,6 +54,8 @@ def check(folder: Path) -> None:
         for page in PAGES:
             opened(page)
         opened("system", part="programs")
+        named = "part of the plug-in `team`" in visible(opened("system", part="people"))
+        assert named == ("team" not in seam._folders())
         with TestClient(create_api(lambda: engine), base_url="http://127.0.0.1:8501") as client:
             told: dict[str, Any] = client.get("/health").json()
             assert told["status"] == "ok"

@@ -34,10 +34,8 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     "POST /query-sets/{set_name:path}/judgements": {"content": "rubbish"},
     "PUT /drafts/{draft_id}": {"state": "refused"},
     "PUT /collections/{name}/weak-points": {"on": True},
-    "PUT /collections/{name}/groups": {"groups": ["clinic"]},
     "POST /ingestions/{job_id}/stop": {},
     "POST /ingestions/{job_id}/resume": {},
-    "POST /tokens": {"name": "another"},
     **brought("BODIES"),
 }
 

@@ -19,7 +19,7 @@ def scope_of(nodeid: str) -> str:
     file, _, test = nodeid.partition("::")
     if file.startswith("tests/browser/"):
         return "browser"
-    if file.startswith("tests/sign_in/"):
+    if file.startswith("tests/plugins/team/sign_in/"):
         return "sign_in"
     for folder, scope in (("neo4j", "neo4j"), ("cluster", "ray"), ("team/postgres", "postgres")):
         if file.startswith(f"tests/plugins/{folder}/") and not test.startswith("test_on_a_server"):

@@ -21,7 +21,6 @@ IMPORTED_BY_PAGES = (
         "components.common.style",
         "pages.parts.common.fits",
         "pages.parts.common.job_line",
-        "pages.parts.common.sign_in",
         "pages.parts.system.hint",
     ),
     # Ask, where shared links lead to, before the others.
@@ -72,7 +71,6 @@ IMPORTED_BY_PAGES = (
     *(
         "pages.parts.system.health",
         "pages.parts.system.models",
-        "pages.parts.system.people",
         "pages.parts.system.programs",
         "pages.parts.system.tables",
     ),

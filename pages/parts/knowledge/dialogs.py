@@ -238,7 +238,7 @@ def _limit(engine: Engine, info: CollectionInfo, words: Words) -> None:
         )
     )
     key = f"kb_limit_{info.name}"
-    limits = engine.team.limits()
+    limits = engine.limits.all()
     known = sorted({group for groups in limits.values() for group in groups} | acting().groups)
     st.multiselect(
         words("Groups"),

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.common.i18n import Words
+from engine.engine import Engine
 from engine.messages import N_
-from engine.people import Role, signing_in
+from engine.people import Role
+from engine.plugins import panels
 from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at, chosen_view
 
-Part = Literal["health", "models", "settings", "programs", "diagnosis", "people"]
+Part = Literal["health", "models", "settings", "programs", "diagnosis"]
 PARTS: dict[Part, str] = {
     "health": N_("Health"),
     "models": N_("Models"),
     "settings": N_("Settings"),
     "programs": N_("Other programs"),
     "diagnosis": N_("Diagnosis"),
-    "people": N_("People"),
 }
 
 
-GONE = {
+_GONE = {
     "speed": N_(
         "Models are no longer measured here: how many passages a local server grades at once is found while it grades, "
         "and WORKBENCH_GRADER_CONCURRENCY fixes it."
@@ -35,15 +36,27 @@ GONE = {
         "embedding model that fails."
     ),
 }
-"""What to use instead of a part that is no more, for who comes by its address."""
-_NEEDED: Mapping[Part, Role] = {"settings": "admin", "diagnosis": "admin", "people": "admin"}
+"""What to use instead of a part that is no more."""
+_NEEDED: Mapping[Part, Role] = {"settings": "admin", "diagnosis": "admin"}
 
 
-def chosen_part(words: Words) -> Part:
+def gone(part: str) -> str:
+    """Say what became of a part that is not here, for who comes by its address; empty for any other."""
+    if part == "people" and not panels("system"):
+        return N_("Tokens and the log of changes are part of the plug-in `team`, which is not here.")
+    return _GONE.get(part, "")
+
+
+def further_parts(engine: Engine, words: Words) -> dict[str, tuple[str, Callable[[], None]]]:
+    """Parts that plug-ins bring, by name: each has a title and what draws it."""
+    found = (panel(engine, words) for panel in panels("system"))
+    return {name: (title, draw) for name, title, draw in filter(None, found)}
+
+
+def chosen_part(engine: Engine, words: Words) -> str:
     """Draw the choice of parts."""
-    shown = {name: words(text) for name, text in PARTS.items() if may(_NEEDED.get(name, "viewer"))}
-    if not signing_in():
-        del shown["people"]
+    shown: dict[str, str] = {name: words(text) for name, text in PARTS.items() if may(_NEEDED.get(name, "viewer"))}
+    shown |= {name: title for name, (title, _) in further_parts(engine, words).items()}
     return chosen_view("system", words("Part of the page"), shown, parameter="part")
 
 

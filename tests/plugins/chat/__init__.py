@@ -5,4 +5,4 @@ BODIES = {
     "POST /v1/chat/completions": {"model": "default", "messages": [{"role": "user", "content": "Why?"}]},
 }
 IDS = {"model_id": "for the ward"}
-"""Saved settings of ``tests/people/ward.py``."""
+"""Saved settings of ``tests/plugins/team/people/ward.py``."""

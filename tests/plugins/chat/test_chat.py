@@ -28,7 +28,7 @@ from plugins.chat.tasks import task_reply
 from tests.api.served import app_of, calling, engine_of, relevant, serving
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources
 from tests.support.gates import PATIENCE_S, Gate
-from tests.support.people import EDITOR, people_sign_in
+from tests.support.people import EDITOR, signing_in
 from tests.support.requests import routes_of
 
 QUESTION = "What is a power set?"
@@ -466,7 +466,7 @@ def test_the_limits_of_a_person_count_and_no_model_is_asked_beyond_them(tmp_path
     """CH-04"""
     with calling(tmp_path, openai_api=True, runs_per_person_hour=1) as (client, engine):
         body = {"model": "default", "messages": [said(QUESTION)]}
-        with people_sign_in(engine), acting_as(EDITOR):
+        with signing_in(engine), acting_as(EDITOR):
             assert client.post("/v1/chat/completions", json=body).status_code == 200
             refused = client.post("/v1/chat/completions", json=body)
             assert len(engine.runs()) == 1

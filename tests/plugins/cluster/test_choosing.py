@@ -23,7 +23,7 @@ from plugins.cluster.plugin import WORTH_A_CLUSTER
 from plugins.cluster.settings import ClusterSettings
 from plugins.cluster.worker_engine import acting_for, plain_person, plain_settings
 from tests.api.served import engine_of
-from tests.support.people import EDITOR, people_sign_in
+from tests.support.people import EDITOR, signing_in
 
 SERVERS = {"milvus_uri": "http://milvus.test:19530", "database_url": "postgresql://w:secret@db.test/w"}
 
@@ -95,7 +95,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 def test_work_on_another_machine_is_done_for_whoever_began_it(engine: Engine) -> None:
     someone = replace(EDITOR, groups=frozenset({"clinic"}), hidden=frozenset({"ward"}))
     assert plain_person() is None
-    with people_sign_in(engine):
+    with signing_in(engine):
         with acting_as(someone):
             sent_along = json.loads(json.dumps(plain_person()))
         with acting_for(sent_along):

@@ -11,8 +11,8 @@ import pytest
 from starlette.applications import Starlette
 
 from engine.api import middleware
-from engine.api.signed_in import Doors
 from engine.engine import Engine
+from engine.plugins import SignIn
 from engine.settings import Settings
 from tests.api.served import serving
 from tests.plugins.mcp.agents import Agent
@@ -30,10 +30,10 @@ class Served:
 
 
 @contextmanager
-def served(engine: Engine, doors: Doors | None = None, **settings: Any) -> Iterator[Served]:
+def served(engine: Engine, sign_in: SignIn | None = None, **settings: Any) -> Iterator[Served]:
     """The app of an engine, without pages, under settings that differ from its own."""
     chosen = engine.settings.model_copy(update=settings)
-    app = Starlette(middleware=middleware(lambda: engine, chosen, doors=doors))
+    app = Starlette(middleware=middleware(lambda: engine, chosen, sign_in=sign_in))
     with serving(app) as port:
         yield Served(engine, f"http://127.0.0.1:{port}/mcp")
 

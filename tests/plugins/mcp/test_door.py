@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx2
 import pytest
@@ -28,7 +29,7 @@ from tests.api.served import serving
 from tests.plugins.mcp.agents import HELLO, Agent
 from tests.plugins.mcp.conftest import Served, served
 from tests.support.gates import PATIENCE_S
-from tests.support.people import ADMIN, people_sign_in
+from tests.support.people import ADMIN
 
 SECRET = "zanthium"
 TEXT = f"# The {SECRET} protocol\n\nThe {SECRET} protocol of the ward says that rounds begin at six.\n"
@@ -54,7 +55,7 @@ def test_off_there_is_nothing_and_the_answer_says_how_to_turn_it_on(engine: Engi
 
 def test_the_command_of_this_machine_is_let_in_though_it_is_off(engine: Engine) -> None:
     """By the secret of the data folder, and in the mode that it asks for (MC-04)."""
-    token = {"authorization": f"Bearer {engine.team.local_token}"}
+    token = {"authorization": f"Bearer {engine.local_token}"}
     with served(engine) as app:
         assert "save_settings" not in Agent(app.url, token).tools()
         assert "save_settings" in Agent(app.url, {**token, MODE_HEADER: "write"}).tools()
@@ -133,12 +134,13 @@ def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Run
     settings = Settings(
         data_dir=tmp_path_factory.mktemp("ward"), ollama_url="http://127.0.0.1:1", embedding_model="hashing"
     )
-    with Engine.open(settings) as engine, people_sign_in(engine) as found:
+    people = pytest.importorskip("tests.plugins.team.signing_in")
+    with Engine.open(settings) as engine, people.people_sign_in(engine) as found:
         with acting_as(ADMIN):
             engine.wait_until_ready()
             engine.ingest([IngestItem("protocol.md", data=TEXT.encode())], "ward")
             engine.limit_collection("ward", ["clinic"])
-        with acting_as(engine.team.admitted(MEMBER)):
+        with acting_as(engine.limits.admitted(MEMBER)):
             run = engine.start(QUESTION, RunConfig(collection="ward"))
             engine.wait(run)
             engine.flush()
@@ -148,9 +150,13 @@ def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Run
             yield app, run
 
 
+def team_of(engine: Engine) -> Any:
+    return pytest.importorskip("plugins.team.team").team_of(engine)
+
+
 def token(app: Served, role: Role, collections: list[str] | None = None) -> dict[str, str]:
     with acting_as(ADMIN):
-        return {"authorization": f"Bearer {app.engine.team.make_token('t', role, 1, collections)[1]}"}
+        return {"authorization": f"Bearer {team_of(app.engine).make_token('t', role, 1, collections)[1]}"}
 
 
 def test_nobody_comes_in_without_a_token_that_holds(ward: tuple[Served, RunId]) -> None:
@@ -229,7 +235,7 @@ def test_changes_of_an_agent_stand_in_the_log_under_its_token(ward: tuple[Served
     app, run = ward
     Agent(app.url, token(app, "editor", ["ward"])).told("tag_run", run_id=run, tag="by a token")
     with acting_as(ADMIN):
-        newest = next(item for item in app.engine.team.entries() if item.operation == "Engine.tag_run")
+        newest = next(item for item in team_of(app.engine).entries() if item.operation == "Engine.tag_run")
     assert newest.name == "t"
     assert "by a token" in newest.on
 

@@ -112,7 +112,7 @@ def test_what_the_page_shows_starts_a_command_that_finds_the_running_app(engine:
 def noted(app: Served, folder: Path) -> None:
     said = {"url": app.url.removesuffix("/mcp"), "instance": app.engine.instance}
     (folder / NOTE).write_text(json.dumps(said))
-    (folder / KEY).write_text(app.engine.team.local_token)
+    (folder / KEY).write_text(app.engine.local_token)
 
 
 def test_an_environment_of_one_start_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ def test_everything_is_handed_over_in_the_mode_of_the_command(engine: Engine) ->
             assert "WB501" in said(refused)
 
     with served(engine) as app:
-        apps.app = RunningApp(app.url.removesuffix("/mcp"), key=engine.team.local_token)
+        apps.app = RunningApp(app.url.removesuffix("/mcp"), key=engine.local_token)
         asyncio.run(work())
 
 
@@ -222,7 +222,7 @@ def test_giving_up_a_call_that_was_handed_over_stops_its_run(tmp_path: Path) -> 
 
     with engine_of(tmp_path, relevant(grader=FakeGrader(relevant=ALL, gate=lambda: gate))) as slow:
         with served(slow) as app:
-            apps.app = RunningApp(app.url.removesuffix("/mcp"), key=slow.team.local_token)
+            apps.app = RunningApp(app.url.removesuffix("/mcp"), key=slow.local_token)
             asyncio.run(give_up())
             (only,) = slow.runs(2)
             assert slow.wait(only.id, PATIENCE_S)
@@ -270,7 +270,7 @@ def test_the_secret_of_the_app_is_for_its_own_user_alone(tmp_path: Path) -> None
         try:
             with serving(8501):
                 key = tmp_path / KEY
-                assert key.read_text() == fakes.team.local_token
+                assert key.read_text() == fakes.local_token
                 assert key.stat().st_mode & 0o077 == 0
             assert not key.exists()
         finally:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from components.common.i18n import words_for
-from components.system.people import change_text
 from engine.errors import NotAllowed, NotSignedIn, UnknownCollection
 from engine.people import Person
 from plugins.scale.actions import Scale
 from plugins.scale.errors import ScaleError
-from tests.people.ward import Ward, ward_in
 from tests.support.errors import raises
 from tests.support.people import ADMIN, EDITOR, PEOPLE, VIEWER
 
 
 @pytest.fixture(scope="module")
-def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ward]:
-    with ward_in(tmp_path_factory.mktemp("ward")) as opened:
+def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with pytest.importorskip("tests.plugins.team.people.ward").ward_in(tmp_path_factory.mktemp("ward")) as opened:
         yield opened
 
 
-def test_each_needs_its_role_and_nothing_is_done_for_a_thread_that_no_door_has_named(ward: Ward) -> None:
+def test_each_needs_its_role_and_nothing_is_done_for_a_thread_that_no_door_has_named(ward: Any) -> None:
     scale = Scale.of(ward.engine)
     with pytest.raises(NotSignedIn):
         scale.index("samples")
@@ -43,7 +42,7 @@ def test_each_needs_its_role_and_nothing_is_done_for_a_thread_that_no_door_has_n
 
 
 @pytest.mark.parametrize("name", ["ward", "station"])
-def test_a_collection_that_is_kept_from_a_person_is_not_there(ward: Ward, name: str) -> None:
+def test_a_collection_that_is_kept_from_a_person_is_not_there(ward: Any, name: str) -> None:
     with ward.as_(EDITOR):
         with pytest.raises(UnknownCollection):
             Scale.of(ward.engine).index(name)
@@ -51,7 +50,7 @@ def test_a_collection_that_is_kept_from_a_person_is_not_there(ward: Ward, name: 
             Scale.of(ward.engine).load_vectors([], name)
 
 
-def test_what_a_token_of_some_collections_loads_is_limited_as_these_are(ward: Ward) -> None:
+def test_what_a_token_of_some_collections_loads_is_limited_as_these_are(ward: Any) -> None:
     def made(only: set[str], name: str) -> bool:
         with ward.as_(Person("token t", "t", "editor", frozenset(), frozenset(only))):
             try:
@@ -68,5 +67,6 @@ def test_what_a_token_of_some_collections_loads_is_limited_as_these_are(ward: Wa
     "entry", ["Scale.set_breadth", "Library.set_breadth", "Library.load_vectors", "Ingestions.start_index"]
 )
 def test_entries_of_the_log_say_what_was_done_whichever_version_noted_them(entry: str) -> None:
+    change_text = pytest.importorskip("plugins.team.people_panel").change_text
     assert change_text(entry, words_for("en")) not in ("", entry)
     assert change_text("Scale.unknown", words_for("en")) == "Scale.unknown"

@@ -15,7 +15,6 @@ from engine.model.values import RunId
 from engine.records.store import RunStore
 from engine.samples.demos import demo_record
 from tests.api.served import engine_of
-from tests.people.ward import MEMBER, QUESTION, SECRET, ward_in
 from tests.plugins.telemetry.otlp_receiver import OtlpReceiver
 
 
@@ -65,12 +64,13 @@ def test_the_headers_of_the_settings_are_for_their_own_address_alone(monkeypatch
 
 def test_content_of_a_limited_collection_is_left_out_of_a_file_too(here: Path) -> None:
     """TL-04"""
-    with ward_in(here / "data") as ward, ward.as_(MEMBER):
-        run = ward.engine.run(QUESTION, RunConfig(collection="ward")).id
+    wards = pytest.importorskip("tests.plugins.team.people.ward")
+    with wards.ward_in(here / "data") as ward, ward.as_(wards.MEMBER):
+        run = ward.engine.run(wards.QUESTION, RunConfig(collection="ward")).id
     assert main(["export-traces", run, "--to", str(here / "ward.jsonl"), "--content"]) == 0
     told = (here / "ward.jsonl").read_text(encoding="utf-8")
     assert run in told
-    assert SECRET not in told
+    assert wards.SECRET not in told
 
 
 def test_what_cannot_be_exported_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from components.common.i18n import words_for
-from components.system.people import change_text
 from engine.api import create_api
 from engine.cli.main import main
 from engine.engine import Engine
@@ -243,6 +242,7 @@ def test_of_a_collection_that_is_kept_from_a_person_nothing_is_taken_or_judged(e
 
 
 def test_the_log_of_changes_says_what_was_imported_and_judged() -> None:
+    change_text = pytest.importorskip("plugins.team.people_panel").change_text
     said = [change_text(f"Traces.{name}", words_for("en")) for name in ("take", "judge")]
     assert said == ["Traces imported", "Passages of imported runs judged"]
 

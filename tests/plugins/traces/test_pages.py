@@ -18,7 +18,7 @@ from engine.settings import Settings
 from plugins.traces.taking import Traces, traces_of
 from tests.pages.driving import button, inline, opened, visible
 from tests.plugins.traces.crag_spans import CATS, TIDES, CragTrace, file_of
-from tests.support.people import EDITOR, VIEWER, people_sign_in
+from tests.support.people import EDITOR, VIEWER, signing_in
 
 EN = words_for("en")
 
@@ -96,7 +96,7 @@ def test_import_and_judging_are_offered_to_those_who_may(engine: Engine, person:
     """TM-13"""
     made = CragTrace("page5", "What pulls the sea?").retrieve("sea", [("tides", TIDES, 7.5)])
     [run] = traces_of(engine).take(file_of(made.otlp("The moon."))).runs
-    with people_sign_in(engine, lambda: person):
+    with signing_in(engine, lambda: person):
         labels = {item.label for app in (opened("runs"), opened(run=run)) for item in app.button}
     wanted = {"Import traces", "Judge 1 passage"}
     assert wanted & labels == (wanted if offered else set())

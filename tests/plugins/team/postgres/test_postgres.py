@@ -37,11 +37,13 @@ from engine.records.store import RunStore
 from engine.settings import Settings
 from plugins.team.errors import PostgresDriverMissing
 from plugins.team.postgres import PostgresDatabase
+from plugins.team.team import team_of
 from tests.api.served import ADDRESS, app_of, engine_of
+from tests.plugins.team.signing_in import people_sign_in
 from tests.support import postgres_server
 from tests.support.fakes import FakeGrader, FakeResources
 from tests.support.gates import PATIENCE_S, until
-from tests.support.people import ADMIN, people_sign_in
+from tests.support.people import ADMIN
 from tests.support.recorded import recorded_run
 
 
@@ -240,8 +242,8 @@ def test_while_the_server_is_away_strangers_learn_nothing_of_it(
     chosen = {"openai_api": True, "mcp": "read", "database_url": SecretStr(url)}
     with engine_of(tmp_path, FakeResources(), **chosen) as engine, people_sign_in(engine) as doors:
         with acting_as(ADMIN):
-            _, token = engine.team.make_token("a program", "editor", 1)
-        app = app_of(engine, doors=doors)
+            _, token = team_of(engine).make_token("a program", "editor", 1)
+        app = app_of(engine, sign_in=doors)
         with TestClient(app, base_url=ADDRESS, raise_server_exceptions=False) as client:
             own_server.stop(signal.SIGQUIT)
             for path in (
@@ -262,16 +264,16 @@ def test_while_the_server_is_away_strangers_learn_nothing_of_it(
                 assert client.get(path).status_code == 401
             assert client.get("/api/ready").status_code in (200, 503)
             with acting_as(ADMIN), pytest.raises(PeopleUnusable, match="does not answer") as said:
-                engine.team.tokens()
+                team_of(engine).tokens()
             assert "Start the PostgreSQL server" in said.value.remedy
 
 
 def test_a_damaged_list_of_tokens_is_called_so_and_strangers_do_not_hear_it(tmp_path: Path) -> None:
     with engine_of(tmp_path, FakeResources()) as engine, people_sign_in(engine) as doors:
         (tmp_path / "people.db").write_bytes(b"no database" * 100)
-        with TestClient(app_of(engine, doors=doors), base_url=ADDRESS) as client:
+        with TestClient(app_of(engine, sign_in=doors), base_url=ADDRESS) as client:
             answer = client.get("/api/runs", headers={"authorization": "Bearer wbt_made_up"})
         assert (answer.status_code, answer.json()["code"]) == (503, CallerUnchecked.code)
         assert "people.db" not in answer.text
         with acting_as(ADMIN), pytest.raises(PeopleUnusable, match="it is damaged"):
-            engine.team.tokens()
+            team_of(engine).tokens()

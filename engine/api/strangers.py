@@ -1,0 +1,39 @@
+"""What callers are told whom nothing lets in."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from starlette.types import Receive, Send
+
+from engine.api.incoming import drain
+from engine.api.web import refuse
+from engine.errors import CallerUnchecked, NotSignedIn, TokenRefused, WorkbenchError
+
+_log = logging.getLogger(__name__)
+BEARER = b'Bearer realm="workbench"'
+INVALID = BEARER + b', error="invalid_token"'
+
+
+def for_strangers(error: WorkbenchError) -> WorkbenchError:
+    """What may be said to somebody unknown: nothing of where things are kept, or of what is wrong there."""
+    if isinstance(error, NotSignedIn | TokenRefused):
+        return error
+    _log.warning("a caller could not be checked: %s", error.fact)
+    return CallerUnchecked()
+
+
+async def turn_away(receive: Receive, send: Send, error: WorkbenchError) -> None:
+    """Refuse a request, with how to be let in where nobody knows who calls."""
+    challenge = INVALID if isinstance(error, TokenRefused) else BEARER if isinstance(error, NotSignedIn) else b""
+    headers = ((b"www-authenticate", challenge),) if challenge else ()
+    await refuse(
+        send,
+        error.status,
+        error.code,
+        error.fact,
+        error.remedy,
+        ending=partial(drain, receive),
+        headers=headers,
+    )
