@@ -6,6 +6,7 @@ import json
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 import pytest
@@ -41,6 +42,7 @@ PLAIN: dict[Any, st.SearchStrategy[Any]] = {
 }
 
 
+@cache
 def values_of(hint: Any) -> st.SearchStrategy[Any]:
     """Anything that a field of this type may hold."""
     if hint in PLAIN:
