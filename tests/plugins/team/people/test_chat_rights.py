@@ -12,6 +12,8 @@ from engine.records import CHAT
 from tests.plugins.team.people.ward import MEMBER, OUTSIDER, QUESTION, SECRET, Ward, cookie
 from tests.support.people import EDITOR
 
+pytest.importorskip("plugins.chat.api")
+
 ASKED = {"model": "for the ward", "messages": [{"role": "user", "content": QUESTION}]}
 
 
