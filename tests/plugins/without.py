@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import traceback
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ from engine.settings import Settings
 from tests.pages.driving import opened, visible
 
 PAGES = ("workbench", "runs", "tune", "knowledge", "system")
+
+_IMPORTED_ONCE = ("langgraph.graph", "pandas", "pymilvus")
+"""What the core imports late, most of the time that a fork would take; none of them starts a thread."""
 
 
 class Removed(MetaPathFinder):
@@ -92,6 +96,8 @@ def without(name: str, folder: Path) -> None:
 
 def main() -> None:
     base, *names = sys.argv[1:]
+    for name in _IMPORTED_ONCE:
+        import_module(name)
     assert not seam._loaded.cache_info().currsize and not any(name.startswith("plugins.") for name in sys.modules)
     for name in names:
         child = os.fork()
