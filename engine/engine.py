@@ -48,7 +48,6 @@ from engine.replay.fork import branch_off
 from engine.roles import CollectionInfo, SourceInfo, StoredPassage
 from engine.running.any_runs import AnyRuns
 from engine.running.condensing import condensed
-from engine.running.connections import Connections
 from engine.running.drafting import Drafting
 from engine.running.evaluations import Evaluations
 from engine.running.followed_runs import FollowedRuns
@@ -116,7 +115,6 @@ class Engine:
         self.library = Library(
             self._loop, self.resources, self.ingestions.jobs, self._evaluations, self.limits.limit_alike
         )
-        self.connections = Connections(self._loop, self.resources)
         self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
         self.drafting = Drafting(self._loop, self.resources, self._evaluations)
         self.judging = Judging(self._evaluations)

@@ -18,7 +18,14 @@ from pages.parts.knowledge.add import add_view
 from pages.parts.knowledge.collections import collections_view
 from pages.parts.knowledge.jobs import jobs_note
 from pages.parts.knowledge.search import search_view
-from pages.parts.knowledge.state import View, chosen_view, collection_picker, said_last, unknown_collection
+from pages.parts.knowledge.state import (
+    AddedView,
+    added_views,
+    chosen_view,
+    collection_picker,
+    said_last,
+    unknown_collection,
+)
 
 engine = get_engine()
 words: Words = st.session_state["words"]
@@ -29,7 +36,8 @@ def page() -> None:
     st.caption(
         words("Each collection holds sources, cut into passages and embedded by one model. Runs search one collection.")
     )
-    view = chosen_view(words)
+    added = added_views(engine, words)
+    view = chosen_view(added, words)
     if not engine.ready:
         opening(engine, words)
         return
@@ -40,12 +48,12 @@ def page() -> None:
         collections = engine.collections()
         if unknown := unknown_collection(collections):
             fault_box(Fault.of(UnknownCollection(name=unknown)), words, key="kb_unknown")
-        draw(view, collections)
+        draw(view, added, collections)
     except WorkbenchError as error:
         retry_box(error, words, key="kb_fault")
 
 
-def draw(view: View, collections: Sequence[CollectionInfo]) -> None:
+def draw(view: str, added: Sequence[AddedView], collections: Sequence[CollectionInfo]) -> None:
     match view:
         case "add":
             add_view(engine, collections, words)
@@ -63,11 +71,8 @@ def draw(view: View, collections: Sequence[CollectionInfo]) -> None:
             from pages.parts.knowledge.memory import memory_view
 
             memory_view(engine, words)
-        case "connect":
-            # A view of its own weight: what it needs is loaded when it is asked for.
-            from pages.parts.knowledge.connect import connect_page
-
-            connect_page()
+        case _:
+            next(item for item in added if item.name == view).draw()
 
 
 def map_view(collections: Sequence[CollectionInfo]) -> None:

@@ -58,15 +58,17 @@ _OPEN = "open:"
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A fact of a collection and a dialog for admins, which a plug-in adds, in the language of the page."""
+    """A dialog for admins and a fact of a collection, which a plug-in adds, in the language of the page."""
 
     name: str
-    fact: Callable[[CollectionInfo], tuple[str, str]]
-    """Its label and what it says; empty where there is nothing to say."""
     label: str
     """Of the button."""
     icon: str
     dialog: Callable[[CollectionInfo], None]
+    fact: Callable[[CollectionInfo], tuple[str, str]] = lambda _: ("", "")
+    """Its label and what it says; empty where there is nothing to say."""
+    suits: Callable[[CollectionInfo], bool] = lambda info: not info.read_only
+    """Which collections it is for; by itself for all that can be changed here."""
 
 
 def matching(collections: Sequence[CollectionInfo], text: str) -> list[CollectionInfo]:
@@ -146,7 +148,7 @@ def _row(number: int, info: CollectionInfo, chosen: bool, unusable: bool, words:
         "div",
         f"line{' on' if chosen else ''}",
         node("div", "collection", name, *told, *marks),
-        _cell("passages num", "passages", count_text(info.passages), words),
+        _cell("passages num", "passages", _passages(info) or "–", words),
         # Another program's collection may not say what its sources are.
         _cell("sources num", "sources", count_text(info.sources) if info.sources or not info.address else "–", words),
         node("div", "model", model, dim),
@@ -180,12 +182,17 @@ def _chips(info: CollectionInfo, usable: bool, words: Words) -> list[Node]:
     return chips
 
 
+def _passages(info: CollectionInfo) -> str:
+    """Empty where a collection cannot be read and nothing of it was seen."""
+    return count_text(info.passages) if info.passages or info.fault is None else ""
+
+
 def _facts(info: CollectionInfo, words: Words, server: bool, added: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     kinds = words(", ").join(words(SOURCE_KIND_NAMES[kind]) for kind in info.kinds)
     store = info.address or words("server" if server else "embedded")
     built = words("{when} UTC", when=moment(info.created_at)) if info.created_at else ""
     own = {
-        "passages": count_text(info.passages),
+        "passages": _passages(info),
         "sources": count_text(info.sources) if info.sources or not info.address else "",
         "summaries": count_text(info.summaries) if info.summaries else "",
         "model": model_name(info.embedding_model, words),

@@ -36,7 +36,6 @@ COLLECTION_ACTIONS = {
     "prefix": N_("Query prefix"),
     "limit": N_("Limit"),
     "drop": N_("Delete collection"),
-    "disconnect": N_("Disconnect"),
 }
 
 NAME_RULE = N_(

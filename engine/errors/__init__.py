@@ -14,6 +14,5 @@ from engine.errors.model import *
 from engine.errors.people import *
 from engine.errors.record import *
 from engine.errors.recorded import *
-from engine.errors.remote import *
 from engine.errors.source import *
 from engine.errors.store import *

@@ -128,6 +128,11 @@ class HostError(WorkbenchError):
         N_("Add the plug-in again and start the workbench, then try once more."),
         code="WB534",
     )
+    collection_without_plugin = Message(
+        N_("The collection {collection} of another program is read by the plug-in {name}, which is not here."),
+        N_("Add the plug-in again and start the workbench; the connection is kept until then."),
+        code="WB534",
+    )
     reader_incomplete = Message(
         N_("Files of the format {formats} cannot be read: {package} is not installed."),
         N_("Run `{command}`, then start the workbench again."),

@@ -159,17 +159,20 @@ async def _knowledge(resources: Resources, looking: asyncio.Task[list[Collection
 
 async def _connections(resources: Resources) -> list[PartHealth]:
     """Describe connections that who acts may read, as last seen: one that is silent must not hold up the others."""
-    foreign, person = resources.knowledge.foreign, acting()
-    found = [] if foreign.fault is None else [PartHealth("connection", "down", {}, foreign.fault)]
-    for state in await foreign.states():
-        info = state.info
-        if not person.may_read(info.name):
-            continue
-        facts = {"address": masked_addresses(info.address), "model": info.embedding_model}
-        if info.fault is None and state.looked:
-            facts["passages"] = str(info.passages)
-        health: Health = "down" if info.fault else "ok" if state.looked else "warning"
-        found.append(PartHealth("connection", health, facts, info.fault, info.name))
+    person, found = acting(), []
+    for connected in resources.knowledge.connected:
+        infos = await connected.infos()
+        if connected.fault is not None:
+            found.append(PartHealth("connection", "down", {}, connected.fault))
+        for info in infos:
+            if not person.may_read(info.name):
+                continue
+            facts = {"address": masked_addresses(info.address), "model": info.embedding_model}
+            seen = connected.seen(info.name)
+            if info.fault is None and seen:
+                facts["passages"] = str(info.passages)
+            health: Health = "down" if info.fault else "ok" if seen else "warning"
+            found.append(PartHealth("connection", health, facts, info.fault, info.name))
     return found
 
 

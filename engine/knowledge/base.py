@@ -12,8 +12,7 @@ from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.database.opening import Databases
 from engine.errors import GraphStoreError, InvalidConfig, NotAllowed, StoreError, UnknownCollection, WeakPointsUnusable
 from engine.knowledge.ahead import Ahead
-from engine.knowledge.foreign import ForeignCollections
-from engine.knowledge.foreign_store import ForeignStore
+from engine.knowledge.connected import ConnectedCollections, connected_collections
 from engine.knowledge.graph.keeping import without_passages
 from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.graph.place import KeptGraphs
@@ -41,7 +40,7 @@ from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
-from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, SourceInfo, StoredPassage, Vector, slug
+from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageReader, SourceInfo, StoredPassage, Vector, slug
 from engine.settings import Settings
 
 _OLLAMA = "ollama:"
@@ -64,8 +63,8 @@ class KnowledgeBase:
         self._stores: dict[str, MilvusStore] = {}
         self._listed: KeptCollections | None = None
         databases = databases or Databases.of(settings)
-        self.foreign = ForeignCollections(settings, databases)
-        """Collections of other programs, connected under names of ours."""
+        self.connected: tuple[ConnectedCollections, ...] = connected_collections(settings, databases)
+        """Collections of other programs, under names of ours."""
         self.limit_new: Callable[[str], None] = lambda _: None
         """Told the name of a collection that is about to be made; where people sign in some may not make it."""
         self._embedders: dict[_EmbedderKey, Embedder] = {}
@@ -208,9 +207,10 @@ class KnowledgeBase:
 
     async def stored_collections(self) -> list[CollectionInfo]:
         """List what :meth:`collections` does by the stores alone: it waits for no other database."""
-        own, connected = await asyncio.gather(self._own_collections(), self.foreign.infos())
+        looks = (item.infos() for item in self.connected)
+        found = await asyncio.gather(self._own_collections(), *looks)
         person = acting()
-        return [info for info in (*own, *connected) if person.may_read(info.name)]
+        return [info for infos in found for info in infos if person.may_read(info.name)]
 
     def _with_history(self) -> frozenset[str]:
         """Collections that have a history; none where it cannot be read, which the page of the history says."""
@@ -246,8 +246,7 @@ class KnowledgeBase:
 
     async def delete_source(self, collection: str, source: str) -> int:
         """Delete the passages of a source, from the collection and from its knowledge graph; how many there were."""
-        store = await self._holding(collection)
-        info = await store.describe(collection)
+        store, info = await self._changeable(collection)
 
         async def ids() -> list[PassageId]:
             return [passage.id for passage in await store.passages(info.name, source)]
@@ -261,10 +260,7 @@ class KnowledgeBase:
         Raises ``InvalidConfig`` where the model has fixed prefixes, as the built-in ones do, ``UnknownCollection``, and
         ``StoreError.foreign_collection`` for one that another program made.
         """
-        self._refuse_connected(collection)
-        store = await self._store()
-        info = await store.describe(collection)
-        _require_readable(info, collection, acting())
+        store, info = await self._changeable(collection)
         if info.embedding_model.startswith(_OLLAMA) or info.embedding_model == UNKNOWN_MODEL:
             _check_prefix("query_prefix", prefix)
             return await store.set_query_prefix(collection, prefix)
@@ -366,7 +362,8 @@ class KnowledgeBase:
             await self._memory.close()
         if self._graphs is not None:
             await self._graphs.close()
-        await self.foreign.close()
+        for item in self.connected:
+            await item.close()
         for uri, store in list(self._stores.items()):
             # Closing writes what is left: into a folder that was deleted it would put a store that is half there.
             if not (embedded(uri) and self._folder.gone):
@@ -418,7 +415,7 @@ class KnowledgeBase:
 
         ``UnknownCollection`` where it is kept from who acts.
         """
-        if self.foreign.find(collection) is not None:
+        if any(collection in item for item in self.connected):
             if acting().may_read(collection):
                 raise StoreError.foreign_collection(name=collection)
             raise UnknownCollection(name=collection)
@@ -429,16 +426,25 @@ class KnowledgeBase:
             self._listed = KeptCollections(store)
         return await self._listed.read()
 
-    async def _holding(self, collection: str, address: str = "") -> MilvusStore | ForeignStore:
+    async def _changeable(self, collection: str) -> tuple[MilvusStore, CollectionInfo]:
+        """The store of the settings and a collection in it; raises as :meth:`_refuse_connected` and where it is not."""
+        self._refuse_connected(collection)
+        store = await self._store()
+        info = await store.describe(collection)
+        _require_readable(info, collection, acting())
+        return store, info
+
+    async def _holding(self, collection: str, address: str = "") -> PassageReader:
         """The store that holds a collection; a connected one has its own, unless an address says where to look.
 
         Whoever may not read it finds no such collection: all that is read of collections is read through here.
         """
-        await self.foreign.refresh()
+        for item in self.connected:
+            await item.refresh()
         address = self._settings.known_address(address) or with_scheme(address)
         here = address in ("", self._settings.store_uri)
-        connected = here and self.foreign.find(collection) is not None
-        store = self.foreign.store(collection) if connected else await self._store(address)
+        served = next((item for item in self.connected if collection in item), None) if here else None
+        store = served.store(collection) if served is not None else await self._store(address)
         person = acting()
         if not person.reads_all:
             if not here:  # the same collection may have another name there

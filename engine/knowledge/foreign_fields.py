@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.errors import StoreError, TextlessCollection, UnusableCollection, WorkbenchError
+from engine.errors import StoreError
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_filter import quoted
-from engine.knowledge.milvus_schema import DYNAMIC_FIELD, Layout, json_path, stored_field, text_at, value_at
-from engine.library.values import Connection, FieldMap, RemoteField
+from engine.knowledge.milvus_schema import DYNAMIC_FIELD, Layout, json_path, text_at, value_at
+from engine.library.values import FieldMap, RemoteField
 
 FLOATS = "FLOAT_VECTOR"
 DYNAMIC = "dynamic"
@@ -33,7 +33,7 @@ _SOURCE_NAMES = (
 _TITLE_NAMES = ("title", "name", "headline", "subject", "标题", "题目", "名称", "標題", "題目")
 _SECTION_NAMES = ("section", "heading", "header", "chapter", "章节", "小节", "章節")
 _ORDINAL_NAMES = ("ordinal", "chunk_index", "chunk_no", "index", "position", "chunk_id", "page")
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _LONGEST_KEY = 200
 _ROWS = 5
 _SAMPLE = 160
@@ -70,7 +70,7 @@ def fields_of(seen: Seen) -> tuple[RemoteField, ...]:
                 name=name,
                 type=kind,
                 primary=bool(item.get("is_primary")),
-                dim=_dim(item) if kind.endswith("_VECTOR") else 0,
+                dim=dim_of(item) if kind.endswith("_VECTOR") else 0,
                 metric=seen.metrics.get(name, ""),
                 sample=_sample(seen.rows, name),
             )
@@ -78,7 +78,7 @@ def fields_of(seen: Seen) -> tuple[RemoteField, ...]:
     declared = {item.name: item.type for item in found}
     if seen.description.get("enable_dynamic_field"):
         for key in _keys(seen.rows):
-            name = key if _PLAIN_KEY.fullmatch(key) else _inside(DYNAMIC_FIELD, key)
+            name = key if PLAIN_KEY.fullmatch(key) else _inside(DYNAMIC_FIELD, key)
             if key not in declared and _is_text(seen.rows, name):
                 found.append(RemoteField(name, DYNAMIC, sample=_sample(seen.rows, name)))
     for name in [name for name, kind in declared.items() if kind == "JSON"]:
@@ -111,25 +111,6 @@ def text_fields(fields: Sequence[RemoteField]) -> list[RemoteField]:
     return [item for item in fields if item.type in _TEXT_TYPES and not item.primary]
 
 
-def why_unusable(seen: Seen, fields: Sequence[RemoteField], vector: str = "") -> WorkbenchError | None:
-    """What stands against answering questions from a collection, by one vector field or by any; None if nothing."""
-    vectors = [item for item in fields if item.type.endswith("_VECTOR")]
-    if not vectors:
-        return UnusableCollection.no_vectors(name=seen.name)
-    floats = [item for item in vectors if item.type == FLOATS and vector in ("", item.name)]
-    if not floats:
-        return UnusableCollection.other_vectors(
-            name=seen.name, types=", ".join(sorted({item.type for item in vectors}))
-        )
-    if not text_fields(fields):
-        return TextlessCollection(name=seen.name)
-    if seen.needs_index and not any(item.metric for item in floats):
-        return UnusableCollection.no_index(name=seen.name, unindexed=floats[0].name)
-    if not any(item.metric in ("", *METRICS) for item in floats):
-        return UnusableCollection.other_metric(name=seen.name, metric=floats[0].metric)
-    return None
-
-
 def layout_in(seen: Seen) -> Layout:
     """The layout of another program's collection in our own store, by the usual names of fields.
 
@@ -144,35 +125,11 @@ def layout_in(seen: Seen) -> Layout:
     if chosen is None or not chosen.id:
         raise StoreError.without_text(name=seen.name)
     vector = next(item for item in fields if item.name == chosen.vector)
-    layout = _layout(seen.name, chosen, seen.description)
+    layout = layout_by(seen.name, chosen, seen.description)
     return replace(layout, dim=vector.dim, metric=vector.metric or "COSINE")
 
 
-def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bool) -> Layout:
-    """The layout of a connected collection as it is now.
-
-    Raises ``UnusableCollection`` where a field is gone, or is not what it was when the collection was connected.
-    """
-    fields = {str(item["name"]): item for item in description.get("fields", ())}
-    dynamic = bool(description.get("enable_dynamic_field"))
-    chosen = connection.fields
-    for name in (chosen.id, chosen.vector, chosen.text, chosen.source, chosen.title, chosen.section):
-        undeclared = dynamic and (stored_field(name) == DYNAMIC_FIELD or _PLAIN_KEY.fullmatch(name))
-        if name and stored_field(name) not in fields and not undeclared:
-            raise UnusableCollection.changed(name=connection.collection, field=name)
-    key, vector = fields.get(chosen.id), fields.get(chosen.vector)
-    if key is None or not key.get("is_primary"):
-        raise UnusableCollection.changed(name=connection.collection, field=chosen.id)
-    if vector is None or type_name(vector) != FLOATS or _dim(vector) != connection.dim:
-        raise UnusableCollection.changed(name=connection.collection, field=chosen.vector)
-    layout = _layout(connection.collection, chosen, description)
-    layout = replace(layout, name=connection.name, dim=connection.dim, metric=connection.metric)
-    if not own:
-        return layout
-    return replace(layout, meta="meta" if "meta" in fields else "", kind="kind" if "kind" in fields else "")
-
-
-def _layout(collection: str, chosen: FieldMap, description: Mapping[str, Any]) -> Layout:
+def layout_by(collection: str, chosen: FieldMap, description: Mapping[str, Any]) -> Layout:
     """The layout of a collection by the fields that were chosen, but for its vectors' dimension and metric."""
     types = {str(item["name"]): type_name(item) for item in description.get("fields", ())}
     numbers = [name for name, kind in types.items() if kind.startswith("INT") and name != chosen.id]
@@ -198,7 +155,7 @@ def type_name(field: Mapping[str, Any]) -> str:
     return str(getattr(kind, "name", kind))
 
 
-def _dim(field: Mapping[str, Any]) -> int:
+def dim_of(field: Mapping[str, Any]) -> int:
     return int((field.get("params") or {}).get("dim", 0) or 0)
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from engine.knowledge.milvus_database import BATCH, MOST_ROWS, Database
+from engine.knowledge.milvus_database import MOST_ROWS, Database
 from engine.knowledge.milvus_probe import Scores
 from engine.knowledge.milvus_schema import Layout, stored_field
 from engine.model.values import PassageId
@@ -43,6 +43,19 @@ class Searching:
     parameter: str
     """What its index calls how far it looks; empty where the store chooses."""
     breadth: int
+
+
+@runtime_checkable
+class SearchedAnywhere(Protocol):
+    """A store that such programs can search."""
+
+    @property
+    def uri(self) -> str: ...
+
+    @property
+    def database(self) -> str: ...
+
+    async def searching(self, collection: str) -> Searching: ...
 
 
 class CollectionReader:
@@ -125,16 +138,6 @@ class CollectionReader:
             passage = self.layout.passage(row)
             found[passage.id] = (passage, self._vector(row))
         return [found[item] for item in ids if item in found]
-
-    def some(self, most: int) -> tuple[list[tuple[StoredPassage, Vector]], int]:
-        """Passages that have text, with their vectors, spread over the first rows; and how many lack a vector."""
-        output = [*self.layout.output, self.layout.vector]
-        rows = self._db.rows(self.layout.collection, "", output, limit=min(most * 10, BATCH))
-        whole = [row for row in rows if has_length(row[self.layout.vector])]
-        pairs = [(self.layout.passage(row), self._vector(row)) for row in whole]
-        pairs = list({item.text: (item, vector) for item, vector in pairs if item.text.strip()}.values())
-        step = max(1, len(pairs) // most)
-        return pairs[::step][:most], len(rows) - len(whole)
 
     def sources(self, most: int | None = None) -> list[SourceInfo]:
         """Sources by name with their passages, of all rows or of the first ones."""

@@ -47,6 +47,11 @@ class OllamaStatus:
         chats = [model for model in self.models if model.chats and model.size]
         return f"ollama:{min(chats, key=lambda model: model.size).name}" if chats else ""
 
+    @property
+    def embedders(self) -> dict[str, int]:
+        """Embedding models by name, with the width of their vectors, 0 where Ollama does not say in time."""
+        return {model.name: model.embedding_length or 0 for model in self.models if model.embeds}
+
     def digest(self, name: str) -> str:
         """Digest of a model by its name, ``:latest`` left out or not; empty where it is not installed."""
         found = self.model(name)

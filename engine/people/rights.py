@@ -106,11 +106,6 @@ _GRAPHS: Operations = {
     "discard": _work(N_("Job forgotten")),
     "delete": _manage(N_("Knowledge graph deleted")),
 }
-_CONNECTIONS: Operations = {
-    **dict.fromkeys(("all", "states", "fault", "look", "inspect", "models", "try_out", "probe"), MANAGE),
-    "connect": _manage(N_("Collection connected"), "connection.name"),
-    "disconnect": _manage(N_("Collection disconnected")),
-}
 _HOST: Operations = {
     "close": OWN,
     **dict.fromkeys(("health", "providers", "offered", "models", "pulls"), LOOK),
@@ -191,7 +186,6 @@ OPERATIONS: Mapping[str, Operations] = {
     "Library": _LIBRARY,
     "Ingestions": _INGESTIONS,
     "Graphs": _GRAPHS,
-    "Connections": _CONNECTIONS,
     "Host": _HOST,
     "EvaluationStore": _EVALUATION,
     "Drafting": _DRAFTING,

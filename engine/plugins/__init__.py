@@ -42,13 +42,15 @@ Place = Literal[
     "system",
     "sign_in",
     "person",
+    "knowledge",
 ]
 """Where a panel may stand. ``programs`` returns a ``components.system.ways.Way``, a card in System, Other programs;
 ``saved_settings`` draws below the form of Tune that saves settings, ``runs`` above the list of Runs, and
 ``imported_runs`` where records of other programs are shown, which it is given with a ``key`` and their ``set_name``.
 ``take_along`` returns the name of a tab of *Take them along*, a sentence, and what draws a button from a ``RunConfig``
 and a key, there and in *Share* of a run. ``collection`` returns a ``components.knowledge.collection_cards.Addition``
-to the collections of one's own on Knowledge, or None. ``gathering`` draws in the form of Tune that runs so many
+to collections on Knowledge, or None, ``knowledge`` a ``pages.parts.knowledge.state.AddedView`` of that page.
+``gathering`` draws in the form of Tune that runs so many
 questions, which it is given too. ``system`` returns a part of System as its name in addresses, its title and what draws
 it, or None where it is not for who looks. Where people sign in, ``sign_in`` stands in place of every page until they
 have, and ``person`` at the top of every page after that."""
@@ -158,6 +160,8 @@ class Plugin:
     jobs: Mapping[str, Callable[[Any, Any, Any], Awaitable[Any]]] = field(default_factory=dict)
     """What does the jobs of a kind, given the ``KnowledgeBase``, the ``Manifest`` and what takes ``Progress``; returns
     an ``IngestReport``."""
+    collections: Callable[[Any, Any], Any] | None = None
+    """The ``engine.knowledge.connected.ConnectedCollections`` that it serves, for ``Settings`` and ``Databases``."""
     tables: Callable[[Any, Any, Any], Callable[[], Any]] | None = None
     """Looks at what it keeps in files or in a database, given ``Settings`` and the ``Databases`` to copy from and to;
     returns what copies that and returns a ``MovedTable``. Raises ``MoveRefused`` before anything is written."""

@@ -9,14 +9,14 @@ import numpy as np
 from engine.model.config import BUILTIN
 from engine.model.values import Community, PassageId
 from engine.retrieval.shipped import embedded_with_shipped
-from engine.roles import Embedder, PassageStore, Vector
+from engine.roles import Embedder, PassageReader, Vector
 
 MADE_FROM = 8
 """Passages that stand for a community, the most telling first: as many as its summary is made from."""
 
 
 async def community_vectors(
-    communities: Sequence[Community], store: PassageStore, collection: str, embedder: Embedder
+    communities: Sequence[Community], store: PassageReader, collection: str, embedder: Embedder
 ) -> Vector:
     """One vector a community, shape (n, dim), of unit length.
 
@@ -44,7 +44,7 @@ def embedded_text(community: Community) -> str:
     return f"{community.title}\n{community.summary}".strip()
 
 
-async def _stored(communities: Sequence[Community], store: PassageStore, collection: str) -> dict[PassageId, Vector]:
+async def _stored(communities: Sequence[Community], store: PassageReader, collection: str) -> dict[PassageId, Vector]:
     extracted = [item for item in communities if item.summarised_by == BUILTIN]
     ids = dict.fromkeys(passage for item in extracted for passage in item.passages[:MADE_FROM])
     return await store.vectors(collection, list(ids)) if ids else {}

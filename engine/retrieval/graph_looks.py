@@ -11,7 +11,7 @@ from typing import Any
 from engine.builtin.scripts import one_script
 from engine.model.values import Community
 from engine.retrieval.community_vectors import community_vectors
-from engine.roles import Embedder, PassageStore, Vector
+from engine.roles import Embedder, PassageReader, Vector
 from engine.roles.graph import GraphInfo, GraphStore
 
 _KEPT = 8
@@ -46,7 +46,7 @@ class GraphLooks:
             return self._names[info]
 
     async def summarised(
-        self, graphs: GraphStore, info: GraphInfo, store: PassageStore, embedder: Embedder
+        self, graphs: GraphStore, info: GraphInfo, store: PassageReader, embedder: Embedder
     ) -> Summarised:
         """The communities of a graph, as passages of the collection's own model."""
         key = (info, embedder.model_id, embedder.passage_prefix)
@@ -62,7 +62,7 @@ class GraphLooks:
         return await asyncio.shield(task)
 
 
-async def _summaries(graphs: GraphStore, info: GraphInfo, store: PassageStore, embedder: Embedder) -> Summarised:
+async def _summaries(graphs: GraphStore, info: GraphInfo, store: PassageReader, embedder: Embedder) -> Summarised:
     found = tuple(await graphs.communities(info.collection))
     return Summarised(found, await community_vectors(found, store, info.collection, embedder))
 

@@ -18,7 +18,7 @@ from engine.model.values import FoundSection, Passage, PassageId, SourceKind
 from engine.retrieval.dates import dated
 from engine.retrieval.reciprocal import by_reciprocal_rank, search_depth
 from engine.retrieval.similarity import Calibration
-from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageStore, StoredPassage, Vector, Within
+from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageReader, StoredPassage, Vector, Within
 
 MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""
@@ -32,7 +32,7 @@ class CollectionRetriever:
 
     def __init__(
         self,
-        store: PassageStore,
+        store: PassageReader,
         embedder: Embedder,
         collection: CollectionInfo,
         calibration: Calibration,
@@ -52,7 +52,7 @@ class CollectionRetriever:
     @classmethod
     def checked(
         cls,
-        store: PassageStore,
+        store: PassageReader,
         embedder: Embedder,
         collection: CollectionInfo,
         calibration: Calibration,
@@ -74,7 +74,7 @@ class CollectionRetriever:
         return cls(store, embedder, collection, calibration, method)
 
     @property
-    def parts(self) -> tuple[PassageStore, Embedder, CollectionInfo, Calibration]:
+    def parts(self) -> tuple[PassageReader, Embedder, CollectionInfo, Calibration]:
         """What it works with, for whoever puts scores to the test."""
         return self._store, self._embedder, self._collection, self._calibration
 

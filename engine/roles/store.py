@@ -180,20 +180,52 @@ class Hit:
     """BM25 score, 0 and up, of a search by words; None in a search by vectors."""
 
 
-class PassageStore(Protocol):
-    """Keeps passages with their vectors, by collection.
+class PassageReader(Protocol):
+    """Reads passages with their vectors, by collection.
 
     Contract (tests/contracts/test_store.py): search is exact or nearly so, best first, cosine in [-1, 1], not in the
     store's own sign; an unknown collection, a wrong dimension, a lock, an unreachable server are our errors;
-    filters built from names cannot be injected; inserting an id again replaces it; deletes are seen by the next search;
-    a search within kinds or sections finds what a full one would have found of them; summaries go with the source that
-    they tell of, and no count or fingerprint knows them; so does the account of a source, which a new version of it
-    without one does not keep.
+    filters built from names cannot be injected; a search within kinds or sections finds what a full one would have
+    found of them.
+    """
+
+    async def describe(self, collection: str) -> CollectionInfo: ...
+
+    async def search_summaries(
+        self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
+    ) -> list[Hit]: ...
+
+    async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]: ...
+
+    async def search_text(
+        self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
+    ) -> list[Hit]:
+        """Best BM25 score first, each with its cosine to ``vector``; raises ``FullTextMissing``."""
+
+    async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
+
+    async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]: ...
+
+    async def ids(self, collection: str) -> list[PassageId]:
+        """Every id, in a fixed order and however many there are."""
+
+    async def page(self, collection: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
+        """Passages with their vectors, in the order asked for; ids that are not there are left out."""
+
+    async def sources(self, collection: str) -> list[SourceInfo]: ...
+
+    async def passages(self, collection: str, source: str) -> list[StoredPassage]: ...
+
+
+class PassageStore(PassageReader, Protocol):
+    """Keeps passages with their vectors, by collection.
+
+    Contract (tests/contracts/test_store.py): inserting an id again replaces it; deletes are seen by the next search;
+    summaries go with the source that they tell of, and no count or fingerprint knows them; so does the account of a
+    source, which a new version of it without one does not keep.
     """
 
     async def collections(self) -> list[CollectionInfo]: ...
-
-    async def describe(self, collection: str) -> CollectionInfo: ...
 
     async def create(self, info: CollectionInfo) -> None: ...
 
@@ -212,25 +244,6 @@ class PassageStore(Protocol):
         """Record what was read of sources that are there, by their names; others are left out."""
 
     async def summarise(self, collection: str, summaries: Summaries) -> None: ...
-
-    async def search_summaries(
-        self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE
-    ) -> list[Hit]: ...
-
-    async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]: ...
-
-    async def search_text(
-        self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
-    ) -> list[Hit]:
-        """Best BM25 score first, each with its cosine to ``vector``; raises ``FullTextMissing``."""
-
-    async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]: ...
-
-    async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]: ...
-
-    async def sources(self, collection: str) -> list[SourceInfo]: ...
-
-    async def passages(self, collection: str, source: str) -> list[StoredPassage]: ...
 
     async def delete_source(self, collection: str, source: str) -> int: ...
 

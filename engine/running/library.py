@@ -10,7 +10,6 @@ from engine.builtin.embedder import HashingEmbedder
 from engine.errors import InvalidConfig, InvalidQuestion, StoreError, UnknownCollection
 from engine.knowledge.advice import advice
 from engine.knowledge.base import KnowledgeBase
-from engine.knowledge.foreign_models import HASHING, installed_embedders
 from engine.knowledge.graph.keeping import dropped, renamed
 from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
@@ -179,13 +178,12 @@ class Library:
     @on_loop
     async def embedding_models(self) -> tuple[ProposedModel, ...]:
         """Models that a new collection can be built with here; ``dim`` is 0 where only the model itself knows it."""
-        status = await self._resources.ollama(patience_s=_OLLAMA_S)
-        installed = installed_embedders(status)
+        installed = (await self._resources.ollama(patience_s=_OLLAMA_S)).embedders
         builtin = self._knowledge.embedder_called(BUILTIN, 0)
         return (
             self._proposed(BUILTIN, builtin.dim),
-            *(self._proposed(f"ollama:{name}", dim) for name, dim in installed),
-            self._proposed(HASHING, HashingEmbedder().dim),
+            *(self._proposed(f"ollama:{name}", dim) for name, dim in installed.items()),
+            self._proposed("hashing", HashingEmbedder().dim),
         )
 
     @on_loop

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from engine.database.moving import Checksum, MovedTable
 from engine.errors import MoveRefused
-from engine.knowledge.foreign_file import plain_connection
-from engine.knowledge.foreign_kept import KeptConnections
-from engine.library.values import Connection
+from plugins.connected.file import plain_connection
+from plugins.connected.kept import KeptConnections
+from plugins.connected.values import Connection
 
 _NAME = "connections"
 

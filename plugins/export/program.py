@@ -25,7 +25,7 @@ from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
-from engine.roles import CollectionInfo, Embedder, PassageStore, StoredPassage, Vector
+from engine.roles import CollectionInfo, Embedder, PassageReader, StoredPassage, Vector
 from engine.settings import Settings
 from engine.workflows.given import Given, grader_of
 from plugins.export.store import ReadOnlyStore
@@ -66,7 +66,7 @@ class Program:
                 # A served model learns its dimension from its first reply.
                 await knowledge.embedder.embed_passages(())
                 self._calibration = await calibration_of(knowledge.embedder, self._folder)
-        store = cast(PassageStore, knowledge.store)
+        store = cast(PassageReader, knowledge.store)
         retriever = CollectionRetriever.checked(
             store, knowledge.embedder, knowledge.info, self._calibration, config.search
         )

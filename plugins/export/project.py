@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.flow import workflow
-from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.milvus_connection import embedded
-from engine.knowledge.milvus_store import MilvusStore
+from engine.knowledge.milvus_reader import SearchedAnywhere
 from engine.knowledge.weak_points import SEARCHED
 from engine.llm.connection import without_userinfo
 from engine.llm.faults import known_provider
@@ -127,7 +126,7 @@ def modules_of(config: RunConfig, settings: Settings, embedding_model: str) -> M
 async def _collection(retriever: CollectionRetriever, called: str) -> dict[str, Any]:
     """Where the collection is, how its rows are read, and how it is searched."""
     store, _, info, _ = retriever.parts
-    assert isinstance(store, MilvusStore | ForeignStore), "the knowledge base has no other stores"
+    assert isinstance(store, SearchedAnywhere), "the knowledge base has no other stores"
     searching = await store.searching(info.name)
     if searching.layout.filter(retriever.within) is None:
         raise NotExportable.no_passages(collection=called)

@@ -24,7 +24,7 @@ _TIMEOUT_S = 10.0
 
 
 class ReadOnlyStore:
-    """The reads of :class:`engine.roles.PassageStore` that a run needs; connects with the first one."""
+    """The reads of :class:`engine.roles.PassageReader` that a run needs; connects with the first one."""
 
     def __init__(self, saved: Mapping[str, Any], uri: str, token: str, database: str) -> None:
         """``saved``: layout, scores and breadth, as the workbench found them."""

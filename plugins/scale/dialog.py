@@ -32,7 +32,7 @@ def addition(engine: Engine, words: Words) -> Addition:
         more = f" · {state.parameter} {state.breadth}" if state.parameter and state.breadth else ""
         return words("Index"), state.kind + more
 
-    return Addition("index", fact, words("Index and recall"), "speed", lambda info: index_dialog(engine, info, words))
+    return Addition("index", words("Index and recall"), "speed", lambda info: index_dialog(engine, info, words), fact)
 
 
 def index_dialog(engine: Engine, info: CollectionInfo, words: Words) -> None:

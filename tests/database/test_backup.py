@@ -16,20 +16,20 @@ from engine.database.opening import Databases
 from engine.engine import Engine
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.values import AnswerJudgement
-from engine.knowledge.foreign_kept import kept_connections
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.model.values import Claim
 from engine.people.limits import CollectionLimits, PeopleDatabase
 from engine.settings import Settings
-from tests.knowledge.test_kept_connections import WIKI
 from tests.support import postgres_server
+from tests.support.brought import brought
 
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 TREES = b"# Trees\n\nA tree is a connected graph without cycles. A tree with n vertices has n - 1 edges."
 QUESTION = "How many edges does a tree with n vertices have?"
 OWN = RunConfig(collection="own")
-AWAY = replace(WIKI, place=replace(WIKI.place, address="http://127.0.0.1:9"))
+KEPT = brought("KEPT")
+"""What plug-ins leave and find again, by its name."""
 
 
 def commands(heading: str) -> list[str]:
@@ -56,7 +56,8 @@ def shell(script: str, folder: Path, **variables: str) -> None:
 def used(settings: Settings, meanwhile: Callable[[], None] = lambda: None) -> dict[str, Any]:
     """Use an installation in every way that leaves something; what is there at the end."""
     with closing(Databases.of(settings)) as databases:
-        kept_connections(settings, databases).write([AWAY])
+        for keep, _ in KEPT.values():
+            keep(settings, databases)
         CollectionLimits(PeopleDatabase(databases.people))._set("own", {"clinic"})
     with Engine.open(settings) as engine:
         engine.wait_until_ready()
@@ -83,7 +84,6 @@ def state(engine: Engine) -> dict[str, Any]:
     """What an installation has, in values that can be compared."""
     runs = engine.runs(500)
     store = engine.evaluation
-    foreign = kept_connections(engine.settings, engine.databases)
     return {
         "runs": runs,
         "records": [engine.record(run.id) for run in runs],
@@ -94,7 +94,7 @@ def state(engine: Engine) -> dict[str, Any]:
         "batches": [store.batch(item.id) for item in store.batches()],
         "weak points": engine.weak_points.list("own"),
         "limits": engine.limits.all(),
-        "connections": foreign.read(),
+        **{name: kept(engine.settings, engine.databases) for name, (_, kept) in KEPT.items()},
         "sources": engine.sources("own"),
     }
 
@@ -107,7 +107,6 @@ def assert_equal_installation(settings: Settings, before: dict[str, Any]) -> Non
         for name, value in before.items():
             assert after[name] == value, name
         assert len(after["judged"]) == 2
-        assert after["connections"] == ({"wiki": AWAY}, None)
         first, again = before["records"][-1], engine.run(QUESTION, OWN)
         assert first.question == QUESTION and first.passages
         assert (again.answer, again.citations, again.passages) == (first.answer, first.citations, first.passages)

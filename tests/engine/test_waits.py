@@ -42,7 +42,6 @@ REASONS = {
     ("engine/running/run_log.py", "wait"): OF_A_RUN,
     ("pages/parts/ask/attachments.py", "result"): DONE,
     ("pages/parts/common/following.py", "result"): DONE,
-    ("pages/parts/knowledge/background_calls.py", "result"): DONE,
     ("pages/parts/knowledge/preview.py", "result"): DONE,
     ("pages/parts/system/hint.py", "result"): DONE,
     ("pages/parts/tune/bench.py", "result"): DONE,

@@ -226,16 +226,12 @@ def test_re_embedding_offers_other_models_and_begins_a_job(engine: Engine, libra
     assert engine.ingestions.pressed == [("reembed", "samples samples_hashing hashing False")]  # type: ignore[attr-defined]
 
 
-def test_a_connected_collection_is_read_only_and_can_be_disconnected(far: CollectionInfo, library: FakeLibrary) -> None:
+def test_a_connected_collection_is_read_only(far: CollectionInfo, library: FakeLibrary) -> None:
     app = looking_at("wiki")
     shown = inline(app)
     assert EN("read only") in shown and EN("connected") in shown and far.remote_name in shown
     assert EN("Its passages do not say which source they are from. Search them instead.") in visible(app)
     assert keys(app).isdisjoint({"kb_do_drop", "kb_do_rename", "kb_do_reembed", "kb_add_to"})
-    press(app, "kb_do_disconnect")
-    assert EN("{name} disappears from here. Its rows stay where they are, untouched.", name="wiki") in [
-        item.value for item in app.text
-    ]
     assert "wiki" not in [str(option) for option in opened("knowledge").selectbox(key="kb_into").options]
 
 
@@ -256,6 +252,15 @@ def test_a_connected_collection_that_cannot_be_read_shows_its_fault(
     monkeypatch.setattr(engine, "collections", lambda: [*own, broken])
     app = looking_at("wiki")
     assert UNREADABLE.fact in inline(app) and EN("cannot be read now") in inline(app)
+
+
+def test_no_number_of_passages_is_said_of_a_collection_that_was_never_seen(
+    engine: Engine, library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unseen = replace(FAR, fault=UNREADABLE, passages=0)
+    monkeypatch.setattr(engine, "collections", lambda: [unseen])
+    shown = inline(looking_at("wiki"))
+    assert '"data-label": "Passages"}, ["–"]]' in shown and '{"class": "label"}, ["Passages"]]' not in shown
 
 
 def test_growth_advice_stands_above_the_collection_it_is_for(engine: Engine, library: FakeLibrary) -> None:

@@ -22,10 +22,31 @@ from engine.api import create_api
 from engine.api.process import use_engine
 from engine.cli.main import _parser
 from engine.engine import Engine
-from engine.errors import InvalidSettings
+from engine.errors import HostError, InvalidSettings
+from engine.model.config import RunConfig
 from engine.settings import Settings
-from tests.pages.driving import opened, visible
+from tests.pages.driving import inline, opened, visible
 
+KEPT = {
+    "format": 1,
+    "connections": [
+        {
+            "address": "/nowhere/theirs.db",
+            "token": "",
+            "database": "",
+            "name": "wiki",
+            "collection": "theirs",
+            "fields": {"id": "pk", "text": "text", "vector": "v", "source": "", "title": "", "section": ""},
+            "dim": 384,
+            "metric": "L2",
+            "embedding_model": "hashing",
+            "query_prefix": "",
+            "passage_prefix": "",
+            "connected_at": "2026-01-01T00:00:00+00:00",
+        }
+    ],
+}
+"""What the plug-in connected has kept."""
 PAGES = ("workbench", "runs", "tune", "knowledge", "system")
 
 _IMPORTED_ONCE = ("langgraph.graph", "pandas", "pymilvus")
@@ -50,11 +71,14 @@ def remove(names: set[str]) -> None:
 
 
 def check(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "connections.json").write_text(json.dumps(KEPT), encoding="utf-8")
     with Engine.open(Settings.load(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
         engine.wait_until_ready()
         record = engine.run("When does a connected graph have an Euler circuit?")
         assert record.outcome == "answered" and record.citations
         use_engine(engine)
+        check_connected(engine)
         for page in PAGES:
             opened(page)
         opened("system", part="programs")
@@ -64,7 +88,7 @@ def check(folder: Path) -> None:
             told: dict[str, Any] = client.get("/health").json()
             assert told["status"] == "ok"
             assert client.get("/openapi.json").json()["paths"]
-        assert {item.part for item in engine.host.health() if item.health == "down"} == {"ollama"}
+        assert {item.part for item in engine.host.health() if item.health == "down"} == {"ollama", "connection"}
     assert "serve" in _parser().format_help()
 
 
@@ -75,6 +99,18 @@ def refuse_a_database(folder: Path) -> None:
         Engine.open(settings)
     assert "leave WORKBENCH_DATABASE_URL empty" in refused.value.remedy
     assert not list(folder.glob("*.db"))
+
+
+def check_connected(engine: Engine) -> None:
+    """A collection that the plug-in connected reads stays in the list, and a run over it opens."""
+    here = any(plugin.name == "connected" for plugin in seam.plugins())
+    fault = next(info.fault for info in engine.collections() if info.name == "wiki")
+    record = engine.record(engine.run("What is there?", RunConfig(collection="wiki")).id)
+    assert fault is not None and record.error is not None and record.config.collection == "wiki"
+    assert (fault.code == record.reason == HostError.collection_without_plugin.code) is not here
+    if not here:
+        assert "plug-in connected" in fault.fact
+        assert fault.fact in inline(opened("knowledge", view="collections", collection="wiki"))
 
 
 def without(name: str, folder: Path) -> None:

@@ -29,7 +29,7 @@ from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
 from pages.parts.knowledge.dialogs import NEEDED, Action, actions_of, label_of, open_dialog
 from pages.parts.knowledge.sources import sources_panel
-from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, choose, chosen_collection, go_to
+from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, added_views, choose, chosen_collection, go_to
 from pages.parts.knowledge.target import embedding_models
 
 _MANY = 8
@@ -43,7 +43,6 @@ _ICONS: dict[Action, str] = {
     "prefix": "short_text",
     "limit": "lock",
     "drop": "delete",
-    "disconnect": "link_off",
 }
 
 
@@ -54,7 +53,7 @@ def collections_view(engine: Engine, collections: Sequence[CollectionInfo], word
         add_files_step(words(NO_COLLECTION), words, key="kb_none_add")
         return
     if all(item.name == SAMPLES for item in collections) and may("editor"):
-        _only_samples(words)
+        _only_samples(engine, words)
     shown = _narrowed(collections, words)
     unusable = {item.name for item in collections if not usable(engine, item)}
     if not shown:
@@ -77,17 +76,19 @@ def usable(engine: Engine, info: CollectionInfo) -> bool:
     return known.get(info.embedding_model, not known)
 
 
-def _only_samples(words: Words) -> None:
-    add, link = ":material/add:", ":material/link:"
+def _only_samples(engine: Engine, words: Words) -> None:
+    views = added_views(engine, words)
+    invitation = next((view.invitation for view in views), words("Only the samples are here so far."))
     with st.container(horizontal=True, vertical_alignment="center", key="kb_only_samples"):
-        st.caption(
-            words("Only the samples are here so far: add files of your own, or connect a Milvus that has some."),
-            width="content",
-        )
-        if may("editor") and st.button(words("Add files"), icon=add, type="tertiary", key="kb_samples_add"):
+        st.caption(invitation, width="content")
+        if may("editor") and st.button(
+            words("Add files"), icon=":material/add:", type="tertiary", key="kb_samples_add"
+        ):
             go_to("add")
-        if may("admin") and st.button(words("Connect"), icon=link, type="tertiary", key="kb_samples_link"):
-            go_to("connect")
+        for view in views:
+            key = f"kb_samples_{view.name}"
+            if st.button(view.label, icon=f":material/{view.icon}:", type="tertiary", key=key):
+                go_to(view.name)
 
 
 def _narrowed(collections: Sequence[CollectionInfo], words: Words) -> list[CollectionInfo]:
@@ -102,7 +103,7 @@ def _one(engine: Engine, info: CollectionInfo, is_usable: bool, words: Words) ->
         if advice is not None:
             advice_note(advice, words, key="kb_advice")
         server = bool(engine.settings.milvus_uri)
-        added = [] if info.read_only else _added(engine, words)
+        added = _added(engine, info, words)
         facts = [item.fact(info) for item in added]
         collection_card(info, words, key="kb_facts", server=server, usable=is_usable, added=facts)
         _actions(engine, info, added, words)
@@ -125,9 +126,9 @@ def _advice(engine: Engine, info: CollectionInfo) -> GrowthAdvice | None:
     return remembered("kb_advice", (engine.instance, info.name, info.passages), ask)
 
 
-def _added(engine: Engine, words: Words) -> list[Addition]:
+def _added(engine: Engine, info: CollectionInfo, words: Words) -> list[Addition]:
     found = (panel(engine, words) for panel in panels("collection"))
-    return [item for item in found if item is not None]
+    return [item for item in found if item is not None and item.suits(info)]
 
 
 def _actions(engine: Engine, info: CollectionInfo, added: Sequence[Addition], words: Words) -> None:

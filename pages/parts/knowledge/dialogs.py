@@ -21,9 +21,7 @@ from pages.parts.common.presses import answer_buttons
 from pages.parts.knowledge.state import aim_at, attempt
 from pages.parts.knowledge.target import embedding_models
 
-Action = Literal[
-    "rename", "alias", "describe", "reembed", "full_text", "prefix", "limit", "drop", "disconnect"
-]  # fmt: skip
+Action = Literal["rename", "alias", "describe", "reembed", "full_text", "prefix", "limit", "drop"]
 NEEDED: Mapping[str, Role] = {"describe": "editor", "full_text": "editor"}
 """The roles of those that are not for admins alone."""
 _LONGEST_NAME = 255
@@ -35,8 +33,8 @@ def actions_of(info: CollectionInfo, added: Sequence[Addition] = ()) -> list[Act
     ``added`` are those of plug-ins; a limit is for where people sign in.
     """
     limit: list[Action | Addition] = ["limit"] if signing_in() else []
-    if info.address or info.read_only:
-        return [*limit, "disconnect"] if info.address else limit
+    if info.read_only:
+        return [*limit, *added]
     possible: list[Action | Addition] = ["alias", "describe", "reembed"]
     if info.name != SAMPLES:
         possible.insert(0, "rename")
@@ -62,7 +60,6 @@ def open_dialog(action: Action | Addition, engine: Engine, info: CollectionInfo,
         "prefix": _prefix,
         "limit": _limit,
         "drop": _drop,
-        "disconnect": _disconnect,
     }
 
     def body() -> None:
@@ -278,12 +275,3 @@ def _drop(engine: Engine, info: CollectionInfo, words: Words) -> None:
             attempt(lambda: engine.library.drop(info.name), words("{name} was deleted.", name=info.name))
 
     _end(words("Delete it"), act, words, disabled=not sure(), icon=":material/delete:")
-
-
-def _disconnect(engine: Engine, info: CollectionInfo, words: Words) -> None:
-    st.text(words("{name} disappears from here. Its rows stay where they are, untouched.", name=info.name))
-
-    def act() -> None:
-        attempt(lambda: engine.connections.disconnect(info.name), words("{name} was disconnected.", name=info.name))
-
-    _end(words("Disconnect it"), act, words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
@@ -11,14 +12,16 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.url_state import put_into_url, take_from_url
 from components.knowledge.draw import note_box
+from engine.engine import Engine
 from engine.messages import N_, NC_
 from engine.people import Role
+from engine.plugins import panels
 from engine.roles import CollectionInfo
 from pages.parts.common import presses, views
 from pages.parts.common.next_step import next_step
 from pages.parts.common.rights import may
 
-View = Literal["add", "collections", "search", "map", "graph", "memory", "connect"]
+View = Literal["add", "collections", "search", "map", "graph", "memory"]
 VIEW_NAMES: dict[View, str] = {
     "add": N_("Add"),
     "collections": N_("Collections"),
@@ -26,11 +29,10 @@ VIEW_NAMES: dict[View, str] = {
     "map": N_("Map"),
     "graph": N_("Graph"),
     "memory": N_("Memory"),
-    "connect": N_("Connect"),
 }
 
 NO_COLLECTION = N_("There is no collection yet. Files that are put in make one, with passages to search.")
-_NEEDED: Mapping[View, Role] = {"add": "editor", "connect": "admin"}
+_NEEDED: Mapping[View, Role] = {"add": "editor"}
 """The roles that views need which do nothing but change something."""
 _CHOSEN = "kb_collection"
 _ASKED = "collection"
@@ -46,20 +48,38 @@ _NOTE_S = 8.0
 """How long a note stands: the page may be drawn again for another reason at once."""
 
 
-def chosen_view(words: Words) -> View:
+@dataclass(frozen=True, slots=True)
+class AddedView:
+    """A view for admins that a plug-in adds, in the language of the page."""
+
+    name: str
+    """In the address."""
+    label: str
+    icon: str
+    draw: Callable[[], None]
+    invitation: str
+    """Said with its button where there are only the samples."""
+
+
+def added_views(engine: Engine, words: Words) -> list[AddedView]:
+    """The views of plug-ins; none for whoever is no admin."""
+    return [panel(engine, words) for panel in panels("knowledge")] if may("admin") else []
+
+
+def chosen_view(added: Sequence[AddedView], words: Words) -> str:
     """Draw the choice of views, which the address holds as ``view``."""
-    shown = {name: words(text) for name, text in VIEW_NAMES.items() if may(_NEEDED.get(name, "viewer"))}
-    return views.chosen_view("knowledge", words("View"), shown)
+    shown: dict[str, str] = {name: words(text) for name, text in VIEW_NAMES.items() if may(_NEEDED.get(name, "viewer"))}
+    return views.chosen_view("knowledge", words("View"), shown | {view.name: view.label for view in added})
 
 
-def aim_at(view: View, collection: str = "") -> None:
+def aim_at(view: str, collection: str = "") -> None:
     """Let the next run of the page show another view, with a collection chosen."""
     views.aim_at("knowledge", view)
     if collection:
         _picked(collection)
 
 
-def go_to(view: View, collection: str = "") -> None:
+def go_to(view: str, collection: str = "") -> None:
     """Show another view, with a collection chosen; ends this run of the page."""
     aim_at(view, collection)
     st.rerun()

@@ -16,7 +16,6 @@ import pytest
 from engine.builtin.grader import load_coefficients
 from engine.engine import Engine
 from engine.knowledge.items import IngestItem
-from engine.library.values import Connection, Place
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.values import RunRecord
@@ -177,6 +176,7 @@ def test_places_of_other_programs_other_models_of_vectors_an_openai_server_and_f
     """One passage whose calls fail is unreadable, a reply that breaks off is asked for again, on both sides."""
     theirs = Elsewhere(str(tmp_path / "theirs.db"), "t_")
     fill(theirs)
+    connected = pytest.importorskip("tests.plugins.connected")
     key = "sk-PLANTED"
     faults = ServerError(500), ServerError(500), EndsEarly()
     with (
@@ -193,10 +193,7 @@ def test_places_of_other_programs_other_models_of_vectors_an_openai_server_and_f
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
             engine.ingest([TEA], "tea", embedding_model="ollama:nomic-embed-text")
-            found = engine.connections.inspect(Place(theirs.uri), "t_wiki")
-            assert found.proposed is not None
-            place = Connection("wiki", Place(theirs.uri), "t_wiki", found.proposed, 0, "", "hashing")
-            engine.connections.connect(place)
+            connected.connect_as(engine, theirs.uri, "t_wiki", "wiki")
             ways = {
                 "embedded": RunConfig(collection="tea", search="fused", similarity_threshold=0.1, models=LOCALS),
                 "theirs": RunConfig(collection="wiki", similarity_threshold=0.1, models=RoleModels(generator=LOCAL)),

@@ -16,7 +16,6 @@ from engine.errors import (
     ForkRefused,
     InvalidQuerySet,
     NotAllowed,
-    StoreError,
     UnknownBatch,
     UnknownCollection,
     UnknownQuerySet,
@@ -25,7 +24,6 @@ from engine.errors import (
 from engine.evaluation.cases import QuerySet, case_of, sample_set
 from engine.evaluation.values import AnswerJudgement
 from engine.knowledge.ingest import IngestItem
-from engine.library.values import Connection, FieldMap, Place
 from engine.llm.cache import VerdictCache
 from engine.llm.grader import CachedReply, verdict_key
 from engine.model.config import WORKFLOWS, RoleModel, RunConfig, WorkflowName
@@ -36,8 +34,6 @@ from engine.records.listing import Wanted
 from engine.records.store import RunStore
 from engine.records.writer import RecordWriter
 from tests.plugins.team.people.ward import MEMBER, OUTSIDER, QUESTION, SECRET, TEXT, Ward, asked, cookie
-from tests.support.errors import raises
-from tests.support.foreign_milvus import Elsewhere, fill
 from tests.support.gates import PATIENCE_S
 from tests.support.people import ADMIN
 
@@ -235,28 +231,6 @@ def test_a_new_name_and_a_copy_are_limited_as_well(ward: Ward) -> None:
         for name in ("night", "late", "later", "dusk"):
             with pytest.raises(UnknownCollection):
                 engine.describe(name)
-
-
-def test_a_connection_that_is_limited_is_not_there_for_others(ward: Ward, tmp_path: Path) -> None:
-    engine, theirs = ward.engine, Elsewhere(str(tmp_path / "theirs.db"), "")
-    fill(theirs)
-    fields = FieldMap("pk", "chunk_text", "embedding")
-    with acting_as(ADMIN):
-        engine.connections.connect(Connection("wiki", Place(theirs.uri), "wiki", fields, 0, "", "hashing"))
-        engine.limit_collection("wiki", ["clinic"])
-    with ward.as_(MEMBER):
-        assert "wiki" in [part.name for part in engine.host.health()]
-        assert engine.library.search("wiki", "tea")
-        with raises(StoreError.foreign_collection):
-            engine.ingest([IngestItem("a.md", data=b"# A")], "wiki")
-    with ward.as_(OUTSIDER):
-        assert "wiki" not in [part.name for part in engine.host.health()]
-        assert "wiki" not in [info.name for info in engine.collections()]
-        for call in (engine.describe, engine.sources, lambda name: engine.library.search(name, "tea")):
-            with pytest.raises(UnknownCollection):
-                call("wiki")
-        with pytest.raises(UnknownCollection):
-            engine.ingest([IngestItem("a.md", data=b"# A")], "wiki")
 
 
 def test_an_alias_that_led_to_it_shows_nothing_of_it(ward: Ward) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import ConnectionsDamaged
-from engine.knowledge.foreign_file import ConnectionFile
-from tests.knowledge.test_kept_connections import TOKEN, WIKI
+from plugins.connected.errors import ConnectionsDamaged
+from plugins.connected.file import ConnectionFile
+from tests.plugins.connected.test_kept_connections import TOKEN, WIKI
 
 
 @pytest.fixture

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from engine.database.opening import Databases
-from engine.database.sealing import Sealing
 from engine.errors import WorkbenchError
-from engine.knowledge.foreign_file import ConnectionFile
-from engine.knowledge.foreign_table import ConnectionTable
-from engine.library.values import Connection
+from engine.knowledge.connected import FILE
 from engine.settings import Settings
+from plugins.connected.file import ConnectionFile
+from plugins.connected.sealing import Sealing
+from plugins.connected.table import ConnectionTable
+from plugins.connected.values import Connection
 
 
 class KeptConnections(Protocol):
@@ -36,5 +37,5 @@ def kept_connections(settings: Settings, databases: Databases) -> KeptConnection
     """The table of a PostgreSQL database, or the file of the data folder."""
     shared = databases.by_part.get("team")
     if shared is None:
-        return ConnectionFile(settings.data_dir / "connections.json")
+        return ConnectionFile(settings.data_dir / FILE)
     return ConnectionTable(shared, Sealing(shared, settings))

@@ -1,33 +1,30 @@
-"""One collection that another program made, as a ``PassageStore`` that only reads."""
+"""One collection that another program made, as a ``PassageReader``."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from engine.errors import FullTextMissing, StoreError, UnknownCollection, WorkbenchError
-from engine.knowledge.foreign_client import translated_errors
-from engine.knowledge.foreign_session import ForeignSession
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_reader import Searching
-from engine.library.values import Connection, Place
-from engine.model.values import Account, PassageId
+from engine.model.values import PassageId
 from engine.roles import (
     ANYWHERE,
-    NO_ACCOUNTS,
-    NO_SUMMARIES,
     CollectionInfo,
     Hit,
     SourceInfo,
     StoredPassage,
-    Summaries,
     Vector,
     Within,
 )
+from plugins.connected.client import translated_errors
+from plugins.connected.session import ForeignSession
+from plugins.connected.values import Connection, Place
 
 T = TypeVar("T")
 
@@ -37,7 +34,7 @@ _IDLE_S = 20.0
 
 
 class ForeignStore:
-    """Opens with the first read (contract: :class:`engine.roles.PassageStore`, of which every write is refused).
+    """Opens with the first read (contract: :class:`engine.roles.PassageReader`).
 
     ``collection`` of every method is the name of the connection. A folder is closed again when it is idle, unless it is
     the settings' own.
@@ -81,9 +78,6 @@ class ForeignStore:
     @property
     def database(self) -> str:
         return self._place.database
-
-    async def collections(self) -> list[CollectionInfo]:
-        return [await self.describe(self.connection.name)]
 
     async def describe(self, collection: str) -> CollectionInfo:
         return await self._read(collection, lambda session: session.describe())
@@ -130,32 +124,7 @@ class ForeignStore:
 
     async def some(self, most: int) -> tuple[list[tuple[StoredPassage, Vector]], int]:
         """Passages with their vectors at length 1, for looking whether a model made them; and how many lack one."""
-        return await self._read(self.connection.name, lambda session: session.reader.some(most))
-
-    async def create(self, info: CollectionInfo) -> None:
-        _refuse(info.name)
-
-    async def drop(self, collection: str) -> None:
-        _refuse(collection)
-
-    async def insert(
-        self,
-        collection: str,
-        passages: Sequence[StoredPassage],
-        vectors: Vector,
-        summaries: Summaries = NO_SUMMARIES,
-        accounts: Mapping[str, Account] = NO_ACCOUNTS,
-    ) -> None:
-        _refuse(collection)
-
-    async def record_accounts(self, collection: str, accounts: Mapping[str, Account]) -> None:
-        _refuse(collection)
-
-    async def summarise(self, collection: str, summaries: Summaries) -> None:
-        _refuse(collection)
-
-    async def delete_source(self, collection: str, source: str) -> int:
-        _refuse(collection)
+        return await self._read(self.connection.name, lambda session: session.some(most))
 
     async def close(self) -> None:
         """Wait for reads under way, then give up the connection; closing again does nothing."""
@@ -224,7 +193,3 @@ class ForeignStore:
             self._session = None
             del self._reading[session]
         session.close()
-
-
-def _refuse(collection: str) -> NoReturn:
-    raise StoreError.foreign_collection(name=collection)

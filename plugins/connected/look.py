@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.errors import TextlessCollection, UnusableCollection, WorkbenchError
-from engine.knowledge.foreign_client import translated_errors
-from engine.knowledge.foreign_fields import FLOATS, METRICS, fields_of, proposed_fields, seen_in, why_unusable
+from engine.errors import WorkbenchError
+from engine.knowledge.foreign_fields import FLOATS, METRICS, Seen, fields_of, proposed_fields, seen_in, text_fields
 from engine.knowledge.milvus_catalogue import CATALOGUE, Catalogue
 from engine.knowledge.milvus_database import Database, Level
 from engine.knowledge.milvus_schema import readable_name
-from engine.library.values import FieldMap, Place, ProposedModel, RemoteCollection
+from engine.library.values import FieldMap, ProposedModel, RemoteField
 from engine.model.values import Fault
+from plugins.connected.client import translated_errors
+from plugins.connected.errors import TextlessCollection, UnusableCollection
+from plugins.connected.values import Place, RemoteCollection
 
 _MOST_LISTED = 200
 _ROWS = 5
@@ -117,3 +119,22 @@ def _recorded_model(recorded: Mapping[str, Any] | None) -> tuple[ProposedModel, 
     if recorded is None:
         return ()
     return (ProposedModel(str(recorded["embedding_model"]), int(recorded["dim"]), True, "recorded"),)
+
+
+def why_unusable(seen: Seen, fields: Sequence[RemoteField], vector: str = "") -> WorkbenchError | None:
+    """What stands against answering questions from a collection, by one vector field or by any; None if nothing."""
+    vectors = [item for item in fields if item.type.endswith("_VECTOR")]
+    if not vectors:
+        return UnusableCollection.no_vectors(name=seen.name)
+    floats = [item for item in vectors if item.type == FLOATS and vector in ("", item.name)]
+    if not floats:
+        return UnusableCollection.other_vectors(
+            name=seen.name, types=", ".join(sorted({item.type for item in vectors}))
+        )
+    if not text_fields(fields):
+        return TextlessCollection(name=seen.name)
+    if seen.needs_index and not any(item.metric for item in floats):
+        return UnusableCollection.no_index(name=seen.name, unindexed=floats[0].name)
+    if not any(item.metric in ("", *METRICS) for item in floats):
+        return UnusableCollection.other_metric(name=seen.name, metric=floats[0].metric)
+    return None

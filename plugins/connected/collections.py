@@ -9,15 +9,15 @@ from dataclasses import replace
 
 from engine.database.opening import Databases
 from engine.errors import UnknownCollection
-from engine.knowledge.foreign_client import checked_place
-from engine.knowledge.foreign_kept import KeptConnections, kept_connections
-from engine.knowledge.foreign_session import connected_info
-from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.milvus_connection import embedded
-from engine.library.values import Connection, ConnectionState, Place
 from engine.model.values import Fault
 from engine.roles import CollectionInfo
 from engine.settings import Settings
+from plugins.connected.client import checked_place
+from plugins.connected.kept import KeptConnections, kept_connections
+from plugins.connected.session import connected_info
+from plugins.connected.store import ForeignStore
+from plugins.connected.values import Connection, ConnectionState, Place
 
 _LOOKED_AT_EVERY_S = 30.0
 _REFRESHED_EVERY_S, _TRIED_AGAIN_S = 1.0, 10.0
@@ -51,8 +51,12 @@ class ForeignCollections:
         """List all connections by name, without tokens."""
         return tuple(_without_token(self._connections[name]) for name in sorted(self._connections))
 
-    def find(self, name: str) -> Connection | None:
-        return self._connections.get(name)
+    def __contains__(self, name: str) -> bool:
+        return name in self._connections
+
+    def seen(self, name: str) -> bool:
+        """Whether a connection was ever looked at."""
+        return name in self._infos
 
     def place(self, place: Place) -> Place:
         """The place as it is kept: checked, and empty where it is the settings' own store."""
@@ -125,9 +129,7 @@ class ForeignCollections:
 
     async def states(self) -> tuple[ConnectionState, ...]:
         await self.infos()
-        return tuple(
-            ConnectionState(item, self._info(item.name), looked=item.name in self._infos) for item in self.all()
-        )
+        return tuple(ConnectionState(item, self._info(item.name), looked=self.seen(item.name)) for item in self.all())
 
     async def add(self, connection: Connection) -> None:
         """Keep a connection; one of the same name is replaced. Raises ``ConnectionsDamaged``."""

@@ -9,11 +9,12 @@ from sqlalchemy import delete, select
 
 from engine.database.base import Database, among, put
 from engine.database.faults import UNUSABLE, cause_of
-from engine.database.sealing import Sealing
 from engine.database.tables import CONNECTIONS
-from engine.errors import ConnectionsDamaged, SecretKeyUnfit, StoreError
-from engine.knowledge.foreign_file import UNREADABLE, connection_of, plain_connection
-from engine.library.values import Connection
+from engine.errors import StoreError
+from plugins.connected.errors import ConnectionsDamaged, SecretKeyUnfit
+from plugins.connected.file import UNREADABLE, connection_of, plain_connection
+from plugins.connected.sealing import Sealing
+from plugins.connected.values import Connection
 
 _Rows = Mapping[str, tuple[str, str]]
 _ALL = select(CONNECTIONS.c.name, CONNECTIONS.c.data, CONNECTIONS.c.secret)

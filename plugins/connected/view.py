@@ -8,16 +8,17 @@ import streamlit as st
 
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.knowledge.connect import connection_cards, field_table, remote_table
 from components.knowledge.draw import quiet
-from engine.api.process import get_engine
 from engine.engine import Engine
-from engine.library.values import FieldMap, Place, RemoteCollection, RemoteField
+from engine.library.values import FieldMap, RemoteField
 from engine.messages import N_, NC_
 from pages.parts.common.presses import answer_buttons
-from pages.parts.knowledge.background_calls import begin, forget, result_of
-from pages.parts.knowledge.connect_check import Chosen, check_and_connect
 from pages.parts.knowledge.state import attempt
+from plugins.connected.background_calls import begin, forget, result_of
+from plugins.connected.cards import connection_cards, field_table, remote_table
+from plugins.connected.checking import Chosen, check_and_connect
+from plugins.connected.connections import Connections
+from plugins.connected.values import Place, RemoteCollection
 
 _NOTHING = N_("There is no collection that could be connected. Check the database, or another address.")
 
@@ -35,9 +36,8 @@ _PLACE = "connect_place"
 _TEXTS = ("VARCHAR", "STRING", "TEXT", "dynamic", "json")
 
 
-def connect_page() -> None:
+def connect_page(engine: Engine, words: Words) -> None:
     """Draw the view."""
-    engine, words = get_engine(), st.session_state["words"]
     st.caption(
         words(
             "Ask questions of a Milvus collection that another program made. It is only read: nothing is written "
@@ -57,7 +57,7 @@ def connect_page() -> None:
     if collection is None:
         return
     about = (*place_key(place), collection)
-    begin(_INSPECT, about, partial(engine.connections.inspect, place, collection))
+    begin(_INSPECT, about, partial(Connections.of(engine).inspect, place, collection))
     inspected: RemoteCollection | None = result_of(_INSPECT, about, words("Reading the collection …"), words)
     if inspected is None:
         return
@@ -73,9 +73,9 @@ def connect_page() -> None:
 
 def connections(engine: Engine, words: Words) -> None:
     """What is connected, with what can be done with it."""
-    if engine.connections.fault is not None:
-        fault_box(engine.connections.fault, words, key="connect_file", severity="warning")
-    states = engine.connections.states()
+    if (fault := Connections.of(engine).fault) is not None:
+        fault_box(fault, words, key="connect_file", severity="warning")
+    states = Connections.of(engine).states()
     if not states:
         st.caption(words("No collection is connected yet. Begin below with the address."))
         return
@@ -96,7 +96,7 @@ def confirm(engine: Engine, name: str, words: Words) -> None:
     )
 
     def act() -> None:
-        attempt(lambda: engine.connections.disconnect(name), words("{name} is disconnected.", name=name))
+        attempt(lambda: Connections.of(engine).disconnect(name), words("{name} is disconnected.", name=name))
 
     answer_buttons(words(NC_("connection", "Disconnect")), words("Keep"), act, key="connect_disconnect")
 
@@ -138,7 +138,7 @@ def choose_place(engine: Engine, words: Words) -> Place | None:
             place = Place(address.strip(), token.strip(), database.strip())
             forget(*_STEPS)
             st.session_state[_PLACE] = place
-            begin(_LOOK, place_key(place), partial(engine.connections.look, place))
+            begin(_LOOK, place_key(place), partial(Connections.of(engine).look, place))
     chosen: Place | None = st.session_state.get(_PLACE)
     return chosen
 

@@ -10,10 +10,11 @@ import pytest
 from pydantic import SecretStr
 
 from engine.database.opening import Databases
-from engine.errors import ConnectionsDamaged
-from engine.knowledge.foreign_kept import KeptConnections, kept_connections
-from engine.library.values import Connection, FieldMap, Place
+from engine.library.values import FieldMap
 from engine.settings import Settings
+from plugins.connected.errors import ConnectionsDamaged
+from plugins.connected.kept import KeptConnections, kept_connections
+from plugins.connected.values import Connection, Place
 
 TOKEN = "root:Secret-7"
 WIKI = Connection(
@@ -28,6 +29,7 @@ WIKI = Connection(
     passage_prefix=None,
     connected_at="2026-01-02T03:04:05+00:00",
 )
+AWAY = replace(WIKI, place=replace(WIKI.place, address="http://127.0.0.1:9"))
 OPEN = replace(WIKI, name="百科", place=Place("/data/theirs.db"), query_prefix="检索：", passage_prefix="")
 Opened = Callable[[], KeptConnections]
 

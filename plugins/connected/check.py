@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.errors import TextTooLong
-from engine.knowledge.foreign_store import ForeignStore
-from engine.library.values import FoundPassage, PrefixTrial, ProbedQuestion, SelfSearch
+from engine.library.values import FoundPassage
 from engine.llm.embedder import known_prefixes
 from engine.model.config import RunConfig
 from engine.model.language import language_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import Embedder, StoredPassage, Vector
+from plugins.connected.store import ForeignStore
+from plugins.connected.values import PrefixTrial, ProbedQuestion, SelfSearch
 
 _MOST = 20
 _FOR_PREFIXES = 6

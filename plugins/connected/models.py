@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.library.values import ProposedModel
-from engine.llm.discovery import OllamaStatus
 from engine.model.config import BUILTIN
-
-HASHING = "hashing"
 
 KNOWN_DIMENSIONS: dict[str, int] = {
     "nomic-embed-text": 768,
@@ -29,7 +26,7 @@ KNOWN_DIMENSIONS: dict[str, int] = {
 """Numbers in a vector of the embedding models in Ollama's library, as their cards say; the most used first."""
 
 
-def proposed_models(dim: int, builtin_dim: int, installed: Iterable[tuple[str, int]]) -> tuple[ProposedModel, ...]:
+def proposed_models(dim: int, builtin_dim: int, installed: Mapping[str, int]) -> tuple[ProposedModel, ...]:
     """Models whose vectors have ``dim`` numbers: those that are here first, then those that Ollama could pull.
 
     ``installed``: Ollama's embedding models with the width of their vectors, 0 where Ollama does not say.
@@ -37,23 +34,17 @@ def proposed_models(dim: int, builtin_dim: int, installed: Iterable[tuple[str, i
     found: list[ProposedModel] = []
     if dim == builtin_dim:
         found.append(ProposedModel(BUILTIN, dim, True, "dimension"))
-    here = dict(installed)
-    for name, width in here.items():
+    for name, width in installed.items():
         if (width or KNOWN_DIMENSIONS.get(_plain(name), 0)) == dim:
             found.append(ProposedModel(f"ollama:{name}", dim, True, "installed"))
-    present = {_plain(name) for name in here}
+    present = {_plain(name) for name in installed}
     for name, width in KNOWN_DIMENSIONS.items():
         if width == dim and name not in present:
             found.append(ProposedModel(f"ollama:{name}", dim, False, "not_pulled"))
     if dim == HashingEmbedder().dim:
         # Last: hardly any other program makes such vectors.
-        found.append(ProposedModel(HASHING, dim, True, "dimension"))
+        found.append(ProposedModel("hashing", dim, True, "dimension"))
     return tuple(found)
-
-
-def installed_embedders(status: OllamaStatus) -> list[tuple[str, int]]:
-    """Ollama's embedding models with the width of their vectors, 0 where Ollama does not say in time."""
-    return [(model.name, model.embedding_length or 0) for model in status.models if model.embeds]
 
 
 def _plain(name: str) -> str:

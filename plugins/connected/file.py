@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from engine.errors import ConnectionsDamaged
-from engine.library.values import Connection
+from plugins.connected.errors import ConnectionsDamaged
+from plugins.connected.values import Connection
 
 _FORMAT = 1
 UNREADABLE = (ValueError, KeyError, TypeError, OverflowError)

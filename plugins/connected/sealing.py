@@ -13,8 +13,8 @@ from sqlalchemy import Connection, select, update
 
 from engine.database.base import Database, put
 from engine.database.tables import CONNECTIONS, SECRET_CHECKS
-from engine.errors import SecretKeyUnfit
 from engine.settings import Settings, usable_key
+from plugins.connected.errors import SecretKeyUnfit
 
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet

@@ -13,11 +13,12 @@ from components.common.i18n import UiLanguage, words_for
 from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.knowledge.milvus_connection import connect, disconnect
-from engine.library.values import Connection, Place
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.settings import Settings
-from pages.parts.knowledge.background_calls import BackgroundCall
+from plugins.connected.background_calls import BackgroundCall
+from plugins.connected.connections import Connections
+from plugins.connected.values import Connection, Place
 from tests.pages.driving import inline, opened, setting, visible
 from tests.support.foreign_milvus import QUESTION, SENTENCES, Elsewhere, fill
 from tests.support.ollama_stand_in import OllamaStandIn, embed
@@ -45,8 +46,8 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
 def nothing_stays(engine: Engine) -> Iterator[None]:
     """The engine is shared: what a test connects, it disconnects."""
     yield
-    for item in engine.connections.all():
-        engine.connections.disconnect(item.name)
+    for item in Connections.of(engine).all():
+        Connections.of(engine).disconnect(item.name)
 
 
 def text(app: AppTest, key: str) -> Any:
@@ -159,7 +160,7 @@ def test_a_name_that_is_taken_is_refused_and_can_be_changed(engine: Engine, thei
     assert "WB211" in inline(app)
     text(app, "connect_name_wiki").set_value("other").run()
     pressed(app, EN("Connect"))
-    assert [item.name for item in engine.connections.all()] == ["other"]
+    assert [item.name for item in Connections.of(engine).all()] == ["other"]
 
 
 def press_card(app: AppTest, action: str) -> AppTest:
@@ -176,7 +177,7 @@ def test_disconnecting_asks_first(engine: Engine, theirs: Elsewhere) -> None:
     assert EN(
         "Disconnect {name}? The collection itself stays as it is; records of runs keep what they saw.", name="wiki"
     ) in [item.value for item in app.text]
-    assert [item.name for item in engine.connections.all()] == ["wiki"]
+    assert [item.name for item in Connections.of(engine).all()] == ["wiki"]
 
 
 def test_a_connection_leads_to_the_workbench_with_its_collection_chosen(engine: Engine, theirs: Elsewhere) -> None:
@@ -206,9 +207,9 @@ def test_a_token_is_neither_in_the_address_of_the_page_nor_in_what_it_shows(engi
 
 def connect_as(engine: Engine, theirs: Elsewhere, name: str) -> None:
     place = Place(theirs.uri)
-    found = engine.connections.inspect(place, name)
+    found = Connections.of(engine).inspect(place, name)
     assert found.proposed is not None
-    engine.connections.connect(Connection(name, place, name, found.proposed, 0, "", "hashing"))
+    Connections.of(engine).connect(Connection(name, place, name, found.proposed, 0, "", "hashing"))
 
 
 def test_better_prefixes_are_taken_at_a_press(tmp_path: Path) -> None:
@@ -240,6 +241,19 @@ def test_better_prefixes_are_taken_at_a_press(tmp_path: Path) -> None:
             assert EN("Take these prefixes") not in inline(app)
         finally:
             use_engine(None)
+
+
+def test_a_connected_collection_can_be_disconnected_where_it_is_described(engine: Engine, theirs: Elsewhere) -> None:
+    connect_as(engine, theirs, "wiki")
+    app = opened("knowledge", view="collections", collection="wiki")
+    next(item for item in app.button if item.key == "kb_do_disconnect").click().run()
+    asked = EN("{name} disappears from here. Its rows stay where they are, untouched.", name="wiki")
+    assert asked in [item.value for item in app.text]
+    next(item for item in app.button if item.key == "kb_dialog_yes").click().run()
+    assert not app.exception, app.exception
+    assert EN("{name} was disconnected.", name="wiki") in inline(app)
+    assert "wiki" not in [item.name for item in engine.collections()]
+    assert "kb_do_disconnect" not in {item.key for item in opened("knowledge", view="collections").button}
 
 
 def test_a_store_that_went_away_stays_listed_with_what_to_do(engine: Engine, theirs: Elsewhere) -> None:

@@ -11,25 +11,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from engine.errors import (
-    InvalidAddress,
-    RemoteLocked,
-    RemoteRefused,
-    RemoteUnreachable,
-    StoreError,
-    StoreLocked,
-    StoreRefused,
-    StoreUnreachable,
-    StoreUnreadable,
-    UnknownDatabase,
-    UnusableCollection,
-    WorkbenchError,
-)
+from engine.errors import StoreError, StoreLocked, StoreRefused, StoreUnreachable, StoreUnreadable, WorkbenchError
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_errors import Place as Called
 from engine.knowledge.milvus_errors import no_database, translate
-from engine.library.values import Place
+from plugins.connected.errors import (
+    InvalidAddress,
+    RemoteLocked,
+    RemoteRefused,
+    RemoteUnreachable,
+    UnknownDatabase,
+    UnusableCollection,
+)
+from plugins.connected.values import Place
 
 _LONGEST = 500
 _SCHEMES = ("http", "https", "tcp")

@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Self, TypeVar
 
+from engine.engine import Engine
 from engine.errors import StoreError
 from engine.knowledge.base import KnowledgeBase
-from engine.knowledge.foreign_check import Prefixed, probed, self_search
-from engine.knowledge.foreign_client import close_place, open_place
-from engine.knowledge.foreign_look import inspect, look, vector_of
-from engine.knowledge.foreign_models import installed_embedders, proposed_models
-from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.graph.keeping import dropped
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_schema import check_new_name
-from engine.library.values import (
-    Connection,
-    ConnectionState,
-    Place,
-    ProbedQuestion,
-    ProposedModel,
-    RemoteCollection,
-    SelfSearch,
-)
+from engine.library.values import ProposedModel
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault
-from engine.people.doors import guarded
+from engine.people.doors import guarded_by
+from engine.plugins import Part
 from engine.roles import CollectionInfo, Embedder
 from engine.running.resources import Resources
+from plugins.connected.check import Prefixed, probed, self_search
+from plugins.connected.client import close_place, open_place
+from plugins.connected.collections import ForeignCollections
+from plugins.connected.look import inspect, look, vector_of
+from plugins.connected.models import proposed_models
+from plugins.connected.rights import RIGHTS
+from plugins.connected.store import ForeignStore
+from plugins.connected.values import Connection, ConnectionState, Place, ProbedQuestion, RemoteCollection, SelfSearch
 
 T = TypeVar("T")
 
@@ -40,8 +37,13 @@ _TIMEOUT_S = 5.0
 _OLLAMA_S = 3.0
 
 
-@guarded
-class Connections:
+def collections_of(resources: Resources) -> ForeignCollections:
+    """What an engine searches of other programs."""
+    return next(item for item in resources.knowledge.connected if isinstance(item, ForeignCollections))
+
+
+@guarded_by(RIGHTS)
+class Connections(Part):
     """Safe to call from any thread; every method blocks until it is done.
 
     Connections are made by the user of this app alone: no route of the API leads here, for a request must not make the
@@ -49,14 +51,21 @@ class Connections:
     not loaded there is loaded.
     """
 
-    def __init__(self, loop: LoopThread, resources: Resources) -> None:
+    def __init__(self, engine: Engine, loop: LoopThread) -> None:
         self._loop = loop
-        self._resources = resources
+        self._resources = engine.resources
+
+    @classmethod
+    def of(cls, engine: Engine) -> Self:
+        """That of an engine, which always has one."""
+        found = engine.part(cls)
+        assert found is not None
+        return found
 
     @property
     def fault(self) -> Fault | None:
         """What is wrong with the kept connections."""
-        return self._knowledge.foreign.fault
+        return self._foreign.fault
 
     @on_loop
     async def look(self, place: Place) -> tuple[RemoteCollection, ...]:
@@ -65,8 +74,8 @@ class Connections:
         Of the settings' own store those that other programs made. Raises ``InvalidAddress``, ``RemoteUnreachable``,
         ``RemoteRefused``, ``RemoteLocked``, ``UnknownDatabase``.
         """
-        kept = self._knowledge.foreign.place(place)
-        opened = self._knowledge.foreign.opened_as(kept)
+        kept = self._foreign.place(place)
+        opened = self._foreign.opened_as(kept)
         found = await asyncio.to_thread(_with_client, opened, lambda db: look(db, opened, own_too=bool(kept.address)))
         installed = await self._installed()
         return tuple(self._with_models(item, installed) for item in found)
@@ -74,7 +83,7 @@ class Connections:
     @on_loop
     async def inspect(self, place: Place, collection: str) -> RemoteCollection:
         """One collection, loaded if it was not, with a sample of every field and models that fit its vectors."""
-        opened = self._knowledge.foreign.opened_as(self._knowledge.foreign.place(place))
+        opened = self._foreign.opened_as(self._foreign.place(place))
         found = await asyncio.to_thread(_with_client, opened, lambda db: inspect(db, opened, collection))
         return self._with_models(found, await self._installed())
 
@@ -120,7 +129,7 @@ class Connections:
             info = await store.describe(kept.name)
         # Two pages may have waited for the same name.
         await self._check_name(connection.name)
-        await self._knowledge.foreign.add(kept)
+        await self._foreign.add(kept)
         return info
 
     @on_loop
@@ -130,31 +139,35 @@ class Connections:
         Raises ``UnknownCollection``.
         """
         async with dropped(self._knowledge.graphs, name):
-            await self._knowledge.foreign.remove(name)
+            await self._foreign.remove(name)
 
     @on_loop
     async def all(self) -> tuple[Connection, ...]:
         """List all connections by name, without their tokens."""
-        await self._knowledge.foreign.refresh()
-        return self._knowledge.foreign.all()
+        await self._foreign.refresh()
+        return self._foreign.all()
 
     @on_loop
     async def states(self) -> tuple[ConnectionState, ...]:
         """Connections as they were when last looked at, at most half a minute ago; waits a second at most."""
-        return await self._knowledge.foreign.states()
+        return await self._foreign.states()
+
+    @property
+    def _foreign(self) -> ForeignCollections:
+        return collections_of(self._resources)
 
     @property
     def _knowledge(self) -> KnowledgeBase:
         return self._resources.knowledge
 
-    async def _installed(self) -> list[tuple[str, int]]:
-        return installed_embedders(await self._resources.ollama(patience_s=_OLLAMA_S))
+    async def _installed(self) -> Mapping[str, int]:
+        return (await self._resources.ollama(patience_s=_OLLAMA_S)).embedders
 
     @property
     def _builtin_dim(self) -> int:
         return self._knowledge.embedder_called("builtin", 0).dim
 
-    def _with_models(self, item: RemoteCollection, installed: Sequence[tuple[str, int]]) -> RemoteCollection:
+    def _with_models(self, item: RemoteCollection, installed: Mapping[str, int]) -> RemoteCollection:
         """Add the models that fit its proposed vectors; a collection of our own keeps the recorded one."""
         if item.models or item.proposed is None:
             return item
@@ -163,7 +176,7 @@ class Connections:
 
     async def _check_name(self, name: str) -> None:
         check_new_name(name)
-        if self._knowledge.foreign.find(name) is not None:
+        if name in self._foreign:
             raise StoreError.collection_exists(name=name)
         for info in await self._knowledge.collections():
             if name == info.name or name in info.aliases:
@@ -171,10 +184,10 @@ class Connections:
 
     async def _checked(self, connection: Connection) -> tuple[Connection, Embedder]:
         """The connection with the dimension and metric that are there now, and its embedder, which knows its width."""
-        foreign = self._knowledge.foreign
-        await foreign.refresh()
-        connection = foreign.known_token(replace(connection, place=foreign.place(connection.place)))
-        opened = foreign.opened_as(connection.place)
+        await self._foreign.refresh()
+        place = self._foreign.place(connection.place)
+        connection = self._foreign.known_token(replace(connection, place=place))
+        opened = self._foreign.opened_as(connection.place)
         found = await asyncio.to_thread(_with_client, opened, lambda db: inspect(db, opened, connection.collection))
         dim, metric = vector_of(found, connection.fields)
         checked = replace(connection, dim=dim, metric=metric)
@@ -200,7 +213,7 @@ class Connections:
     @asynccontextmanager
     async def _store_of(self, connection: Connection) -> AsyncIterator[ForeignStore]:
         """The store of a connection that may not be kept yet, closed afterwards."""
-        store = self._knowledge.foreign.unkept(connection)
+        store = self._foreign.unkept(connection)
         try:
             yield store
         finally:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from engine.errors import StoreError, UnusableCollection
-from engine.knowledge.foreign_client import close_place, open_place
-from engine.knowledge.foreign_fields import layout_of
-from engine.knowledge.foreign_look import real_name, recorded_there
+from engine.errors import StoreError
+from engine.knowledge.connected import kept_info
+from engine.knowledge.foreign_fields import FLOATS, PLAIN_KEY, dim_of, layout_by, type_name
 from engine.knowledge.milvus_catalogue import Catalogue, SourceRow, fingerprint
-from engine.knowledge.milvus_database import MOST_ROWS
-from engine.knowledge.milvus_reader import CollectionReader
-from engine.library.values import Connection, Place
+from engine.knowledge.milvus_database import BATCH, MOST_ROWS
+from engine.knowledge.milvus_reader import CollectionReader, has_length, unit
+from engine.knowledge.milvus_schema import DYNAMIC_FIELD, Layout, stored_field
 from engine.model.values import SOURCE_KINDS
 from engine.roles import ANYWHERE, CollectionInfo, Hit, SourceInfo, StoredPassage, Vector, Within
+from plugins.connected.client import close_place, open_place
+from plugins.connected.errors import UnusableCollection
+from plugins.connected.file import plain_connection
+from plugins.connected.look import real_name, recorded_there
+from plugins.connected.values import Connection, Place
 
 MOST_PASSAGES = 1000
 """Passages of one source that are ever read at once."""
@@ -23,19 +29,7 @@ MOST_PASSAGES = 1000
 
 def connected_info(connection: Connection, address: str) -> CollectionInfo:
     """What a connection itself says of its collection."""
-    return CollectionInfo(
-        name=connection.name,
-        embedding_model=connection.embedding_model,
-        dim=connection.dim,
-        query_prefix=connection.query_prefix or "",
-        passage_prefix=connection.passage_prefix or "",
-        created_at=connection.connected_at,
-        metric=connection.metric,
-        kinds=("vector",),
-        address=address,
-        remote_name=connection.collection,
-        read_only=True,
-    )
+    return kept_info(plain_connection(connection), address)
 
 
 class ForeignSession:
@@ -89,6 +83,16 @@ class ForeignSession:
         """The first thousand passages of one source in their order; none for an unknown source."""
         return self.reader.passages(source, MOST_PASSAGES)
 
+    def some(self, most: int) -> tuple[list[tuple[StoredPassage, Vector]], int]:
+        """Passages that have text, with their vectors, spread over the first rows; and how many lack a vector."""
+        layout = self.reader.layout
+        rows = self._db.rows(layout.collection, "", [*layout.output, layout.vector], limit=min(most * 10, BATCH))
+        whole = [row for row in rows if has_length(row[layout.vector])]
+        pairs = [(layout.passage(row), unit(np.asarray(row[layout.vector], dtype=np.float32))) for row in whole]
+        pairs = list({item.text: (item, vector) for item, vector in pairs if item.text.strip()}.values())
+        step = max(1, len(pairs) // most)
+        return pairs[::step][:most], len(rows) - len(whole)
+
     def _recorded(self) -> list[SourceRow]:
         """Sources of one of our own, from its catalogue there."""
         return list(Catalogue(self._db).sources(self._collection).values())
@@ -109,3 +113,27 @@ class ForeignSession:
             )
         if not np.isfinite(vector).all():
             raise StoreError.query_not_finite(collection=item.name)
+
+
+def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bool) -> Layout:
+    """The layout of a connected collection as it is now.
+
+    Raises ``UnusableCollection`` where a field is gone, or is not what it was when the collection was connected.
+    """
+    fields = {str(item["name"]): item for item in description.get("fields", ())}
+    dynamic = bool(description.get("enable_dynamic_field"))
+    chosen = connection.fields
+    for name in (chosen.id, chosen.vector, chosen.text, chosen.source, chosen.title, chosen.section):
+        undeclared = dynamic and (stored_field(name) == DYNAMIC_FIELD or PLAIN_KEY.fullmatch(name))
+        if name and stored_field(name) not in fields and not undeclared:
+            raise UnusableCollection.changed(name=connection.collection, field=name)
+    key, vector = fields.get(chosen.id), fields.get(chosen.vector)
+    if key is None or not key.get("is_primary"):
+        raise UnusableCollection.changed(name=connection.collection, field=chosen.id)
+    if vector is None or type_name(vector) != FLOATS or dim_of(vector) != connection.dim:
+        raise UnusableCollection.changed(name=connection.collection, field=chosen.vector)
+    layout = layout_by(connection.collection, chosen, description)
+    layout = replace(layout, name=connection.name, dim=connection.dim, metric=connection.metric)
+    if not own:
+        return layout
+    return replace(layout, meta="meta" if "meta" in fields else "", kind="kind" if "kind" in fields else "")

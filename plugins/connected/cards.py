@@ -15,15 +15,9 @@ from components.common.phrases import fault_text, probability_text
 from components.common.terms import query_terms
 from components.knowledge.draw import draw_knowledge, note_box
 from components.knowledge.found_passages import found_passages
-from engine.library.values import (
-    ConnectionState,
-    ProbedQuestion,
-    ProposedModel,
-    RemoteCollection,
-    RemoteField,
-    SelfSearch,
-)
+from engine.library.values import ProposedModel, RemoteField
 from engine.messages import N_, NC_
+from plugins.connected.values import ConnectionState, ProbedQuestion, RemoteCollection, SelfSearch
 
 _STATE = {
     "ok": N_("answers"),

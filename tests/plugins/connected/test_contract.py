@@ -17,13 +17,15 @@ from components.common.i18n import words_for
 from components.runs.report import report_html
 from engine.api import middleware
 from engine.engine import Engine
-from engine.errors import StoreError, UnknownCollection, UnknownDatabase
+from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.milvus_connection import connect, disconnect
-from engine.library.values import Connection, Place, RemoteCollection
 from engine.model.config import RunConfig
 from engine.model.values import PassageId
 from engine.settings import Settings
+from plugins.connected.connections import Connections, collections_of
+from plugins.connected.errors import UnknownDatabase
+from plugins.connected.values import Connection, Place, RemoteCollection
 from tests.support.errors import raises
 from tests.support.foreign_milvus import (
     MODEL,
@@ -74,21 +76,21 @@ def address(place: Elsewhere) -> Place:
 
 
 def proposed(engine: Engine, place: Elsewhere, kind: str) -> Connection:
-    found = engine.connections.inspect(address(place), place.named(kind))
+    found = Connections.of(engine).inspect(address(place), place.named(kind))
     assert found.proposed is not None, found
     return Connection(kind, address(place), found.name, found.proposed, 0, "", "hashing")
 
 
 def connected(engine: Engine, place: Elsewhere, *kinds: str) -> None:
     for kind in kinds:
-        engine.connections.connect(proposed(engine, place, kind))
+        Connections.of(engine).connect(proposed(engine, place, kind))
 
 
 def test_what_a_place_holds_is_told_with_fields_widths_metrics_and_samples(engine: Engine, place: Elsewhere) -> None:
     """SC-02: the dimension is detected and models are proposed by it."""
-    listed = {item.name: item for item in engine.connections.look(address(place))}
+    listed = {item.name: item for item in Connections.of(engine).look(address(place))}
     assert {place.named(kind) for kind in KINDS} <= set(listed)
-    found = {kind: engine.connections.inspect(address(place), place.named(kind)) for kind in KINDS}
+    found = {kind: Connections.of(engine).inspect(address(place), place.named(kind)) for kind in KINDS}
     assert {kind: item.passages for kind, item in found.items()} == dict.fromkeys(KINDS, len(SENTENCES))
     assert {kind: asdict(item.proposed) for kind, item in found.items() if item.proposed} == {
         "wiki": names("pk", "chunk_text", "embedding", 'metadata["source"]'),
@@ -126,8 +128,8 @@ def test_a_whole_run_of_the_loop_answers_and_nothing_there_changes(engine: Engin
         assert engine.what_if(record, replace(record.config, top_k=2)).to_dict()
         branch = engine.fork(record, replace(record.config, top_k=1))
         assert engine.wait(branch, 60) and engine.record(branch).outcome == "answered"
-        engine.connections.try_out(proposed(engine, place, kind))
-        engine.connections.probe(proposed(engine, place, kind), [QUESTION])
+        Connections.of(engine).try_out(proposed(engine, place, kind))
+        Connections.of(engine).probe(proposed(engine, place, kind), [QUESTION])
         engine.sources(kind)
     app = Starlette(middleware=middleware(lambda: engine, engine.settings))
     with TestClient(app, base_url="http://127.0.0.1:8501") as client:
@@ -139,7 +141,7 @@ def test_a_whole_run_of_the_loop_answers_and_nothing_there_changes(engine: Engin
         assert seed.json()["success"], seed.text
         listed = client.get("/api/collections").text
     assert '"wiki"' in listed and TOKEN not in listed
-    engine.connections.disconnect("loose")
+    Connections.of(engine).disconnect("loose")
     engine.close()
     assert everything(place) == before
 
@@ -158,16 +160,16 @@ def test_similarities_are_cosines_and_the_order_is_theirs_whatever_the_metric(en
 def test_the_right_model_is_told_from_a_wrong_one_of_the_same_width(engine: Engine, place: Elsewhere) -> None:
     """SC-02"""
     for kind in KINDS:
-        right = engine.connections.try_out(proposed(engine, place, kind))
+        right = Connections.of(engine).try_out(proposed(engine, place, kind))
         assert (right.likeness, right.asked, right.first) == ("same", len(SENTENCES), len(SENTENCES)), kind
         assert right.mean_cosine == pytest.approx(1.0, abs=1e-3)
-    wrong = engine.connections.try_out(replace(proposed(engine, place, "wiki"), embedding_model="builtin"))
+    wrong = Connections.of(engine).try_out(replace(proposed(engine, place, "wiki"), embedding_model="builtin"))
     assert wrong.likeness == "other"
     assert wrong.mean_cosine < 0.3
 
 
 def test_test_questions_find_sensible_passages_or_say_that_they_do_not(engine: Engine, place: Elsewhere) -> None:
-    near, far = engine.connections.probe(proposed(engine, place, "wiki"), [QUESTION, "zzz qqq"])
+    near, far = Connections.of(engine).probe(proposed(engine, place, "wiki"), [QUESTION, "zzz qqq"])
     assert near.sensible and near.found[0].passage.text == TEA
     assert near.found[0].similarity > far.found[0].similarity
     assert not far.sensible
@@ -197,7 +199,7 @@ def test_sources_and_passages_can_be_read_and_nothing_can_be_written(engine: Eng
 
 def test_rows_are_found_by_ids_whatever_is_in_them(engine: Engine, place: Elsewhere) -> None:
     connected(engine, place, "notes")
-    store = engine.resources.knowledge.foreign.store("notes")
+    store = collections_of(engine.resources).store("notes")
     wanted = [PassageId("n'\"3"), PassageId('" or 1 == 1'), PassageId("n'\"0")]
     found = engine._loop.call(store.get("notes", wanted))
     assert [item.text for item in found] == [SENTENCES[3], SENTENCES[0]]
@@ -213,18 +215,18 @@ def test_a_connection_outlives_the_engine_and_its_name_is_its_own(
     connected(engine, place, "wiki")
     for taken in ("wiki", "samples"):
         with raises(StoreError.collection_exists):
-            engine.connections.connect(replace(proposed(engine, place, "loose"), name=taken))
+            Connections.of(engine).connect(replace(proposed(engine, place, "loose"), name=taken))
     assert [item.name for item in engine.collections()] == ["samples", "wiki"]
     engine.close()
     with Engine.open(engine.settings) as again:
         again.wait_until_ready()
         assert again.run(QUESTION, RunConfig(collection="wiki")).outcome == "answered"
-        again.connections.disconnect("wiki")
+        Connections.of(again).disconnect("wiki")
         with pytest.raises(UnknownCollection):
             again.describe("wiki")
         with pytest.raises(UnknownCollection):
-            again.connections.disconnect("wiki")
-        assert again.connections.all() == ()
+            Connections.of(again).disconnect("wiki")
+        assert Connections.of(again).all() == ()
 
 
 def test_a_token_is_in_no_record_manifest_report_list_or_error(engine: Engine, place: Elsewhere) -> None:
@@ -233,22 +235,22 @@ def test_a_token_is_in_no_record_manifest_report_list_or_error(engine: Engine, p
     told = [
         json.dumps(record.to_dict()),
         report_html(record, engine.graph(), words_for("en")),
-        repr(engine.connections.all()) + repr(engine.connections.states()),
+        repr(Connections.of(engine).all()) + repr(Connections.of(engine).states()),
         repr(engine.collections()),
-        str([asdict(item.place) for item in engine.connections.all()]),
+        str([asdict(item.place) for item in Connections.of(engine).all()]),
     ]
     with pytest.raises(UnknownDatabase) as caught:
-        engine.connections.look(Place(place.uri, TOKEN, "no_such_database"))
+        Connections.of(engine).look(Place(place.uri, TOKEN, "no_such_database"))
     told.append(f"{caught.value}{caught.value.params}")
     assert [text for text in told if "Secret" in text] == []
 
 
 def test_a_kept_token_is_used_again_without_any_page_having_it(engine: Engine, place: Elsewhere) -> None:
     connected(engine, place, "wiki")
-    (shown,) = engine.connections.all()
+    (shown,) = Connections.of(engine).all()
     assert shown.place.token == ""
-    assert engine.connections.try_out(shown).likeness == "same"
-    kept = engine.resources.knowledge.foreign.known_token(shown).place.token
+    assert Connections.of(engine).try_out(shown).likeness == "same"
+    kept = collections_of(engine.resources).known_token(shown).place.token
     assert kept == ("" if place.uri.endswith(".db") else TOKEN)
 
 
@@ -261,7 +263,7 @@ def test_on_a_server_a_collection_that_is_not_loaded_is_listed_unread_and_loaded
     try:
         client = connect(milvus_here, "", 30)
         client.release_collection(there.named("wiki"))
-        listed = {item.name: item for item in engine.connections.look(Place(milvus_here))}
+        listed = {item.name: item for item in Connections.of(engine).look(Place(milvus_here))}
         assert not listed[there.named("wiki")].loaded and listed[there.named("loose")].loaded
         connected(engine, there, "wiki")
         client.release_collection(there.named("wiki"))

@@ -11,12 +11,14 @@ import streamlit as st
 
 from components.common.embedding_facts import model_option
 from components.common.i18n import Words
-from components.knowledge.connect import model_note, probe_results, self_search_note
 from engine.engine import Engine
-from engine.library.values import Connection, FieldMap, Place, ProposedModel, RemoteCollection, SelfSearch
+from engine.library.values import FieldMap, ProposedModel
 from engine.roles import CollectionInfo
-from pages.parts.knowledge.background_calls import begin, forget, result_of
 from pages.parts.knowledge.state import say
+from plugins.connected.background_calls import begin, forget, result_of
+from plugins.connected.cards import model_note, probe_results, self_search_note
+from plugins.connected.connections import Connections
+from plugins.connected.values import Connection, Place, RemoteCollection, SelfSearch
 
 _TRY, _PROBE, _CONNECT = "connect_try", "connect_probe", "connect_connect"
 _OLLAMA = "ollama:"
@@ -100,7 +102,7 @@ def proposed(engine: Engine, chosen: Chosen) -> tuple[ProposedModel, ...]:
         return found
     kept: dict[int, tuple[ProposedModel, ...]] = st.session_state.setdefault("connect_models", {})
     if chosen.dim not in kept:
-        kept[chosen.dim] = engine.connections.models(chosen.dim)
+        kept[chosen.dim] = Connections.of(engine).models(chosen.dim)
     return kept[chosen.dim]
 
 
@@ -145,7 +147,7 @@ def check(engine: Engine, connection: Connection, words: Words) -> SelfSearch | 
         ),
     ):
         forget(_TRY)
-        begin(_TRY, about, partial(engine.connections.try_out, connection))
+        begin(_TRY, about, partial(Connections.of(engine).try_out, connection))
     found: SelfSearch | None = result_of(_TRY, about, words("Re-embedding stored passages and comparing …"), words)
     if found is not None and self_search_note(found, connection.metric, words, key="connect_verdict") and found.better:
         st.session_state["connect_better"] = (found.better.query_prefix, found.better.passage_prefix)
@@ -161,7 +163,7 @@ def check(engine: Engine, connection: Connection, words: Words) -> SelfSearch | 
     questions = tuple(line.strip() for line in typed.splitlines() if line.strip())[:_MOST_QUESTIONS]
     if asked and questions:
         forget(_PROBE)
-        begin(_PROBE, (*about, questions), partial(engine.connections.probe, connection, questions))
+        begin(_PROBE, (*about, questions), partial(Connections.of(engine).probe, connection, questions))
     probed = result_of(_PROBE, (*about, questions), words("Asking the test questions …"), words)
     if probed is not None:
         probe_results(probed, words, key="connect_probed")
@@ -196,7 +198,7 @@ def name_and_connect(
     )
     if pressed:
         forget(_CONNECT)
-        begin(_CONNECT, about, partial(engine.connections.connect, replace(connection, name=name.strip())))
+        begin(_CONNECT, about, partial(Connections.of(engine).connect, replace(connection, name=name.strip())))
     done: CollectionInfo | None = result_of(_CONNECT, about, words("Connecting …"), words)
     if done is not None:
         say(words("{name} is connected: {passages} passages, read only.", name=done.name, passages=done.passages))

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.knowledge.foreign_check import self_search
-from engine.knowledge.foreign_client import close_place, open_place
-from engine.knowledge.foreign_look import inspect, look
-from engine.knowledge.foreign_store import ForeignStore
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.knowledge.milvus_database import data_types
-from engine.library.values import Connection, FieldMap, Place
+from engine.library.values import FieldMap
 from engine.roles import Within
+from plugins.connected.check import self_search
+from plugins.connected.client import close_place, open_place
+from plugins.connected.look import inspect, look
+from plugins.connected.store import ForeignStore
+from plugins.connected.values import Connection, Place
 
 MODEL = HashingEmbedder()
 TEXTS = ("胰岛素由胰腺分泌。", "绿茶用八十度的水冲泡。", "吊桥挂在钢缆上。")

@@ -15,14 +15,16 @@ from sqlalchemy import select, update
 
 from engine.cli.main import main
 from engine.database.opening import Databases
-from engine.database.sealing import KEY_FILE
 from engine.database.tables import CONNECTIONS, SECRET_CHECKS
 from engine.engine import Engine
-from engine.errors import ConnectionsDamaged, InvalidSettings, SecretKeyUnfit, UnknownCollection
-from engine.knowledge.foreign_file import ConnectionFile
-from engine.knowledge.foreign_kept import KeptConnections, kept_connections
+from engine.errors import InvalidSettings, UnknownCollection
 from engine.settings import Settings
-from tests.knowledge.test_kept_connections import OPEN, TOKEN, WIKI
+from plugins.connected.connections import Connections
+from plugins.connected.errors import ConnectionsDamaged, SecretKeyUnfit
+from plugins.connected.file import ConnectionFile
+from plugins.connected.kept import KeptConnections, kept_connections
+from plugins.connected.sealing import KEY_FILE
+from tests.plugins.connected.test_kept_connections import OPEN, TOKEN, WIKI
 from tests.support.gates import until
 
 FIRST, SECOND = (base64.b64encode(bytes([number]) * 32).decode() for number in (1, 255))
@@ -133,12 +135,12 @@ def test_on_postgres_an_engine_sees_what_another_replica_connects_and_forgets(
         assert [item.name for item in engine.collections()] == ["samples"]
         unreachable = replace(OPEN, place=replace(OPEN.place, address=str(tmp_path / "absent.db"), token=TOKEN))
         there.write([unreachable])
-        until(lambda: [item.name for item in engine.connections.all()] == ["百科"])
+        until(lambda: [item.name for item in Connections.of(engine).all()] == ["百科"])
         assert [item.name for item in engine.collections()] == ["samples", "百科"]
         there.write([])
         until(lambda: len(engine.collections()) == 1)
         with pytest.raises(UnknownCollection):
-            engine.connections.disconnect("百科")
+            Connections.of(engine).disconnect("百科")
 
 
 def test_on_postgres_the_command_that_moves_data_takes_connections_along(

@@ -16,26 +16,27 @@ from engine.api import create_api
 from engine.builtin.embedder import HashingEmbedder
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.errors import (
-    FullTextMissing,
-    InvalidAddress,
-    RemoteLocked,
-    RemoteRefused,
-    RemoteUnreachable,
-    StoreError,
-    UnknownDatabase,
-    UnusableCollection,
-)
-from engine.knowledge.foreign_client import translated_errors
-from engine.knowledge.foreign_file import ConnectionFile
-from engine.knowledge.foreign_store import ForeignStore
+from engine.errors import FullTextMissing, StoreError
 from engine.knowledge.milvus_connection import connect, disconnect
 from engine.knowledge.milvus_store import MilvusStore
-from engine.library.values import Connection, FieldMap, Place
+from engine.library.values import FieldMap
 from engine.model.config import RunConfig
 from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage
 from engine.settings import Settings
+from plugins.connected.client import translated_errors
+from plugins.connected.connections import Connections
+from plugins.connected.errors import (
+    InvalidAddress,
+    RemoteLocked,
+    RemoteRefused,
+    RemoteUnreachable,
+    UnknownDatabase,
+    UnusableCollection,
+)
+from plugins.connected.file import ConnectionFile
+from plugins.connected.store import ForeignStore
+from plugins.connected.values import Connection, Place
 from tests.support.errors import raises
 from tests.support.foreign_milvus import QUESTION, SENTENCES, Elsewhere, fill, make_wiki, vectors
 from tests.support.ollama_stand_in import OllamaStandIn, embed
@@ -103,16 +104,17 @@ def test_places_that_do_not_answer_are_listed_as_such_and_hold_nobody_up(tmp_pat
         record = engine.run(QUESTION, RunConfig(collection="wiki1"))
         assert (record.outcome, record.reason) == ("failed", RemoteUnreachable.code)
         assert engine.run("How many rows does a truth table with five variables need?").outcome == "answered"
-        told = f"{record.error}{faults}{engine.connections.states()}"
+        told = f"{record.error}{faults}{Connections.of(engine).states()}"
         assert "Secret" not in told
-        engine.connections.disconnect("wiki0")
+        Connections.of(engine).disconnect("wiki0")
 
 
 def test_a_damaged_file_of_connections_is_said_and_does_not_keep_the_app_from_starting(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "connections.json").write_text('{"format": 1, "connec')
     with opened(tmp_path) as engine:
-        assert engine.connections.fault is not None and engine.connections.fault.code == "WB228"
+        fault = Connections.of(engine).fault
+        assert fault is not None and fault.code == "WB228"
         assert [item.name for item in engine.collections()] == ["samples"]
 
 
@@ -120,12 +122,12 @@ def test_a_folder_that_another_program_has_open_is_told_as_locked(engine: Engine
     with (Path(theirs.uri) / "LOCK").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(RemoteLocked, match=r"theirs\.db"):
-            engine.connections.look(Place(theirs.uri))
-    assert len(engine.connections.look(Place(theirs.uri))) == 3
+            Connections.of(engine).look(Place(theirs.uri))
+    assert len(Connections.of(engine).look(Place(theirs.uri))) == 3
 
 
 def test_looking_at_a_folder_leaves_it_to_its_own_program(engine: Engine, theirs: Elsewhere) -> None:
-    engine.connections.inspect(Place(theirs.uri), "wiki")
+    Connections.of(engine).inspect(Place(theirs.uri), "wiki")
     assert free(theirs.uri)
 
 
@@ -134,7 +136,7 @@ def test_what_is_no_folder_of_a_store_is_neither_opened_nor_made(engine: Engine,
     single.write_bytes(b"SQLite format 3\x00")
     for path, words in ((absent, "no Milvus Lite folder"), (single, "keeps a folder")):
         with pytest.raises(InvalidAddress, match=words):
-            engine.connections.look(Place(str(path)))
+            Connections.of(engine).look(Place(str(path)))
     assert not absent.exists()
 
 
@@ -151,12 +153,14 @@ def test_a_collection_of_another_workbench_brings_its_model_and_prefixes(engine:
         await store.close()
 
     asyncio.run(make())
-    (found,) = engine.connections.look(Place(str(tmp_path / "other.db")))
+    (found,) = Connections.of(engine).look(Place(str(tmp_path / "other.db")))
     assert (found.own, found.query_prefix, found.passage_prefix) == (True, "", "")
     assert [(item.model, item.why) for item in found.models] == [(embedder.model_id, "recorded")]
     assert found.proposed is not None
     place = Place(str(tmp_path / "other.db"))
-    info = engine.connections.connect(Connection("lab2", place, "lab", found.proposed, 0, "", found.models[0].model))
+    info = Connections.of(engine).connect(
+        Connection("lab2", place, "lab", found.proposed, 0, "", found.models[0].model)
+    )
     assert (info.sources, info.passages, info.kinds) == (1, len(SENTENCES), ("vector",))
     assert [item.source for item in engine.sources("lab2")] == ["a"]
     assert engine.run(QUESTION, RunConfig(collection="lab2")).outcome == "answered"
@@ -167,24 +171,24 @@ def test_collections_of_others_in_the_own_store_are_found_under_an_empty_address
     client = connect(uri, "", 10)
     make_wiki(client, "guest")
     disconnect(client, uri)
-    (found,) = engine.connections.look(Place(""))
+    (found,) = Connections.of(engine).look(Place(""))
     assert (found.name, found.own) == ("guest", False)
-    inspected = engine.connections.inspect(Place(uri), "guest")
+    inspected = Connections.of(engine).inspect(Place(uri), "guest")
     assert inspected.proposed is not None
-    engine.connections.connect(Connection("wiki", Place(uri), "guest", inspected.proposed, 0, "", "hashing"))
-    assert engine.connections.all()[0].place == Place("")
+    Connections.of(engine).connect(Connection("wiki", Place(uri), "guest", inspected.proposed, 0, "", "hashing"))
+    assert Connections.of(engine).all()[0].place == Place("")
     assert engine.run(QUESTION, RunConfig(collection="wiki")).outcome == "answered"
 
 
 def test_a_model_of_another_width_is_a_mismatch_that_names_both(tmp_path: Path, theirs: Elsewhere) -> None:
     """SC-02"""
     with OllamaStandIn(["nomic-embed-text"]) as ollama, opened(tmp_path, ollama_url=ollama.url) as engine:
-        found = engine.connections.inspect(Place(theirs.uri), "wiki")
+        found = Connections.of(engine).inspect(Place(theirs.uri), "wiki")
         assert found.proposed is not None
         connection = Connection("w", Place(theirs.uri), "wiki", found.proposed, 0, "", "ollama:nomic-embed-text")
         with raises(StoreError.embedding_mismatch, match=r"384 dimensions.*nomic-embed-text \(768 dimensions\)"):
-            engine.connections.connect(connection)
-        assert engine.connections.all() == ()
+            Connections.of(engine).connect(connection)
+        assert Connections.of(engine).all() == ()
 
 
 def test_models_of_ollama_are_proposed_by_width_and_the_prefixes_that_were_used_are_found(tmp_path: Path) -> None:
@@ -196,21 +200,21 @@ def test_models_of_ollama_are_proposed_by_width_and_the_prefixes_that_were_used_
     disconnect(client, str(tmp_path / "bare.db"))
     place = Place(str(tmp_path / "bare.db"))
     with OllamaStandIn(["all-minilm"]) as ollama, opened(tmp_path, ollama_url=ollama.url) as engine:
-        found = engine.connections.inspect(place, "bare")
+        found = Connections.of(engine).inspect(place, "bare")
         assert found.proposed is not None
         assert [(item.model, item.why) for item in found.models][:2] == [
             ("builtin", "dimension"),
             ("ollama:all-minilm:latest", "installed"),
         ]
         connection = Connection("bare", place, "bare", found.proposed, 0, "", "ollama:all-minilm", "", "title of it: ")
-        tried = engine.connections.try_out(connection)
+        tried = Connections.of(engine).try_out(connection)
         assert tried.better is not None
         assert (tried.better.query_prefix, tried.better.passage_prefix) == ("", "")
         assert tried.better.mean_cosine > tried.mean_cosine
         given = Connection("bare", place, "bare", found.proposed, 0, "", "ollama:all-minilm", "", "my own: ")
-        exact = engine.connections.try_out(given)
+        exact = Connections.of(engine).try_out(given)
         assert (exact.likeness, exact.better) == ("same", None)
-        info = engine.connections.connect(given)
+        info = Connections.of(engine).connect(given)
         assert (info.query_prefix, info.passage_prefix) == ("", "my own: ")
 
 
@@ -252,9 +256,9 @@ def test_every_loop_and_the_command_line_ask_a_connected_collection(
     tmp_path: Path, theirs: Elsewhere, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with opened(tmp_path) as engine:
-        found = engine.connections.inspect(Place(theirs.uri), "wiki")
+        found = Connections.of(engine).inspect(Place(theirs.uri), "wiki")
         assert found.proposed is not None
-        engine.connections.connect(Connection("wiki", Place(theirs.uri), "wiki", found.proposed, 0, "", "hashing"))
+        Connections.of(engine).connect(Connection("wiki", Place(theirs.uri), "wiki", found.proposed, 0, "", "hashing"))
         for workflow in ("quality_loop", "dual_loop", "answer_evaluation"):
             record = engine.run(QUESTION, RunConfig(workflow=workflow, collection="wiki"))
             assert record.error is None and "eighty" in record.answer, (workflow, record.error)
@@ -282,9 +286,9 @@ def test_searching_by_words_says_that_another_programs_collection_has_none(their
 
 
 def test_a_collection_that_went_away_says_so_and_comes_back(engine: Engine, theirs: Elsewhere) -> None:
-    found = engine.connections.inspect(Place(theirs.uri), "wiki")
+    found = Connections.of(engine).inspect(Place(theirs.uri), "wiki")
     assert found.proposed is not None
-    engine.connections.connect(Connection("w", Place(theirs.uri), "wiki", found.proposed, 0, "", "hashing"))
+    Connections.of(engine).connect(Connection("w", Place(theirs.uri), "wiki", found.proposed, 0, "", "hashing"))
     client = connect(theirs.uri, "", 10)
     client.drop_collection("wiki")
     record = engine.run(QUESTION, RunConfig(collection="w"))
