@@ -133,6 +133,13 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
     return None if len(val) <= _SHORT and val.decode("latin-1").isprintable() else argname
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a test named by a place in memory: processes that share the tests would know it by different names."""
+    for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"{item.nodeid}: give the parameters ids that say what they are")
+
+
 def pytest_collection_finish() -> None:
     """What is imported and collected stays: each full search for garbage would go through all of it again."""
     gc.enable()

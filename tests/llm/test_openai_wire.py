@@ -94,7 +94,7 @@ def test_a_reply_that_was_cut_off_is_kept_and_marked() -> None:
         (Status(500), ModelRefused, "WB405"),
         (Hangs(), ModelTimeout, "WB403"),
     ],
-    ids=str,
+    ids=lambda item: str(getattr(item, "code", item)),
 )
 def test_what_goes_wrong_is_said_in_our_words(behaviour: Behaviour, expected: type[ModelError], code: str) -> None:
     trace = RecordingTrace()
