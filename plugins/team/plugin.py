@@ -56,11 +56,9 @@ def _open(engine: Engine, inside: Inside) -> Sequence[Part]:
 
 
 def _routes(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
-    from plugins.team.people_routes import add_people
-    from plugins.team.routes import add_metrics
+    from plugins.team.routes import add_team
 
-    add_people(api, get_engine)
-    add_metrics(api, get_engine)
+    add_team(api, get_engine)
 
 
 def _commands(commands: Any) -> None:
