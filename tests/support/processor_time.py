@@ -70,7 +70,8 @@ class _Table(_Report):
         spent = dict(report.user_properties).get("processor_s")
         if report.when == "teardown" and isinstance(spent, float):
             file = report.nodeid.partition("::")[0]
-            folder = "/".join(file.split("/")[:2])
+            parts = file.split("/")
+            folder = "/".join(parts[: 3 if parts[1] == "plugins" and len(parts) > 3 else 2])
             for counted, name in ((_folders, folder), (_files, file)):
                 counted[name] += spent
             _cases[folder] += 1
