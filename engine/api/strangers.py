@@ -1,4 +1,4 @@
-"""What callers are told whom nothing lets in."""
+"""Refusals of callers that nothing lets in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INVALID = BEARER + b', error="invalid_token"'
 
 
 def for_strangers(error: WorkbenchError) -> WorkbenchError:
-    """What may be said to somebody unknown: nothing of where things are kept, or of what is wrong there."""
+    """Choose what a stranger may read: nothing of where things are kept, or of what is wrong there."""
     if isinstance(error, NotSignedIn | TokenRefused):
         return error
     _log.warning("a caller could not be checked: %s", error.fact)
@@ -25,7 +25,7 @@ def for_strangers(error: WorkbenchError) -> WorkbenchError:
 
 
 async def turn_away(receive: Receive, send: Send, error: WorkbenchError) -> None:
-    """Refuse a request, with how to be let in where nobody knows who calls."""
+    """Refuse a request, with how to be let in where the caller is unknown."""
     challenge = INVALID if isinstance(error, TokenRefused) else BEARER if isinstance(error, NotSignedIn) else b""
     headers = ((b"www-authenticate", challenge),) if challenge else ()
     await refuse(

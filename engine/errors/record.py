@@ -247,7 +247,7 @@ class EngineClosed(WorkbenchError):
 
 
 class RunWarning(WorkbenchError):
-    """Said of a run that goes on, or of its settings before it begins: a warning, not a failure."""
+    """Warnings, not failures: of a run that continues, or of its settings before it begins."""
 
     # The gate cannot be met: by any run, by its first round, or by the one passage that answers (SC-05).
     gate_out_of_reach = Message(

@@ -91,7 +91,7 @@ class SignIn(Protocol):
         """Who a bearer token stands for, with what is kept from them; blocks. Raises ``TokenRefused``."""
 
     def api(self, app: ASGIApp, open_path: str = "") -> ASGIApp:
-        """An API behind a guard that says who acts, and lets nobody else through but to the one path that is open."""
+        """Put a guard in front of an API that says who acts, and lets strangers through to the one open path alone."""
 
     def pages(self, base: str) -> Middleware:
         """Stands in front of pages, with ``base`` before every path of them."""
@@ -105,7 +105,7 @@ class Front:
     settings: Any
     """``Settings``."""
     sign_in: SignIn | None
-    """None where nobody signs in."""
+    """None where people do not sign in."""
     base: str
     """What stands before every path of the app."""
     heartbeat_s: float

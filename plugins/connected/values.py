@@ -45,7 +45,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A collection of somebody else under a name of ours; kept on this machine, never in their store."""
+    """A collection of another program under a name of ours; kept on this machine, never in their store."""
 
     name: str
     place: Place

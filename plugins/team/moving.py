@@ -112,7 +112,7 @@ def _write(target: Database, table: Table, block: list[Row]) -> int:
     if block:
         names = [column.name for column in table.columns]
         with _usable(target), target.writing() as connection:
-            # Not `put`: a row that appeared since it was compared is somebody else's.
+            # Not `put`: a row that appeared since it was compared belongs to another writer.
             connection.execute(insert(table), [dict(zip(names, row, strict=True)) for row in block])
     return len(block)
 

@@ -100,7 +100,7 @@ class Team(Part):
         self._records.add_entry(Entry(0, at, who.id, who.name, who.role, change.operation, on))
 
     def note_sign_in(self, person: Person) -> None:
-        """Add to the log that somebody signed in."""
+        """Add to the log that a person signed in."""
         self.note_change(Change(person, SIGNED_IN, ""))
 
 

@@ -1,4 +1,4 @@
-"""The Dockerfile, carried out in a clean root file system, and the compose file beside it."""
+"""The Dockerfile, carried out in a clean root file system, and the compose file next to it."""
 
 from __future__ import annotations
 
