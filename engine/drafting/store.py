@@ -48,7 +48,7 @@ class DraftStore(OpenedStore):
         return self._kept(found[0])
 
     def decide(self, draft_id: str, state: State, set_name: str = "") -> Kept:
-        """Note what somebody decided; raises ``EvaluationError.unknown_draft``."""
+        """Note what a person decided; raises ``EvaluationError.unknown_draft``."""
         self.draft(draft_id)
         decided = {"state": state, "set_name": clean(set_name), "decided_at": "" if state == "open" else now()}
         change = update(DRAFTS).where(DRAFTS.c.id == clean(draft_id))

@@ -38,7 +38,7 @@ class JobDamaged(WorkbenchError):
 
 
 class JobError(WorkbenchError):
-    """An ingestion, or the building of a knowledge graph, cannot be begun, resumed or kept."""
+    """An ingestion, or the building of a knowledge graph, cannot be started, resumed or kept."""
 
     graph_replaced = Message(
         N_("Collection {collection!r} has a knowledge graph read by {has}; building with {wanted} replaces it."),

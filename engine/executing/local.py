@@ -53,7 +53,7 @@ class LocalExecutor:
                     return
                 ended = done.get()
                 yield ended
-                # Only now is there room for another: whoever takes results slowly is not flooded with them.
+                # Only now is there room for another: a slow reader of results is not flooded with them.
                 under_way -= 1
         finally:
             if under_way:

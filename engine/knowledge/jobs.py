@@ -56,7 +56,7 @@ class _Job:
 
 
 class SharedJobs(Protocol):
-    """The jobs of all processes that share the records, of which each does its own; methods block.
+    """The jobs of all processes that share the records; each does its own. Methods block.
 
     They raise what those of :class:`Jobs` do, and ``JobsUnreachable``.
     """

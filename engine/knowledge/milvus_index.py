@@ -1,4 +1,4 @@
-"""Another index in the place of that of a collection on a server: begun on request, and finished after a crash.
+"""Another index in the place of that of a collection on a server: built on request, and finished after a crash.
 
 It is made of the vectors that the server has: nothing is embedded or sent. The collection is released for
 the seconds in which the old index goes and the new one is begun. While that is built, a server searches with a

@@ -61,7 +61,7 @@ class DecisionBoundary:
 class Sweep:
     """A run under a config with one setting moved at a time, the others as they are.
 
-    Each setting is tried once, whoever asks: boundaries, remedy and stable ranges read the same paths.
+    Each setting is tried once: boundaries, remedy and stable ranges read the same paths.
     """
 
     def __init__(self, table: RunTable, config: RunConfig) -> None:

@@ -39,7 +39,7 @@ class Archive:
     def require_own(self, run_id: str) -> None:
         """Check that a run is no demo, which can be neither tagged nor deleted.
 
-        Raises ``RecordError.run_ships_with_program``, and ``UnknownRun`` for a run that is kept from whoever asks.
+        Raises ``RecordError.run_ships_with_program``, and ``UnknownRun`` for a run that the caller may not read.
         """
         if is_demo(run_id):
             raise RecordError.run_ships_with_program(run=run_id)

@@ -108,7 +108,7 @@ class ClusterExecutor:
                     self._ended_at = time.monotonic()
                     fault = fault_of(head["fault"])
                     yield Performed(head["key"], head.get("value"), data, fault, lost=head.get("lost", False))
-                    # Only now is there room for another: whoever takes results slowly is not flooded with them.
+                    # Only now is there room for another: a slow reader of results is not flooded with them.
                     self._under_way.pop(head["key"], None)
                 self._take_in(head)
                 self._look_at_limits()

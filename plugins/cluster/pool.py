@@ -75,7 +75,7 @@ class Pool:
         self._waiting.put_nowait(_Given(next(self._numbers), block))
 
     def stop(self) -> None:
-        """Give out nothing more, say what was not begun, and let the workers end what they have."""
+        """Give out nothing more, say what was not started, and let the workers end what they have."""
         self._stopped = True
         while not self._waiting.empty():
             self._lost(self._waiting.get_nowait())

@@ -22,7 +22,7 @@ _OWN = ("data_dir", "ray_address", "defaults")
 
 
 def with_engine(recipe: Recipe, settings: Settings, at_once: int) -> Recipe:
-    """What makes the performer of a recipe in a worker, which has no engine yet, for whoever acts now."""
+    """What makes the performer of a recipe in a worker, which has no engine yet, for the person who acts now."""
     made = {"factory": recipe.factory, "arguments": dict(recipe.arguments)}
     job = {"settings": plain_settings(settings), "at_once": at_once, "person": plain_person()}
     return Recipe("plugins.cluster.worker_engine:WorkerEngine", made | job)

@@ -62,7 +62,7 @@ class AddedView:
 
 
 def added_views(engine: Engine, words: Words) -> list[AddedView]:
-    """The views of plug-ins; none for whoever is no admin."""
+    """The views of plug-ins; none for people who are not admins."""
     return [panel(engine, words) for panel in panels("knowledge")] if may("admin") else []
 
 
