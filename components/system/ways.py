@@ -35,6 +35,8 @@ class Way:
     """Shown while it is on: before that they would lead to nothing."""
     fault: Fault | None = None
     """What is wrong with it at the moment."""
+    install: str = ""
+    """The command that installs what it needs; empty where it is installed. Shown alone: nothing else would work."""
 
 
 def way_cards(ways: Sequence[Way], words: Words, *, key: str) -> None:
@@ -43,6 +45,10 @@ def way_cards(ways: Sequence[Way], words: Words, *, key: str) -> None:
 
 
 def _card(way: Way, words: Words) -> Node:
+    if way.install:
+        line = command(way.install, words, words("Not installed, and nothing needs it. To have it:"))
+        head = node("div", "head", node("strong", "heading", way.title), chip("grey", words("not installed")))
+        return node("section", "card way", head, node("p", "", *with_code(way.said)), line)
     state = chip("pass", words("on")) if way.on else chip("grey", words("off"))
     if way.fault is not None:
         state = chip("fault", words("does not work"))

@@ -118,6 +118,15 @@ def test_a_way_that_is_off_says_how_it_is_turned_on_and_offers_no_line_that_lead
     assert "off" in off.split()
 
 
+def test_a_way_that_is_not_installed_says_how_to_install_it_and_no_line_that_would_fail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    way = Way("Agents", False, "For agents.", "WORKBENCH_X=1", ["`x` serves them"], install="pip install x")
+    said = card(monkeypatch, way)
+    assert "pip install x" in said and EN("not installed") in said
+    assert "WORKBENCH_X=1" not in said and "serves them" not in said
+
+
 def test_a_way_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     said = card(monkeypatch, Way("Traces", True, "Out.", fault=NOT_THERE))
     assert NOT_THERE.fact in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from components.common.i18n import Words
@@ -9,7 +11,7 @@ from components.common.url_state import base_path, own_origin
 from components.system.ways import Snippet, Way, way_cards
 from engine.engine import Engine
 from engine.people import signing_in
-from engine.plugins import panels
+from engine.plugins import plugins
 
 
 def programs_part(engine: Engine, words: Words) -> None:
@@ -18,7 +20,9 @@ def programs_part(engine: Engine, words: Words) -> None:
             "How other programs use this workbench, and what it sends to them. A change takes effect at the next start."
         )
     )
-    way_cards([way(engine, words) for way in (http_api, *panels("programs"))], words, key="programs")
+    brought = [(plugin.panels["programs"], plugin.missing) for plugin in plugins() if "programs" in plugin.panels]
+    ways = [replace(way(engine, words), install=missing) for way, missing in brought]
+    way_cards([http_api(engine, words), *ways], words, key="programs")
 
 
 def http_api(engine: Engine, words: Words) -> Way:
