@@ -1,4 +1,4 @@
-"""``python -m tests.size`` prints how large the program is, and how deep its imports stand on each other."""
+"""``python -m tests.size`` prints the size of the program and its tests, and how deep imports stand on each other."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def main() -> int:
         "cycles between files": len(cycles(imports)),
         "cycles between folders": len(knots),
         "folders in these": sum(map(len, knots)),
+        "lines of tests": sum(path.read_bytes().count(b"\n") for path in _files(ROOT / "tests")),
     }
     for name, figure in figures.items():
         print(f"{name:<26}{figure:>7,}".replace(",", " "))

@@ -60,6 +60,7 @@ def test_every_figure_is_printed(
         "small/words.py": "from small.faults import Lost\n",
         "added/__init__.py": "",
         "added/part.py": "from small.words import Lost\n\nLIMIT = 3\n",
+        "tests/test_words.py": "from small import words\n\n\ndef test_words() -> None:\n    assert words.Lost\n",
     }
     for name, text in files.items():
         path = tmp_path / name
@@ -81,4 +82,5 @@ def test_every_figure_is_printed(
         "cycles between files": 0,
         "cycles between folders": 0,
         "folders in these": 0,
+        "lines of tests": 5,
     }
