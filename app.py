@@ -13,10 +13,8 @@ from components.common.url_state import base_path
 from engine.api import middleware
 from engine.api.process import get_engine, serving
 from engine.settings import UPLOADS_TAKEN
+from pages._serving import check_secrets, forwards, sign_in_asked, view_of
 from pages.parts.common.after_start import finish_start
-from pages.parts.common.forwards import forwards
-from pages.parts.common.live_view import view_of
-from pages.parts.common.secrets import check_secrets, sign_in_asked
 
 # Before anything is opened, for a mistake there ends the start.
 check_secrets()

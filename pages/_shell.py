@@ -11,7 +11,6 @@ from pathlib import Path
 import streamlit as st
 
 from components.common.i18n import UiLanguage, Words, words_for
-from components.common.style import apply_style
 from components.common.url_state import note_page, put_into_url, take_from_url
 from engine.api.process import get_engine
 from engine.errors import NotSignedIn
@@ -21,9 +20,15 @@ from engine.plugins import Place, panels
 from pages.parts.ask.tour import tour_button
 from pages.parts.common.job_line import show_job_line
 from pages.parts.common.rights import viewers_line
-from pages.parts.system.hint import trouble
+from pages.parts.system.health import trouble
 
 _ICON = Path(__file__).parent.parent / "components" / "assets" / "icon.png"
+_SHEET = Path(__file__).parents[1] / "components" / "assets" / "page.css"
+
+
+def apply_style() -> None:
+    """Put the page's own style sheet into the document; it holds no text of anybody else."""
+    st.html(_SHEET)
 
 
 def _language() -> Words:

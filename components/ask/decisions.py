@@ -10,8 +10,7 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
 from components.common.phrases import ended_text, inequality_text, node_text, reason_text
-from components.labels.runs import GRADE_NAMES
-from components.labels.workflows import STRATEGY_NAMES
+from components.labels import GRADE_NAMES, STRATEGY_NAMES
 from components.picture.picture import tone_of_reason
 from engine.flow import workflow
 from engine.messages import N_

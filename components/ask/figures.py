@@ -18,7 +18,7 @@ from components.common.phrases import (
     probability_text,
     reason_text,
 )
-from components.labels.runs import GRADE_NAMES
+from components.labels import GRADE_NAMES
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import USUAL, WorkflowName, declared

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.phrases import duration_text, node_text, place_text
-from components.labels.runs import MESSAGE_ROLES
+from components.labels import MESSAGE_ROLES
 from engine.messages import N_
 from engine.model.config import ROLES
 from engine.model.values import ModelCall, RunRecord, counted

@@ -9,9 +9,18 @@ from typing import Any
 
 import streamlit as st
 
-from components.ask.passage_stages import cut_text, moves_text, names_of, scores_text, stage_cells, stage_drop
-from components.ask.search_ranks import found_in_both, ranks_text, ranks_tip
-from components.common.controls import download
+from components.ask.passage_stages import (
+    cut_text,
+    found_in_both,
+    moves_text,
+    names_of,
+    ranks_text,
+    ranks_tip,
+    scores_text,
+    stage_cells,
+    stage_drop,
+)
+from components.common.controls import download, table_csv
 from components.common.i18n import Words
 from components.common.life_lines import LifeLine, Sighting, life_lines
 from components.common.markup import nothing, script
@@ -23,9 +32,8 @@ from components.common.phrases import (
     verdict_reason,
     verdict_text,
 )
-from components.common.spreadsheet import table_csv
 from components.common.terms import question_terms, segments
-from components.labels.runs import GATE_STEPS, LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES, WEB_PASSAGE
+from components.labels import GATE_STEPS, LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES, WEB_PASSAGE
 from engine.messages import N_, NC_
 from engine.model.config import RunConfig, declared
 from engine.model.values import (

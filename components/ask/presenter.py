@@ -19,7 +19,7 @@ from components.ask.presenter_sentences import bar_text, sentence, what_if_sente
 from components.common.i18n import Words
 from components.common.markup import box, draw, nothing, script
 from components.common.phrases import section_text
-from components.labels.runs import DEMO_NAMES
+from components.labels import DEMO_NAMES
 from components.picture.drawing import Paint, painted, shapes_of
 from components.picture.picture import picture_of
 from engine.flow.graph import WorkflowGraph

@@ -7,9 +7,8 @@ from components.ask.what_if_text import stands_text
 from components.common.i18n import Words
 from components.common.own import own_of
 from components.common.phrases import fault_text, node_text
-from components.common.setting_words import setting_label
-from components.labels.runs import UNREADABLE_GRADER
-from components.labels.workflows import STRATEGY_PHRASES
+from components.common.run_settings import setting_label
+from components.labels import STRATEGY_PHRASES, UNREADABLE_GRADER
 from engine.flow import workflow
 from engine.messages import N_, NC_, NN_
 from engine.model.config import declared

@@ -9,10 +9,9 @@ from typing import Literal
 
 import streamlit as st
 
-from components.ask.suggestions import suggestion_said
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node
-from components.common.phrases import moved_text, place_text, probability_text
+from components.common.phrases import moved_text, place_text, probability_text, suggestion_said
 from engine.builtin.dual_rewriter import MISSED
 from engine.flow import workflow
 from engine.messages import N_, NC_

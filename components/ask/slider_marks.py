@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.ask.what_if_text import value_text
 from components.common.i18n import Words
-from components.common.settings_of import option_names, setting_of_config
+from components.common.run_settings import option_names, setting_of_config
 from engine.model.config import RunConfig, number_of
 from engine.replay.settings import Column
 

@@ -11,7 +11,7 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.phrases import duration_text, node_text
 from components.common.plotly_theme import themed
-from components.labels.runs import SPAN_NAMES
+from components.labels import SPAN_NAMES
 from engine.flow import workflow
 from engine.model.config import ROLES
 from engine.model.values import ModelCall, NodeExecution, RunRecord

@@ -10,9 +10,8 @@ from components.common.i18n import Words
 from components.common.markup import Node, node
 from components.common.own import own_of
 from components.common.phrases import begun, duration_text, outcome_text, probability_text, reason_text
-from components.common.setting_words import setting_text
-from components.common.settings_of import ALL_ROLES, differing, setting_of_config
-from components.labels.settings import name_of
+from components.common.run_settings import ALL_ROLES, differing, setting_of_config, setting_text
+from components.labels import name_of
 from engine.messages import N_, NC_, NN_
 from engine.model.config import BUILTIN, ROLES, RunConfig, declared
 from engine.model.cost import Cost

@@ -1,8 +1,11 @@
-"""Controls that several pages draw: a choice or a text that the address holds, pages of a list, a file to save."""
+"""Controls that several pages draw: choices and texts that the address holds, pages of a list, files in and out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -22,6 +25,8 @@ _MIME = {
     "txt": "text/plain",
     "zip": "application/zip",
 }
+# Excel in Chinese and Japanese reads the wide signs as the narrow ones.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def pick(label: str, shown: Mapping[_Value, str], *, key: str, usual: _Value | None = None, **more: Any) -> _Value:
@@ -105,3 +110,34 @@ def download(
     st.download_button(
         label, content, file_name=file_name, mime=mime, icon=f":material/{icon}:", on_click="ignore", **more
     )
+
+
+def uploader_words(place: str, choose: str, limits: str) -> None:
+    """``place``: key of the container around the box; what its button says, and what may be put in."""
+    box = f".st-key-{place} [data-testid='stFileUploaderDropzone']"
+    button, limit = (json.dumps(text, ensure_ascii=False) for text in (choose, limits))
+    st.html(
+        f"<style>{box} [data-testid='stFileUploaderDropzoneInstructions'] {{ font-size: 0; }}"
+        f"{box} [data-testid='stFileUploaderDropzoneInstructions'] * {{ display: none; }}"
+        f"{box} [data-testid='stFileUploaderDropzoneInstructions']::after"
+        f" {{ content: {limit}; font-size: 0.875rem; }}"
+        f"{box} button [data-testid='stMarkdownContainer'] {{ font-size: 0; }}"
+        f"{box} button [data-testid='stMarkdownContainer']::after {{ content: {button}; font-size: 0.875rem; }}</style>"
+    )
+
+
+def table_csv(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """UTF-8 with a byte order mark; cells that begin like a formula are defused."""
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow(head)
+    for row in rows:
+        table.writerow([_inert(cell) for cell in row])
+    # Half a surrogate pair, as broken PDFs bring it, has no UTF-8 form.
+    return written.getvalue().encode("utf-8-sig", "replace")
+
+
+def _inert(cell: str) -> str:
+    # Numbers of our own may begin with a minus sign.
+    number = cell[1:].replace(".", "", 1).isdigit()
+    return f"'{cell}" if cell.startswith(_FORMULA) and not number else cell

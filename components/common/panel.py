@@ -19,7 +19,7 @@ from components.common.i18n import Words
 from components.common.own import Machine, own_of
 from components.common.phrases import fault_text, model_label
 from components.common.run_link import settings_in_url
-from components.common.settings_of import ALL_ROLES, chat_model_of, names_settings, option_names, roles_of
+from components.common.run_settings import ALL_ROLES, chat_model_of, names_settings, option_names, roles_of
 from components.common.url_state import put_into_url, take_from_url
 from components.common.widgets import (
     collection_picker,
@@ -35,7 +35,7 @@ from components.common.widgets import (
     slider,
     warning,
 )
-from components.labels.settings import choices_of, help_of
+from components.labels import choices_of, help_of
 from engine.messages import N_
 from engine.model.config import (
     BUILTIN,

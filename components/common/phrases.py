@@ -12,6 +12,7 @@ from engine.flow import workflow
 from engine.flow.flow import END
 from engine.messages import N_
 from engine.model.config import BUILTIN, WORKFLOWS, WorkflowName, declared
+from engine.model.suggestion_wording import filled, template_of
 from engine.model.values import (
     BY_HAND,
     QUANTITIES,
@@ -22,6 +23,7 @@ from engine.model.values import (
     Fault,
     Outcome,
     RunRecord,
+    Suggestion,
     Verdict,
     inequality,
     operands,
@@ -296,3 +298,11 @@ def fault_text(fault: Fault, words: Words) -> tuple[str, str]:
 
 def _listed(terms: tuple[str, ...], words: Words) -> str:
     return words(", ").join(terms)
+
+
+def suggestion_said(item: Suggestion, words: Words) -> str:
+    """A suggestion in the language of the page where it is a built-in one, else in its model's own words."""
+    if item.code == "off":
+        return words("The answer does not solve the question.")
+    template = template_of(item)
+    return filled(words(template), item.params, words.language) if template else item.text

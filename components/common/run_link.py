@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from components.common.i18n import Words
-from components.common.settings_of import chat_model_of, option_names, roles_of
+from components.common.run_settings import chat_model_of, option_names, roles_of
 from engine.model.config import BUILTIN, RoleModel, RunConfig, settings_of
 from engine.model.values import RunId
 

@@ -14,7 +14,7 @@ from components.common.i18n import Words
 from components.common.markup import draw, node
 from components.common.phrases import begun, model_label
 from components.common.url_state import put_into_url, take_from_url
-from components.labels.settings import PRESET_NAMES, help_of, name_of
+from components.labels import PRESET_NAMES, help_of, name_of
 from engine.model.config import BUILTIN, PRESETS, ROLES, SETTINGS, Parameter, Setting
 
 _FITTED = re.compile(rf"{BUILTIN}#[0-9a-f]{{12}}")

@@ -11,7 +11,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.common.phrases import duration_text
 from components.knowledge.draw import draw_knowledge, note_box
-from components.labels.runs import SOURCE_KIND_NAMES
+from components.labels import SOURCE_KIND_NAMES
 from engine.library.values import GrowthAdvice
 from engine.messages import N_, NC_
 from engine.roles import CollectionInfo

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from components.common.controls import table_csv
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
 from components.common.phrases import probability_text, section_text
-from components.common.spreadsheet import table_csv
 from components.common.terms import segments
 from components.knowledge.draw import draw_knowledge
 from engine.library.values import FoundPassage

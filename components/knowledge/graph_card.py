@@ -7,7 +7,7 @@ from components.common.embedding_facts import model_name
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.knowledge.draw import draw_knowledge
-from components.labels.knowledge import BUILTIN_EXTRACTOR
+from components.labels import BUILTIN_EXTRACTOR
 from engine.library.graph_values import GraphState
 from engine.messages import N_
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from components.common.amounts import count_text, moment, span_text
+from components.common.controls import table_csv
 from components.common.i18n import Words
 from components.common.markup import Node, box, button, chip, fold, gauge, node
 from components.common.phrases import fault_text
-from components.common.spreadsheet import table_csv
 from components.knowledge.draw import draw_knowledge
-from components.labels.knowledge import JOB_KINDS, JOB_STATES
+from components.labels import JOB_KINDS, JOB_STATES
 from engine.library.accounts import counts_left_out, note_text
 from engine.library.values import JobState, JobStatus
 from engine.messages import N_, NC_

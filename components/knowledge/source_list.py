@@ -13,7 +13,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, node, nothing, script
 from components.common.phrases import section_text
 from components.knowledge.draw import draw_knowledge
-from components.labels.runs import SOURCE_KIND_NAMES
+from components.labels import SOURCE_KIND_NAMES
 from engine.library.accounts import account_lines, note_text
 from engine.messages import NC_
 from engine.model.values import Account

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from components.common.i18n import Words
 from components.common.phrases import node_text, plain_name
-from components.picture.words_live import PICTURE
 from engine.flow import workflow
 from engine.flow.flow import END
-from engine.messages import NC_
+from engine.messages import N_, NC_
 from engine.model.config import WorkflowName
 from engine.model.values import Comparison, Decision, RunRecord, operands
 
@@ -19,6 +18,100 @@ Lines = tuple[tuple[str, ...], ...]
 
 _RELATIONS = MappingProxyType({"<": "<", ">=": "≥", "==": "="})
 _LONGEST_QUERY = 60
+PICTURE: Mapping[str, str] = MappingProxyType(
+    {
+        # Facts
+        "search_full_text": N_("by words alone"),
+        "search_fused": N_("by meaning and words"),
+        "short_search_full_text": N_("by words"),
+        "short_search_fused": N_("fused"),
+        "kind_vector": N_("base"),
+        "kind_graph": N_("entities"),
+        "kind_temporal": N_("log"),
+        "strategy_direct": N_("direct answer"),
+        "strategy_hierarchical_search": N_("by section"),
+        "strategy_direct_chunk_search": N_("by passage"),
+        "strategy_web_search": N_("on the web"),
+        "complexity_simple": N_("simple"),
+        "complexity_single": N_("one step"),
+        "complexity_multi_hop": N_("several steps"),
+        "complexity_overview": N_("overview"),
+        "mode_naive": N_("naive"),
+        "mode_local": N_("local"),
+        "mode_global": N_("global"),
+        "mode_hybrid": N_("hybrid"),
+        "mode_mix": N_("mix"),
+        "mode_bypass": N_("bypass"),
+        # Inequalities
+        "quantity_pass_rate": N_("pass rate"),
+        "quantity_relevant_passages": NC_("picture", "relevant passages"),
+        "quantity_rewrites": N_("rewrites"),
+        "quantity_elapsed_s": N_("seconds spent"),
+        "quantity_candidates": NC_("picture", "candidates"),
+        "quantity_unreadable": NC_("picture", "unreadable verdicts"),
+        "quantity_repeated_rewrites": NC_("picture", "repeated rewrites"),
+        "quantity_failed_rewrites": NC_("picture", "failed rewrites"),
+        "quantity_ungraded": NC_("picture", "passages left ungraded"),
+        "quantity_quality_score": N_("quality score"),
+        "quantity_top3_relevance": NC_("picture", "relevance of the best three"),
+        "quantity_untried_strategies": NC_("picture", "untried searches"),
+        "quantity_corrections": N_("corrections"),
+        "quantity_suggestions": NC_("picture", "suggestions"),
+        "quantity_epoch": NC_("picture", "answers written"),
+        "quantity_unreached_evaluators": NC_("picture", "evaluators without a judgement"),
+        "quantity_sufficiency": NC_("picture", "sufficiency together"),
+        "quantity_failed_answers": NC_("picture", "answers that failed"),
+        "quantity_table_coverage": N_("covered by a table"),
+        "short_pass_rate": "",
+        "short_relevant_passages": N_("relevant"),
+        "short_rewrites": "",
+        "short_elapsed_s": NC_("picture", "seconds"),
+        "short_candidates": N_("found"),
+        "short_unreadable": N_("unreadable"),
+        "short_repeated_rewrites": N_("repeated"),
+        "short_failed_rewrites": N_("failed"),
+        "short_ungraded": N_("ungraded"),
+        "short_quality_score": "",
+        "short_top3_relevance": N_("top 3"),
+        "short_untried_strategies": N_("untried"),
+        "short_corrections": "",
+        "short_suggestions": N_("to fix"),
+        "short_epoch": "",
+        "short_unreached_evaluators": N_("unreached"),
+        "short_sufficiency": N_("together"),
+        "short_failed_answers": N_("failed"),
+        "short_table_coverage": N_("table"),
+        # Reasons of decisions without any
+        "reason_direct": N_("no search needed"),
+        "reason_search": N_("needs a search"),
+        "reason_bypass": N_("no search in this mode"),
+        "reason_simple": N_("simple: no search"),
+        "reason_tables_only": N_("attached tables alone"),
+        "reason_table_answers": N_("a table answers"),
+        "reason_needs_search": N_("needs a search"),
+        # Status
+        "state_plain": N_("not visited"),
+        "state_active": N_("working"),
+        "state_passed": NC_("picture", "done"),
+        "state_rewrite": NC_("picture", "done"),
+        "state_forced": N_("done, the gate was not met"),
+        "state_fault": N_("failed"),
+        "state_stopped": N_("stopped"),
+        "outcome_cannot_tell": N_("Says it cannot tell"),
+        "outcome_uncited": N_("{outcome}, uncited"),
+        "outcome_unsupported": N_("{outcome}, not supported"),
+        "outcome_answered": N_("Answered"),
+        "outcome_answered_forced": N_("Answered below the bar"),
+        "outcome_answered_unverified": N_("Answered from unverified passages"),
+        "outcome_abstained": N_("No passage helped, and the answer says so"),
+        "outcome_fallback": N_("Ended without an answer"),
+        "outcome_cancelled": N_("Stopped"),
+        "outcome_failed": N_("Failed"),
+        "outcome_interrupted": NC_("picture", "Interrupted"),
+        "outcome_unanswered": N_("No answer recorded"),
+    }
+)
+"""Messages by kind and code, such as ``state_active``; an empty one says that a code goes without a name."""
 
 
 def word(words: Words, kind: str, code: str, **values: object) -> str:

@@ -7,10 +7,10 @@ from collections import Counter
 from components.ask.answer import answer_badge
 from components.ask.rewrites import new_words, old_words, rewrite_why
 from components.common.i18n import Words
+from components.common.judged import figures_of_answer, told_nodes
 from components.common.markup import Node, button, chip, node
 from components.common.phrases import probability_text, section_text, verdict_text
-from components.labels.runs import GATE_STEPS, GRAPH_LISTS, SIDE_NAMES
-from components.runs.report_judged import figures_of_answer, told_nodes
+from components.labels import GATE_STEPS, GRAPH_LISTS, SIDE_NAMES
 from engine.evaluation.values import RunAnswer
 from engine.messages import N_
 from engine.model.values import Rewrite, RunRecord, Verdict

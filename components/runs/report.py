@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from html import escape
 
 from components.ask.attachments import attached_nodes
 from components.ask.decisions import NO_DECISION, UNDECIDED, followed_text
@@ -13,8 +15,8 @@ from components.ask.model_calls import calls_name
 from components.ask.origin import note_texts, origin_text
 from components.ask.rewrites import rewrite_why, word_diff
 from components.ask.what_if_text import COMPLETE
-from components.common.html_text import html_of, safe_text
 from components.common.i18n import Words
+from components.common.judged import known_nodes
 from components.common.markup import Node, chip, figure, node, script
 from components.common.own import own_of
 from components.common.phrases import (
@@ -26,14 +28,12 @@ from components.common.phrases import (
     reason_text,
 )
 from components.common.report_context import context_nodes, marker_nodes
-from components.common.setting_words import setting_label, setting_text
-from components.labels.runs import MESSAGE_ROLES
+from components.common.run_settings import setting_label, setting_text
+from components.labels import MESSAGE_ROLES
 from components.picture.export import darkened, workflow_svg
 from components.picture.picture import PASSED
 from components.runs.report_charts import ReportMap, map_legend, map_svg, timeline_legend, timeline_svg
-from components.runs.report_judged import known_nodes
 from components.runs.report_passages import anchors, report_answer, report_passages
-from components.runs.report_still import still
 from engine.evaluation.values import RunAnswer
 from engine.flow import workflow
 from engine.flow.graph import WorkflowGraph
@@ -44,6 +44,36 @@ from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _OUTCOMES = {"answered": "pass", "failed": "fault", "interrupted": "fault", "cancelled": "grey"}
 _LONGEST_TITLE = 120
+_KEPT = frozenset(
+    (
+        "class",
+        "title",
+        "role",
+        "start",
+        "scope",
+        "colspan",
+        "open",
+        "aria-hidden",
+        "aria-label",
+        "data-fill",
+        "data-tick",
+    )
+)
+_TAGS = frozenset(
+    "main header footer section h1 h2 h3 h4 p div span strong em small i a ol ul li table "
+    "thead tbody tr th td details summary pre code ins del mark bdi svg g title rect line path text".split()
+)
+_ATTRIBUTES = frozenset(
+    "class id lang dir title role start scope colspan open href tabindex aria-hidden aria-label "
+    "data-fill data-tick viewBox width height x y x1 x2 y1 y2 rx text-anchor".split()
+)
+_FRAGMENT = re.compile(r"#[a-z][a-z0-9-]*")
+_SHARE = re.compile(r"\d{1,3}(?:\.\d{1,3})?%")
+_SHARES = {"data-fill": "--fill", "data-tick": "--tick"}
+_UNSEEN = re.compile(
+    "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+"""Controls that a file cannot hold or that reorder the text around them."""
 
 
 def report_html(
@@ -331,3 +361,49 @@ def _footer(record: RunRecord, words: Words) -> Node:
         " · ",
         words("This file is complete: it loads nothing and runs no script."),
     )
+
+
+def still(drawn: Node) -> Node:
+    """The same without buttons and what only a script could use."""
+    kids = tuple(still(kid) if isinstance(kid, Node) else kid for kid in drawn.kids)
+    attrs = {name: value for name, value in drawn.attrs.items() if name in _KEPT}
+    if drawn.tag == "button":
+        return Node("span", {**attrs, "role": "note"}, kids)
+    return Node("div" if drawn.tag == "section" else drawn.tag, attrs, kids)
+
+
+def html_of(item: Node | str) -> str:
+    """The tree as text; raises ``ValueError`` for a tag or attribute outside the lists, or a link that leaves the file.
+
+    Control characters and those that change the direction of writing are shown by their code: ``⟨U+202E⟩``.
+    """
+    if isinstance(item, str):
+        return safe_text(item)
+    if item.tag not in _TAGS:
+        raise ValueError(f"no such element in a report: {item.tag}")
+    inside = "".join(html_of(kid) for kid in item.kids)
+    return f"<{item.tag}{''.join(_attributes(item))}>{inside}</{item.tag}>"
+
+
+def safe_text(text: str) -> str:
+    """Foreign text for an element or a quoted attribute: escaped, and without anything that cannot be seen."""
+    return escape(
+        _UNSEEN.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text.replace("\r\n", "\n").replace("\r", "\n"))
+    )
+
+
+def _attributes(item: Node) -> Iterable[str]:
+    style = []
+    for name, value in item.attrs.items():
+        if name not in _ATTRIBUTES:
+            raise ValueError(f"no such attribute in a report: {name}")
+        if name == "href" and not _FRAGMENT.fullmatch(value):
+            raise ValueError("a report links to nothing outside it")
+        if name in _SHARES:
+            if not _SHARE.fullmatch(value):
+                raise ValueError(f"{name} is a share in per cent")
+            style.append(f"{_SHARES[name]}:{value}")
+        else:
+            yield f' {name}="{safe_text(value)}"'
+    if style:
+        yield f' style="{";".join(style)}"'

@@ -11,7 +11,7 @@ from components.ask.timeline import Span, spans
 from components.common.i18n import Words
 from components.common.markup import Node, node
 from components.common.phrases import node_text, outcome_text
-from components.labels.runs import SPAN_NAMES
+from components.labels import SPAN_NAMES
 from components.picture.drawing import fit
 from engine.model.values import AnswerNote, Outcome, RunRecord
 

@@ -13,7 +13,7 @@ from components.common.life_lines import life_lines
 from components.common.markup import Node, chip, node
 from components.common.phrases import place_text
 from components.common.terms import Segment, question_terms
-from components.labels.runs import NOTHING_FOUND
+from components.labels import NOTHING_FOUND
 from engine.messages import N_
 from engine.model.values import PassageId, RunRecord
 

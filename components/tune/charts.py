@@ -10,8 +10,7 @@ import numpy as np
 import streamlit as st
 
 from components.common.i18n import Words
-from components.labels.settings import name_of
-from components.labels.tuning import MEASURE_NAMES
+from components.labels import MEASURE_NAMES, name_of
 from components.tune.figures import figure_text, known_text, value_text
 from components.tune.vega import ACCENT, AMBER, GREY, LEGEND_BELOW, TEAL, Spec, layer, number, text
 from engine.evaluation.figures import LOWER_IS_BETTER, Figure, Measure

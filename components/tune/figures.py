@@ -13,7 +13,7 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import draw, figure, node
 from components.common.phrases import duration_text
-from components.labels.tuning import MEASURE_NAMES
+from components.labels import MEASURE_NAMES
 from engine.evaluation.answers import BASES, Basis
 from engine.evaluation.anytime import Drawn, anytime_of
 from engine.evaluation.figures import MEASURES, OF_PASSAGES, Evaluation, Figure, Measure

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from components.common.controls import table_csv
 from components.common.i18n import Words
 from components.common.markup import Node, chip, draw, node, table
 from components.common.phrases import outcome_text
-from components.common.spreadsheet import table_csv
-from components.labels.tuning import VERDICTS
+from components.labels import VERDICTS
 from components.tune.figures import p_text
 from engine.evaluation.question_changes import ChangeVerdict, QuestionChange, QuestionChanges, Side
 from engine.messages import N_, NN_

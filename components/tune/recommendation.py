@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from components.common.i18n import Words
 from components.common.markup import button, chip, draw, node
-from components.labels.tuning import MEASURE_NAMES, VERDICTS
+from components.labels import MEASURE_NAMES, VERDICTS
 from components.tune.figures import figure_text, p_text, sampling_text, value_text
 from engine.evaluation.figures import Figure, Measure
 from engine.evaluation.recommend import QUALITY_FLOOR, Recommendation

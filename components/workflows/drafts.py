@@ -10,10 +10,9 @@ from components.ask.answer import citing
 from components.ask.answer_marks import evaluation_chip, standing_draft
 from components.ask.answer_text import answer_prose
 from components.ask.rewrites import new_words, old_words
-from components.ask.suggestions import suggestion_said
 from components.common.i18n import Words
 from components.common.markup import Node, chip, fold, node
-from components.common.phrases import place_text
+from components.common.phrases import place_text, suggestion_said
 from engine.flow import workflow
 from engine.messages import N_
 from engine.model.values import Draft, Excerpt, Passage, RunRecord, Suggestion

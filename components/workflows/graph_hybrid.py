@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import streamlit as st
+
+from components.common.graph_picture import evidence_picture
+from components.common.graph_view import ShownPassage, graph_view, type_text, wanted_passages
 from components.common.i18n import Words
-from components.common.markup import Node
-from components.common.own import Own, ReadPassages
-from components.labels.runs import COMPLEXITIES
-from components.labels.settings import choices_of
-from components.workflows.graph_facts import FACTS
-from components.workflows.graph_tab import graph_tab
-from components.workflows.mode_notes import note_texts, searched_mode
-from components.workflows.report_graph import graph_nodes
-from engine.messages import N_
-from engine.model.values import PassageId, RunRecord
+from components.common.markup import Node, chip, draw, fold, node
+from components.common.own import Fact, Own, ReadPassages
+from components.common.phrases import place_text, probability_text
+from components.common.report_context import titled_table
+from components.labels import COMPLEXITIES, choices_of
+from components.picture.facts import cost_of, given_text, kept_text, time_of
+from components.picture.words import Lines, lines, word
+from components.workflows.mode_notes import note_texts, notes_box, searched_mode
+from engine.errors import WorkbenchError
+from engine.messages import N_, NC_
+from engine.model.values import (
+    FoundCommunity,
+    FoundEntity,
+    GraphEvidence,
+    Passage,
+    PassageId,
+    Relationship,
+    Round,
+    RunRecord,
+)
 from engine.replay.playback import ReplayStep
+from engine.roles import StoredPassage
 
 _ROUTED = {
     "bypass": N_("In this mode nothing is searched: on to the answer."),
@@ -22,6 +40,94 @@ _ROUTED = {
 }
 
 _NAMED = 3
+_LINKED = {
+    "name": N_("named in the query"),
+    "alias": N_("by another name"),
+    "passage": N_("through a passage found"),
+}
+
+_MOST = 12
+_COMPLEXITIES = {
+    "simple": NC_("report", "a simple query"),
+    "single": N_("a query about one thing"),
+    "multi_hop": N_("a query of several steps"),
+    "overview": N_("a query about a whole"),
+}
+
+_LOOK_NAMES = {
+    "centre": N_("the one asked for"),
+    "asked": N_("named in the question"),
+    "linked": N_("reached through a passage"),
+    "near": N_("reached along relationships"),
+}
+
+_TITLES = {
+    "type": N_("Type"),
+    "how": N_("How it was come to"),
+    "score": N_("Score"),
+}
+
+_LOOKS = {"name": "asked", "alias": "asked", "passage": "linked", "neighbour": "near"}
+
+
+def _analyze_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    """What the analysis of the query found."""
+    analysis, spent = record.analysis, cost_of(name, record, words)
+    if not analysis:
+        return lines(spent)
+    found = len(analysis.entities)
+    entities = words.count("1 entity", "{n} entities", found) if found else words("no entity named")
+    return lines([word(words, "complexity", analysis.complexity), entities], spent)
+
+
+def _route_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    """Whether it is searched, and in which mode."""
+    spent = time_of(name, record, words)
+    decision = next((item for item in record.decisions if item.node == name), None)
+    if decision is None:
+        return lines([words("choosing")], [spent])
+    if decision.reason != "needs_search":
+        return lines([words("without a search")], [spent])
+    return lines([words("mode {mode}", mode=word(words, "mode", searched_mode(record)))], [spent])
+
+
+def _retrieve_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    """What the newest search found, and whether a mode could not do its own work."""
+    spent = time_of(name, record, words)
+    round_ = next((item for item in reversed(record.rounds) if item.searched), None)
+    if round_ is None:
+        return lines([words("searching")], [spent])
+    candidates = round_.candidates
+    graphs = sum(item.graph_score is not None for item in candidates)
+    graph = round_.graph
+    fell = words("! vectors instead") if graph and graph.fell_back_to else ""
+    led = fell or (words("{n} from the graph", n=graphs) if graphs else "")
+    return lines([led, kept_text(candidates, words), words("{n} probed", n=len(candidates))], [spent])
+
+
+def _answer_facts(name: str, record: RunRecord, words: Words, tone: str) -> Lines:
+    """What the answer was written from."""
+    spent = cost_of(name, record, words)
+    if record.outcome == "abstained" and record.rounds:
+        return lines([words("nothing passed, says so")], spent)
+    context = record.context
+    if not context:
+        return lines([words(NC_("picture", "writing"))], spent)
+    if not record.rounds:
+        return lines([words("no passages used")], spent)
+    cited = len(record.citations) + len(record.cell_citations)
+    used = words("{n} of {most} tokens", n=context.tokens, most=context.token_budget)
+    return lines([given_text(record, words), words("{n} cited", n=cited) if cited else ""], [used, *spent])
+
+
+FACTS: Mapping[str, Fact] = MappingProxyType(
+    {
+        "analyze_query": _analyze_facts,
+        "route_query": _route_facts,
+        "retrieve": _retrieve_facts,
+        "generate_answer": _answer_facts,
+    }
+)
 
 
 class GraphHybrid(Own):
@@ -96,3 +202,230 @@ def _searched(index: int, record: RunRecord, words: Words) -> str | None:
 
 
 OWN = GraphHybrid()
+
+
+def graph_tab(record: RunRecord, words: Words, *, key: str, read: ReadPassages) -> PassageId | None:
+    """Draw it with a picture of the graph; returns a passage of the run to open in the table."""
+    draw(analysis_nodes(record, words), words, key=f"{key}_analysis")
+    searched = [item for item in record.rounds if item.graph is not None and _anything(item.graph)]
+    if not searched:
+        st.caption(
+            words(
+                "Nothing yet: this fills up while the loop runs."
+                if record.active
+                else "This run took nothing from a graph."
+            )
+        )
+        return None
+    current = _round(searched, words, key)
+    evidence = current.graph
+    assert evidence is not None
+    opened = None
+    if evidence.entities:
+        picture = evidence_picture(evidence)
+        view = f"{key}_view_{current.index}"
+        shown = _passages(record, wanted_passages(picture, view), words, read)
+        event = graph_view(
+            picture, words, key=view, passages=shown, open_passage=words("Open in the table of passages")
+        )
+        if event.act == "passage":
+            opened = PassageId(event.target)
+    draw(taken_nodes(evidence, words), words, key=f"{key}_taken")
+    return opened
+
+
+def _anything(evidence: GraphEvidence) -> bool:
+    return bool(evidence.entities or evidence.communities)
+
+
+def _round(searched: list[Round], words: Words, key: str) -> Round:
+    """The round that is shown: the newest, or the one that the reader chose."""
+    if len(searched) == 1:
+        return searched[0]
+    by_index = {item.index: item for item in searched}
+    chosen = st.segmented_control(
+        words("Round"),
+        list(by_index),
+        default=searched[-1].index,
+        required=True,
+        format_func=lambda index: words("Round {n}", n=index),
+        key=f"{key}_round",
+        label_visibility="collapsed",
+    )
+    return by_index.get(chosen if chosen is not None else -1, searched[-1])
+
+
+def _passages(
+    record: RunRecord, wanted: tuple[PassageId, ...], words: Words, read: ReadPassages
+) -> dict[PassageId, ShownPassage]:
+    """Texts of passages: those of the run as it saw them, the others from the collection."""
+    seen: dict[PassageId, Passage] = {
+        item.passage.id: item.passage for current in record.rounds for item in current.candidates
+    }
+    shown = {name: _shown(seen[name], words) for name in wanted if name in seen}
+    missing = [name for name in wanted if name not in seen]
+    if missing:
+        try:
+            for item in read(missing):
+                shown[item.id] = _shown(item, words)
+        except WorkbenchError:
+            # The collection may be gone since: the view says that their text cannot be shown.
+            pass
+    return shown
+
+
+def _shown(passage: Passage | StoredPassage, words: Words) -> ShownPassage:
+    return ShownPassage(place_text(passage.source, passage.section, words), passage.text)
+
+
+def analysis_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """What the analysis said of the query, and the mode that was searched."""
+    analysis = record.analysis
+    if analysis is None:
+        return []
+    kind = words(COMPLEXITIES[analysis.complexity])
+    mode = searched_mode(record)
+    chips = [chip("accent", words("Mode {mode}", mode=words(choices_of("mode")[mode]))), chip("plain", kind)]
+    if analysis.suggested_mode != mode:
+        suggested = words(choices_of("mode")[analysis.suggested_mode])
+        chips.append(chip("grey", words("suggests mode {mode}", mode=suggested)))
+    names = words(", ").join(analysis.entities)
+    said = words("The query names {names}", names=names) if names else words("The query names no entity of the graph")
+    by = words("built-in") if analysis.by == "builtin" else analysis.by
+    head = node("div", "head", node("strong", "heading", words("Analysis")), *chips)
+    told = node("p", "", said, node("span", "muted small", f" · {words('by {by}', by=by)}"))
+    model = [node("p", "muted small", analysis.reason)] if analysis.by != "builtin" and analysis.reason else []
+    searched = record.rounds or record.active or record.error
+    skipped = (
+        []
+        if searched
+        else [node("p", "note", "! ", words("Nothing was searched, so grading and citations are skipped."))]
+    )
+    return [node("section", "card", head, told, *model, *skipped)]
+
+
+def taken_nodes(evidence: GraphEvidence, words: Words) -> list[Node]:
+    """Entities, relationships and communities of one round, folded: the same as the picture, as text."""
+    names = {item.entity.id: item.entity.name for item in evidence.entities}
+    folds = []
+    if evidence.communities:
+        label = _counted(N_("Communities"), len(evidence.communities), words)
+        folds.append(fold("communities", label, *(_community(item) for item in evidence.communities)))
+    if evidence.entities:
+        label = _counted(N_("Entities"), len(evidence.entities), words)
+        folds.append(fold("entities", label, _list([_entity(item, words) for item in evidence.entities[:_MOST]])))
+    if evidence.relationships:
+        label = _counted(N_("Relationships"), len(evidence.relationships), words)
+        told = [
+            f"{names.get(item.source, item.source)} → {type_text(item.type, words)} → "
+            f"{names.get(item.target, item.target)}"
+            for item in evidence.relationships[:_MOST]
+        ]
+        folds.append(fold("relationships", label, _list([node("li", "", text) for text in told])))
+    return folds
+
+
+def _counted(label: str, count: int, words: Words) -> str:
+    return f"{words(label)} · {count}"
+
+
+def _list(items: Sequence[Node]) -> Node:
+    return node("ul", "", *items)
+
+
+def _entity(found: FoundEntity, words: Words) -> Node:
+    if found.linked_by == "neighbour":
+        linked = words.count("1 hop away", "{n} hops away", found.hops)
+    else:
+        linked = words(_LINKED[found.linked_by])
+    about = f" · {type_text(found.entity.type, words)} · {linked} · {found.score:.2f}"
+    return node("li", "", node("strong", "", found.entity.name), node("span", "muted small num", about))
+
+
+def _community(found: FoundCommunity) -> Node:
+    head = node("p", "", node("strong", "", found.community.title))
+    score = node("span", "muted small num", f" {found.similarity:.2f}")
+    return node("div", "", node("p", "", *head.kids, score), node("p", "plain-text small", found.community.summary))
+
+
+def graph_nodes(record: RunRecord, words: Words) -> list[Node]:
+    """The analysis of the query, and what every round took from the graph."""
+    return [*_analysis(record, words), *_rounds(record, words)]
+
+
+def _analysis(record: RunRecord, words: Words) -> list[Node]:
+    found = record.analysis
+    if found is None:
+        return []
+    mode = words(choices_of("mode")[found.suggested_mode])
+    said = words("Analysis: {what} · suggested mode: {mode}", what=words(_COMPLEXITIES[found.complexity]), mode=mode)
+    names = [node("p", "", node("bdi", "", " · ".join(found.entities)))] if found.entities else []
+    return [node("p", "", said), *names]
+
+
+def _rounds(record: RunRecord, words: Words) -> list[Node]:
+    drawn: list[Node] = []
+    for current in record.rounds:
+        if current.graph is not None:
+            mode = words(choices_of("mode")[current.graph.mode])
+            drawn.append(node("h3", "", words("Round {n} · mode {mode}", n=current.index, mode=mode)))
+            drawn += _evidence(current.graph, words)
+    return drawn
+
+
+def _evidence(found: GraphEvidence, words: Words) -> list[Node]:
+    box = notes_box(found.notes, found.fell_back_to, words)
+    names = {item.entity.id: item.entity.name for item in found.entities}
+    parts = [
+        *([box] if box else []),
+        *(_entities(found.entities, words) if found.entities else ()),
+        *(_relationships(found.relationships, names, words) if found.relationships else ()),
+        *(_communities(found.communities, words) if found.communities else ()),
+    ]
+    return parts or [node("p", "muted", words("Nothing was taken from the graph."))]
+
+
+def _entities(found: Sequence[FoundEntity], words: Words) -> list[Node]:
+    rows = [
+        (
+            item.entity.name,
+            type_text(item.entity.type, words),
+            words(_LOOK_NAMES[_LOOKS[item.linked_by]]) + (f" · {_hops(item, words)}" if item.hops else ""),
+            probability_text(item.score),
+        )
+        for item in found
+    ]
+    titles = [words("Entities"), *(words(_TITLES[name]) for name in ("type", "how", "score"))]
+    return [titled_table(titles, rows)]
+
+
+def _hops(item: FoundEntity, words: Words) -> str:
+    return words.count("1 step away", "{n} steps away", item.hops)
+
+
+def _relationships(found: Sequence[Relationship], names: dict[str, str], words: Words) -> list[Node]:
+    lines = [
+        node(
+            "li",
+            "",
+            node("bdi", "", names.get(item.source, item.source)),
+            f" — {type_text(item.type, words)} → ",
+            node("bdi", "", names.get(item.target, item.target)),
+        )
+        for item in found
+    ]
+    return [node("h4", "", words("Relationships")), node("ul", "", *lines)]
+
+
+def _communities(found: Sequence[FoundCommunity], words: Words) -> list[Node]:
+    lines = [
+        node(
+            "li",
+            "",
+            node("bdi", "", item.community.title),
+            node("span", "muted num", f" · {words('Similarity')} {probability_text(item.similarity)}"),
+            node("p", "muted", node("bdi", "", item.community.summary)),
+        )
+        for item in found
+    ]
+    return [node("h4", "", words("Communities")), node("ul", "", *lines)]

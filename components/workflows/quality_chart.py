@@ -5,7 +5,7 @@ from __future__ import annotations
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.common.phrases import moved_text, probability_text
-from components.labels.runs import GRADE_NAMES, SOURCE_KIND_NAMES
+from components.labels import GRADE_NAMES, SOURCE_KIND_NAMES
 from components.workflows.scores import grade_look, score_text
 from engine.messages import N_
 from engine.model.values import (

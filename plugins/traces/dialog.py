@@ -8,11 +8,11 @@ from functools import partial
 import streamlit as st
 
 from components.ask.origin import TOOLS, note_texts
+from components.common.controls import uploader_words
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.markup import Node, draw, node
 from components.common.phrases import outcome_text
-from components.common.uploader_words import uploader_words
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_

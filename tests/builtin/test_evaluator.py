@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ask.suggestions import suggestion_said
 from components.common.i18n import words_for
+from components.common.phrases import suggestion_said
 from engine.builtin.answer_reading import statements
 from engine.builtin.evaluator import judge
 from engine.builtin.generator import compose

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from components.ask.answer_text import answer_blocks, answer_prose
-from components.common.html_text import html_of
 from components.common.markup import Node, node
+from components.runs.report import html_of
 from engine.builtin.answer_reading import statements
 from engine.model.values import Passage, PassageId
 from engine.retrieval.citations import resolve

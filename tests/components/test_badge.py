@@ -8,7 +8,7 @@ import pytest
 
 from components.common.badge import badge_help, badge_text
 from components.common.i18n import UiLanguage, words_for
-from components.common.settings_of import ALL_ROLES
+from components.common.run_settings import ALL_ROLES
 from engine.model.config import RoleModel, RoleModels
 
 EN, ZH = words_for("en"), words_for("zh")

@@ -13,7 +13,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract
 
-from components.common.catalogue import catalogue
+from components.common.i18n import catalogue
 from engine.messages import CONTEXT_END
 from engine.plugins import _folders
 from tests.messages import (

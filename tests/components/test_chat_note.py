@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.chat_note import chat_line
+from components.ask.notes import chat_line
 from components.common.i18n import UiLanguage, words_for
 from engine.model.config import RunConfig
 from engine.model.values import Chat, Message, ModelCall, RunId, RunRecord

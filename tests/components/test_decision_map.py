@@ -6,11 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.ask.decision_map import SIGNS, map_data
-from components.ask.decision_map_view import coupling_text, look_of, map_view, pairs_for, tip_of
 from components.ask.diagnosis import title, why_text
-from components.ask.remedy import effect_text
-from components.ask.smallest_changes import boundary_text, setting_of
+from components.ask.notes import boundary_text, setting_of
 from components.common.i18n import UiLanguage, words_for
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
@@ -21,6 +18,8 @@ from engine.replay.diagnosis import Diagnosis, Failure, diagnose
 from engine.replay.pinned import PinnedEffect
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record
+from pages.parts.ask.remedy import effect_text
+from pages.parts.ask.what_if_map import SIGNS, coupling_text, look_of, map_data, map_view, pairs_for, tip_of
 
 EN, ZH = words_for("en"), words_for("zh")
 FORCED = demo_record("demo-forced-en")

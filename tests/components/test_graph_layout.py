@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.common.graph_layout import layout_of
+from components.common.graph_view import layout_of
 
 LINES = [("a", "b", 1.0), ("b", "c", 2.0), ("c", "d", 1.0), ("e", "f", 1.0)]
 IDS = ["a", "b", "c", "d", "e", "f", "alone"]

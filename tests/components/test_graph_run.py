@@ -17,7 +17,7 @@ from components.ask.presenter_sentences import sentence
 from components.common.i18n import Words, words_for
 from components.common.life_lines import Sighting, life_lines
 from components.common.markup import Node
-from components.workflows.graph_tab import analysis_nodes, taken_nodes
+from components.workflows.graph_hybrid import analysis_nodes, taken_nodes
 from components.workflows.mode_notes import mode_note_nodes, note_texts
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import fold_all

@@ -13,8 +13,8 @@ from components.common.graph_view import _PHRASES, graph_data, type_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import script
 from components.knowledge.graph_card import graph_card_nodes
-from components.labels.runs import GRAPH_LISTS
-from components.workflows.graph_notes import fallback_text, note_text, notes_box
+from components.labels import GRAPH_LISTS
+from components.workflows.mode_notes import fallback_text, note_text, notes_box
 from engine.library.graph_values import GraphState
 from engine.model.values import PassageId
 from engine.model.values.graphs import (

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from components.ask.gate_cost import gate_cost_text
+from components.ask.notes import gate_cost_text
 from components.ask.passages import GATES
 from components.common.i18n import English, words_for
 from components.common.phrases import (

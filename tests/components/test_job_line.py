@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.common.i18n import words_for
-from components.knowledge.job_line import job_line
 from engine.library.values import JobStatus
+from pages.parts.common.job_line import job_line
 
 EN, ZH = words_for("en"), words_for("zh")
 READING = JobStatus("a", "ingest", "docs", "reading", "2026-01-01T00:00:00", files=3)

@@ -12,12 +12,9 @@ from components.common.amounts import count_text, size_text, span_text
 from components.common.embedding_facts import family, has_own_prefixes, model_facts, model_name
 from components.common.i18n import words_for
 from components.common.terms import query_terms
-from components.knowledge.chunk_preview import overlap
-from components.knowledge.chunk_sliders import usable
 from components.knowledge.collection_cards import matching
 from components.knowledge.found_passages import found_csv
 from components.knowledge.job_list import _SHOWN, _more, failed_csv
-from components.knowledge.preview_files import files_of
 from components.knowledge.source_list import lines_text
 from engine.library.values import (
     ChunkOptions,
@@ -28,6 +25,8 @@ from engine.library.values import (
 )
 from engine.model.values import Fault, PassageId
 from engine.roles import CollectionInfo, StoredPassage
+from pages.parts.knowledge.add import usable
+from pages.parts.knowledge.preview import files_of, overlap
 
 EN, ZH = words_for("en"), words_for("zh")
 

@@ -15,8 +15,7 @@ from components.common.phrases import node_text
 from components.picture.export import decision_path_dot, workflow_svg
 from components.picture.layout import layout_of
 from components.picture.picture import PictureView, picture_of
-from components.picture.words import word
-from components.picture.words_live import PICTURE
+from components.picture.words import PICTURE, word
 from engine.flow import workflow
 from engine.flow.graph import END
 from engine.model.config import WorkflowName

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.ask.suggestions import suggestion_said
-from components.common.html_text import safe_text
 from components.common.i18n import Words, words_for
 from components.common.markup import Node
 from components.common.own import own_of, why_nothing
+from components.common.phrases import suggestion_said
+from components.runs.report import safe_text
 from components.workflows.quality_chart import ISSUES, issue_inequality
 from components.workflows.scores import score_text
 from engine.model.config import declared

@@ -9,12 +9,12 @@ import pytest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
-from components.labels.settings import choices_of
-from components.runs.mode_race import FINDINGS, mode_race_nodes
+from components.labels import choices_of
 from engine.messages import NC_
 from engine.model.config import SETTINGS
 from engine.model.values import RunRecord
 from engine.running.mode_race import MODES, Finding, mode_race
+from pages.parts.runs.modes import FINDINGS, mode_race_nodes
 from tests.components.sample_run import HOSTILE
 from tests.engine.test_mode_race import GLOBAL, LOCAL, LOST, NAIVE, run
 

@@ -6,13 +6,13 @@ from typing import get_args
 
 import pytest
 
-from components.ask.node_filter import concerns, tab_of
 from components.common.life_lines import life_lines
 from engine.flow import compiled
 from engine.flow.flow import Tab
 from engine.flow.graph import END, START, graph_of
 from engine.model.config import RunConfig, WorkflowName, declarations
 from engine.model.values import RunId, RunRecord
+from pages.parts.ask.evidence import concerns, tab_of
 from tests.components.loop_runs import answers_record, dual_record, quality_record
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from components.common.i18n import words_for
 from components.common.life_lines import Fate
-from components.knowledge.passage_map import Look, counts_text, looks_of, map_figure, share_text
 from engine.library.values import MapPoint, PassageMap
 from engine.model.values import PassageId
+from pages.parts.knowledge.passage_map import Look, counts_text, looks_of, map_figure, share_text
 
 EN = words_for("en")
 HOSTILE = "<b>bold</b><br>![x](http://evil.example)<a href='javascript:1'>x</a>"

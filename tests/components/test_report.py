@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.common.html_text import html_of, safe_text
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import node
 from components.common.own import own_of
 from components.common.phrases import OUTCOMES
-from components.runs.report import report_html
+from components.runs.report import html_of, report_html, safe_text
 from components.runs.report_charts import ReportMap
 from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.flow import compiled

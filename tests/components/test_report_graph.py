@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from components.common.html_text import html_of
 from components.common.i18n import UiLanguage, words_for
 from components.runs.compare import comparison_nodes
-from components.runs.report import report_html
+from components.runs.report import html_of, report_html
 from engine.flow import compiled
 from engine.flow.graph import WorkflowGraph, graph_of
 from engine.model.events import fold_all

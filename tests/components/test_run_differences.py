@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.common.i18n import words_for
-from components.runs.run_differences import distinguishing_settings
+from components.runs.run_list import distinguishing_settings
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
 from engine.workflows.quality_loop.options import QualityOptions

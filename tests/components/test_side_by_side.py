@@ -8,8 +8,8 @@ import pytest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
-from components.runs.side_by_side import side_by_side_nodes
 from engine.replay.side_by_side import side_by_side
+from pages.parts.runs.side_by_side import side_by_side_nodes
 from tests.components.sample_run import HOSTILE, sample_record
 from tests.engine.test_side_by_side import FOUR, record
 

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from components.common.spreadsheet import table_csv
+from components.common.controls import table_csv
 
 
 def read(content: bytes) -> list[list[str]]:

@@ -10,11 +10,11 @@ import pytest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.markup import Node
-from components.system.health import judged, part_facts, part_title, verdict, worst
 from components.system.models import chats, provider_row, short_digest
-from components.system.settings import settings_found
 from components.system.ways import Snippet, Way, way_cards
 from engine.model.host import Health, PartHealth, PartName, Provider
+from pages.parts.system.health import judged, part_facts, part_title, verdict, worst
+from pages.parts.system.tables import settings_found
 from tests.support.fake_host import CHAT, EMBEDDING, NOT_THERE, FakeHost, sound_parts
 
 EN, ZH = words_for("en"), words_for("zh")

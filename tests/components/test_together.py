@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.ask.together import set_verdicts
+from components.ask.notes import set_verdicts
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import PassageId, RunRecord, SetVerdict
@@ -29,7 +29,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> RunRecord:
 
 def drawn(record: RunRecord, language: str) -> str:
     def page(record: object, language: str) -> None:
-        from components.ask.together import together_lines
+        from components.ask.notes import together_lines
         from components.common.i18n import words_for
 
         together_lines(record, words_for(language), key="together")  # type: ignore[arg-type]

@@ -19,7 +19,6 @@ from components.common.run_link import run_link, settings_in_url
 from components.tune.bars import outcome_rows
 from components.tune.charts import Point, clicked, scale_of
 from components.tune.figures import AFTER, basis_text, cards_of, value_text
-from components.tune.progress import progress_parts
 from components.tune.question_changes import change_text, changes_csv, side_text
 from components.tune.recommendation import recommendation_text
 from engine.evaluation.aggregate import evaluate
@@ -34,6 +33,7 @@ from engine.evaluation.sweep import Axis, front, sweep
 from engine.evaluation.values import BatchProgress, Spent
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import RunId
+from pages.parts.tune.gather import progress_parts
 from pages.parts.tune.sweep import points_of
 from pages.parts.tune.tried import Tried
 from tests.evaluation.gathered import evidence_of, questions

@@ -13,9 +13,9 @@ from components.common.i18n import UiLanguage, words_for
 def drawn(language: UiLanguage) -> str:
     def page(language: str) -> None:
         from components.common.i18n import words_for
-        from components.tune.answers import AnswerRow, answer_card
         from engine.evaluation.values import AnswerJudgement
         from engine.model.values import Claim
+        from pages.parts.tune.answers import AnswerRow, answer_card
 
         claims = (
             Claim("answer", "It began in 1921.", True, "So says the first."),

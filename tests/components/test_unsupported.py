@@ -8,21 +8,16 @@ from typing import get_args
 import pytest
 
 from components.ask.answer import answer_badge
-from components.ask.decision_map_view import look_of, tip_of
 from components.ask.figures import figures_of
-from components.ask.pinned import pinned_nodes
+from components.ask.notes import smallest_change_nodes
 from components.ask.presenter_sentences import _ended, what_if_sentence
-from components.ask.smallest_changes import smallest_change_nodes
-from components.ask.what_if import badges, card_nodes
-from components.ask.what_if_line import line_parts, line_sign
-from components.common.html_text import html_of
 from components.common.i18n import words_for
 from components.common.markup import Node
 from components.common.phrases import OUTCOMES, ended_text, outcome_text
 from components.picture.export import decision_path_dot, workflow_svg
 from components.runs.in_words import InWords
 from components.runs.lanes import answer_part, outcome_chip
-from components.runs.report import report_html
+from components.runs.report import html_of, report_html
 from components.runs.run_list import RunLine, run_row
 from engine.flow import compiled
 from engine.flow.graph import graph_of
@@ -34,6 +29,9 @@ from engine.replay.pinned import pinned_effect
 from engine.replay.table import run_table
 from engine.samples.demos import demo_record
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
+from pages.parts.ask.pinned_runs import pinned_nodes
+from pages.parts.ask.what_if import badges, card_nodes, line_parts, line_sign
+from pages.parts.ask.what_if_map import look_of, tip_of
 from tests.components.sample_run import sample_record
 
 EN, ZH = words_for("en"), words_for("zh")

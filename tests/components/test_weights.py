@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.workflows.weights import STEP, rebalanced, scaled
+from components.workflows.config_options import STEP, rebalanced, scaled
 
 USUAL = (0.4, 0.3, 0.2, 0.1)
 fractions = st.floats(0, 1).map(lambda value: round(value, 4))

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from components.ask.counterfactual_notes import counterfactual_notes
+from components.ask.notes import counterfactual_notes
 from components.ask.slider_marks import StableRange, mark_rules, note_text
-from components.ask.what_if import card_nodes, ungraded_passages
 from components.ask.what_if_text import BROKEN, changes_text, consequence_text, price_text, value_text
 from components.common.i18n import words_for
 from components.common.markup import Node
-from components.common.settings_of import differing
+from components.common.run_settings import differing
 from engine.model.config import RoleModel, RoleModels
 from engine.model.cost import Cost
 from engine.model.events import fold_all
 from engine.model.values import Outcome, PassageId, RunRecord
 from engine.replay import WhatIf, what_if
+from pages.parts.ask.what_if import card_nodes, ungraded_passages
 from tests.components.sample_run import CONFIG, sample_record
 from tests.support.recorded import recorded_run
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from components.knowledge.preview_files import PreviewedFile
 from engine.cli.main import main
 from engine.errors import SourceDamaged, SourceError, SourceUnsupported
 from engine.knowledge import archives
 from engine.knowledge.ingest import read_document
 from engine.knowledge.items import IngestItem, items_of, with_members
 from engine.model.values import Fault
+from pages.parts.knowledge.preview import PreviewedFile
 from tests.support.errors import Expected
 
 BINARY = b"\x00\x01\x02\x03"

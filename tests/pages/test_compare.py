@@ -7,12 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.judged import BASIS_NAMES
-from components.labels.tuning import MEASURE_NAMES
+from components.labels import MEASURE_NAMES
 from engine.engine import Engine
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.samples.demos import demo_record
-from pages.parts.ask.report import report_file, report_map
+from pages.parts.ask.share import report_file, report_map
 from pages.parts.runs.compare_choices import run_choices
 from tests.pages.driving import button, given, inline, opened, setting, visible
 

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from engine.engine import Engine
-from pages.parts.common.forwards import FORWARDS, forwards
+from pages._serving import FORWARDS, forwards
 from pages.parts.knowledge import state as knowledge_state
 from tests.pages.driving import given, opened, setting
 

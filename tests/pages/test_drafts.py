@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.tune.draft_card import RULE_NAMES
 from engine.api.process import use_engine
 from engine.drafting.values import Draft
 from engine.engine import Engine
 from engine.settings import Settings
+from pages.parts.tune.drafts import RULE_NAMES
 from tests.drafting.documents import ITEMS, asked_of
 from tests.llm.recording import CHAT
 from tests.pages.driving import button, inline, opened

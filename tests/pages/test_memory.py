@@ -15,8 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import words_for
-from components.knowledge.memory_ledger import MemoryFigures, ledger_csv, matching
-from components.knowledge.memory_recalls import EFFECT_NAMES, effect_of, recalled_by
+from components.knowledge.memory_ledger import EFFECT_NAMES, MemoryFigures, effect_of, ledger_csv, matching, recalled_by
 from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.errors import StoreLocked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.common.i18n import UiLanguage, words_for
-from components.labels.settings import choices_of
+from components.labels import choices_of
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.running.mode_race import MODES

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_link import settings_in_url
-from components.common.setting_words import setting_label, setting_text
-from components.common.settings_of import differing
+from components.common.run_settings import differing, setting_label, setting_text
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.roles import CollectionInfo

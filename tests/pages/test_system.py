@@ -13,7 +13,7 @@ from components.system.models import _FIRST, ModelEvent
 from engine.engine import Engine
 from engine.llm.discovery import OllamaStatus
 from engine.model.host import ModelTrial, PartHealth
-from pages.parts.system import hint as system_hint
+from pages.parts.system import health as system_hint
 from pages.parts.system import models as system_models
 from tests.pages.driving import button, given, inline, opened, setting, visible
 from tests.support.fake_host import CHAT, EMBEDDING, HOSTILE, NOT_THERE, BrokenHost, FakeHost, sound_parts

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from components.ask.tour import Ended, Scene, stops
 from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.samples.demos import all_demos, demo_record
-from pages.parts.ask.tour import ended
+from pages.parts.ask.tour import Ended, Scene, ended, stops
 from tests.pages.driving import button, opened
 
 scenes = st.builds(

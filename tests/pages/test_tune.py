@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from components.common.setting_words import setting_label, setting_text
-from components.labels.tuning import MEASURE_NAMES
+from components.common.run_settings import setting_label, setting_text
+from components.labels import MEASURE_NAMES
 from engine.engine import Engine
 from engine.errors import RunError
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_link import settings_in_url
-from components.labels.settings import help_of
+from components.labels import help_of
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import PARAMETERS, PRESETS, RunConfig

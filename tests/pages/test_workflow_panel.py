@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from components.common.i18n import UiLanguage, words_for
 from components.common.panel import small_rewriter
 from components.common.run_link import settings_in_url
-from components.common.settings_of import differing, option_names, roles_of
+from components.common.run_settings import differing, option_names, roles_of
 from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.model.config import (

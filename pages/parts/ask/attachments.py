@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from components.ask.attachments import attachment_head, image_editor, table_editor
+from components.common.controls import uploader_words
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.uploader_words import uploader_words
 from engine.attachments.admission import MOST_ATTACHMENTS, fitted
 from engine.attachments.reading import LARGEST_MB, thumbnail
 from engine.builtin.image_header import MOST_PIXELS

@@ -12,30 +12,27 @@ import streamlit as st
 
 from components.ask.answer import answer_card
 from components.ask.attachments import attached_card
-from components.ask.chat_note import chat_note
 from components.ask.context_bar import context_bar
-from components.ask.counterfactual_notes import counterfactual_notes
 from components.ask.decisions import decision_path
 from components.ask.diagnosis import blind_note
 from components.ask.figures import figures
-from components.ask.gate_cost import gate_cost_note
 from components.ask.live_run import clear_selection, live_run
 from components.ask.model_calls import calls_name, model_calls
-from components.ask.node_filter import concerns, of_node, tab_of
+from components.ask.notes import chat_note, counterfactual_notes, gate_cost_note, together_lines
+from components.ask.origin import origin_note
 from components.ask.passages import passages_table
 from components.ask.rewrites import rewrite_history
 from components.ask.timeline import timeline
-from components.ask.together import together_lines
-from components.ask.what_if_line import running_hint, tune_hint, what_if_line
 from components.ask.what_if_text import BROKEN
 from components.common.faults import fault_box
 from components.common.i18n import Words
+from components.common.life_lines import LifeLine
 from components.common.own import own_of
 from components.common.panel import want_settings
 from components.common.phrases import node_text
-from components.common.settings_of import differing
+from components.common.run_settings import differing
 from components.common.url_state import base_path
-from components.labels.settings import choices_of
+from components.labels import choices_of
 from components.picture.export import decision_path_dot, workflow_svg
 from components.workflows.mode_notes import MODE_FAULT, mode_notes
 from engine.engine import Engine
@@ -49,10 +46,10 @@ from engine.people import acting
 from engine.replay import WhatIf
 from engine.replay.gate_cost import gate_cost
 from pages.parts.ask.fork import fork_panel_of
-from pages.parts.ask.imported import imported
 from pages.parts.ask.marking import invitation
 from pages.parts.ask.remedy import remedy_panel
-from pages.parts.ask.what_if import map_of, replayed, tried, what_if_panel
+from pages.parts.ask.what_if import map_of, replayed, running_hint, tried, tune_hint, what_if_line, what_if_panel
+from pages.parts.common.judging_rest import judging_rest
 from pages.parts.common.rights import may
 
 _TAB_NAMES = {
@@ -336,3 +333,44 @@ def raw_record(record: RunRecord, words: Words) -> None:
     st.caption(words("Run {id}, started {started} UTC", id=record.id, started=record.started_at[:19].replace("T", " ")))
     st.markdown(f"**{words('What this run was made with')}**")
     st.code("\n".join(f"{name}: {value}" for name, value in record.manifest.items()), language=None)
+
+
+def tab_of(name: str, record: RunRecord) -> Tab:
+    """The tab that shows best what a node did."""
+    node = workflow(record.workflow).flow.nodes.get(name)
+    return node.tab if node else "timeline"
+
+
+def of_node(record: RunRecord, node: str | None) -> RunRecord:
+    """The record with the visits and model calls of one node; all of them where none is chosen."""
+    if node is None:
+        return record
+    return replace(
+        record,
+        nodes=tuple(item for item in record.nodes if item.node == node),
+        model_calls=tuple(item for item in record.model_calls if item.node == node),
+    )
+
+
+def concerns(line: LifeLine, name: str | None, record: RunRecord) -> bool:
+    """Whether a passage went through a node: grade judged it, rewrite saw why it failed, generate was given it."""
+    flow = workflow(record.workflow).flow
+    node = flow.nodes.get(name or "")
+    match node.kind if node else "":
+        case "grade":
+            return line.verdict is not None
+        case "rewrite":
+            return line.verdict is not None and not line.passes
+        case "context" | "answer" | "evaluate":
+            # An answer without a search is given none, whatever is searched after it.
+            searches = any(flow.reaches(search, name or "") for search in flow.of_kind("search"))
+            return searches and line.marker is not None
+        case _:
+            return True
+
+
+def imported(engine: Engine, record: RunRecord, words: Words) -> None:
+    """The label, and below it the offer to judge what was not judged there."""
+    with st.container(key="imported"):
+        origin_note(record, words, key="origin_note")
+        judging_rest(engine, [record], words, key="imported")

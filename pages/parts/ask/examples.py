@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from components.ask.presenter import demo_buttons
-from components.common.i18n import Words
+from components.common.i18n import UiLanguage, Words
 from components.common.sample_questions import sample_buttons
-from engine.model.config import RunConfig
+from engine.model.config import USUAL, RunConfig, WorkflowName, declared
 from engine.model.values import SAMPLE_COLLECTION, RunId, RunRecord
-from pages.parts.ask.samples_shown import shown_samples
+from engine.samples import multi_hop_questions, sample_questions
 from pages.parts.common.rights import may
 
 
@@ -32,3 +32,14 @@ def examples_menu(config: RunConfig, record: RunRecord, words: Words) -> tuple[s
     """The same in a menu."""
     with st.popover(words("Examples"), icon=":material/lightbulb:", key="examples"):
         return examples(config, record, words)
+
+
+def shown_samples(workflow: WorkflowName, language: UiLanguage) -> list[tuple[str, str]]:
+    """Questions with their kind, in the order of their buttons; those of the usual workflow where it has none."""
+    labelled = {item.id: item for item in (*sample_questions(), *multi_hop_questions())}
+    offered = declared(workflow).samples or declared(USUAL).samples
+    shown = []
+    for named, kind in offered.get(language, ()):
+        known = labelled.get(named)
+        shown.append((known.question, kind or known.kind) if known else (named, kind))
+    return shown

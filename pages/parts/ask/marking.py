@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.ask.marking import marking_box
 from components.common.i18n import Words
+from components.common.markup import box, button, draw, node
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.known_right import known_right
@@ -28,3 +28,14 @@ def invitation(engine: Engine, record: RunRecord, words: Words) -> PassageId | N
         return None
     refused = record.outcome in ("abstained", "fallback")
     return open_to[0].id if marking_box(words, refused=refused, key="marking") else None
+
+
+def marking_box(words: Words, *, refused: bool, key: str) -> bool:
+    """Draw the question; true when the reader wants to mark a passage. A refusal may have been right."""
+    why = words("One judgement makes the diagnosis exact: it then says where that passage was lost.")
+    if refused:
+        why = words.joined((why, words("If none does, the refusal was right.")))
+    asked = node("strong", "", words("Which passage should have answered? Mark it."))
+    mark = button(words("Mark the right one"), "mark", "button primary")
+    drawn = box("plain", "?", asked, node("p", "muted small", why), beside=(mark,), role="note")
+    return draw((drawn,), words, key=key) == "mark"

@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal
+
 import streamlit as st
 
-from components.ask.decision_map import decision_map_card
-from components.ask.decision_map_view import map_view, pairs_for
+from components.ask.what_if_text import value_text
 from components.common.i18n import Words
+from components.common.markup import nothing, script
 from components.common.panel import want_settings
-from components.labels.runs import VARIED_SETTINGS
-from engine.model.config import RunConfig
-from engine.model.values import RunRecord
-from engine.replay.decision_map import DecisionMap, decision_map
+from components.common.phrases import noted_text, probability_text
+from components.labels import ENDS_AT_ROUND, VARIED_SETTINGS
+from engine.messages import N_, NC_
+from engine.model.config import PARAMETERS, RunConfig
+from engine.model.values import Origin, RunRecord
+from engine.replay.decision_map import Cell, Coupling, DecisionMap, decision_map
 from engine.replay.grid import at_once
+from engine.replay.lines import numbers_of
 from engine.replay.settings import Column
 from engine.replay.table import RunTable
 from pages.parts.common.remembered import is_remembered, remembered
 
 _AXES = "map_axes"
+_LETTER = 0.016
+"""Share of the width that a character of a label takes."""
+PAIRS: tuple[tuple[Column, Column], ...] = (
+    ("grade_pass_threshold", "similarity_threshold"),
+    ("grade_pass_threshold", "top_k"),
+    ("grade_pass_threshold", "max_rewrites"),
+    ("grade_pass_threshold", "min_confidence"),
+    ("similarity_threshold", "top_k"),
+    ("similarity_threshold", "min_confidence"),
+    ("similarity_threshold", "max_rewrites"),
+    ("min_confidence", "top_k"),
+)
+"""Across and up; with the other gate its number stands where the pass rate stands."""
+Look = Literal["answered", "late", "forced", "abstained", "failed", "unknown"]
+_LEGEND: Mapping[Look, tuple[str, str]] = {
+    "answered": ("✓", NC_("decision map", "answers at once")),
+    "late": ("↻", N_("answers after rewrites")),
+    "forced": ("!", N_("below the bar, not supported, unverified or refused by the grader")),
+    "abstained": ("–", N_("abstains")),
+    "failed": ("✗", N_("fails")),
+    "unknown": ("?", N_("needs calls")),
+}
+"""A sign beside the colour, for nothing is told by colour alone, and what both mean."""
+SIGNS = {look: sign for look, (sign, _) in _LEGEND.items()}
+
+_component = st.components.v2.component(
+    "workbench_decision_map",
+    html='<section class="wb map"></section>',
+    css=script("tokens.css", "decision_map.css"),
+    js=script("dom.js", "decision_map.js"),
+)
 
 
 def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Words) -> None:
@@ -54,3 +92,218 @@ def map_panel(record: RunRecord, table: RunTable, config: RunConfig, words: Word
 
 def _values(names: tuple[Column, Column], tried: tuple[float, float]) -> dict[str, float]:
     return dict(zip(names, tried, strict=True))
+
+
+def pairs_for(config: RunConfig, origin: Origin | None = None) -> dict[str, tuple[Column, Column]]:
+    """The pairs of settings to choose from, by name, the usual one first; none that a trace cannot tell."""
+    gate: Column = "grade_pass_threshold" if config.gate == "pass_rate" else "min_relevant"
+    found = [(gate if x == "grade_pass_threshold" else x, y) for x, y in PAIRS]
+    usable = [name for name in numbers_of(config.workflow) if origin is None or name not in _unmeasured(origin)]
+    return {f"{x}.{y}": (x, y) for x, y in found if x in usable and y in usable}
+
+
+def _unmeasured(origin: Origin) -> tuple[Column, ...]:
+    unknown: dict[Column, str] = {"similarity_threshold": origin.similarity, "min_confidence": origin.confidence}
+    return tuple(name for name, scale in unknown.items() if scale == "unknown")
+
+
+def map_view(drawn: DecisionMap, config: RunConfig, run: RunConfig, words: Words) -> MapView:
+    """What to draw of a map under the sliders' settings, with the place of the run's own."""
+    across, up = (words(VARIED_SETTINGS[name]) for name in (drawn.x, drawn.y))
+    total = sum(_steps(drawn.x, band) for band in drawn.columns)
+    here = drawn.cell_of(float(getattr(config, drawn.x)), float(getattr(config, drawn.y)))
+    ran = drawn.cell_of(float(getattr(run, drawn.x)), float(getattr(run, drawn.y)))
+    width = len(drawn.columns)
+    tiles = (
+        Tile(
+            columns=(place % width, place % width),
+            rows=(place // width, place // width),
+            look=look_of(cell),
+            tip=tip_of(cell, drawn, words),
+            x=cell.x_try,
+            y=cell.y_try,
+            here=place == here,
+            ran=place == ran,
+        )
+        for place, cell in enumerate(drawn.cells)
+    )
+    return MapView(
+        columns=tuple(_column(drawn.x, band, _steps(drawn.x, band) / total, words) for band in drawn.columns),
+        rows=tuple(Band(_range(drawn.y, band, words), _steps(drawn.y, band)) for band in drawn.rows),
+        tiles=tuple(tiles),
+        across=across,
+        up=up,
+        note=coupling_text(drawn.coupling, words) if drawn.coupling else "",
+    )
+
+
+def look_of(cell: Cell) -> Look:
+    """The meaning that colours a cell."""
+    if cell.state == "needs_calls" or cell.outcome is None:
+        return "unknown"
+    if cell.refused or cell.answer_note in ("unsupported", "uncited"):
+        return "forced"
+    match cell.outcome:
+        case "answered":
+            return "late" if cell.rewrites else "answered"
+        case "answered_forced" | "answered_unverified":
+            return "forced"
+        case "abstained" | "fallback":
+            return "abstained"
+        case _:
+            return "failed"
+
+
+def tip_of(cell: Cell, drawn: DecisionMap, words: Words) -> str:
+    """The cell in one line: ranges of both settings, how the run would end, and after what work."""
+    if look_of(cell) == "unknown":
+        end = words("not known without calls")
+    else:
+        parts = [noted_text(words(ENDS_AT_ROUND[str(cell.outcome)], round=cell.round), words, cell.answer_note)]
+        if cell.rewrites:
+            parts.append(words.count("{n} rewrite", "{n} rewrites", cell.rewrites))
+        if cell.refused:
+            parts.append(words("from passages that were refused"))
+        if cell.state == "generation":
+            parts.append(words("the answer to be generated"))
+        end = words(", ").join(parts)
+    return words(
+        "{across} {x}, {up} {y}: {end}",
+        across=words(VARIED_SETTINGS[drawn.x]),
+        x=_range(drawn.x, (cell.x0, cell.x1), words),
+        up=words(VARIED_SETTINGS[drawn.y]),
+        y=_range(drawn.y, (cell.y0, cell.y1), words),
+        end=end,
+    )
+
+
+def coupling_text(found: Coupling, words: Words) -> str:
+    """Why a stricter similarity threshold makes the grader's gate pass."""
+    return words(
+        "Stricter can pass: at similarity {low} → {high} weak passages fall away in round {round}, and the pass rate "
+        "rises from {from_rate} to {to_rate}, over the bar of {bar}.",
+        low=value_text("similarity_threshold", found.similarity_from, words),
+        high=value_text("similarity_threshold", found.similarity_to, words),
+        round=found.round,
+        from_rate=probability_text(found.pass_rate_from),
+        to_rate=probability_text(found.pass_rate_to),
+        bar=probability_text(found.threshold),
+    )
+
+
+def _column(name: Column, band: tuple[float, float], share: float, words: Words) -> Band:
+    """A column with its whole range as its label where that fits; its end alone would say something else."""
+    label = _range(name, band, words)
+    return Band(label if share >= _LETTER * len(label) else "", _steps(name, band))
+
+
+def _range(name: Column, band: tuple[float, float], words: Words) -> str:
+    low, high = (value_text(name, _as_set(name, value), words) for value in band)
+    return low if low == high else words("{low}–{high}", low=low, high=high)
+
+
+def _steps(name: Column, band: tuple[float, float]) -> int:
+    return round((band[1] - band[0]) / PARAMETERS[name].step) + 1
+
+
+def _as_set(name: Column, value: float) -> float | int:
+    return int(value) if PARAMETERS[name].whole else value
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One column or row: neighbouring values that no pair of settings tells apart."""
+
+    label: str
+    span: int = 1
+    """How many steps of the slider it covers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One cell; equal neighbours are one tile over several columns or rows, both ends included."""
+
+    columns: tuple[int, int]
+    rows: tuple[int, int]
+    look: Look
+    tip: str
+    x: float
+    """What the sliders are set to when the cell is tried."""
+    y: float
+    here: bool = False
+    """The sliders stand here."""
+    ran: bool = False
+    """The run's own settings lie here."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapView:
+    """What is drawn: columns from left to right, rows from below."""
+
+    columns: tuple[Band, ...]
+    rows: tuple[Band, ...]
+    tiles: tuple[Tile, ...]
+    across: str
+    up: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MapEvent:
+    """What the reader did in this rerun, and which pair of settings is shown."""
+
+    tried: tuple[float, float] | None
+    """Values of the cell that was chosen."""
+    axes: str | None
+    """Name of the pair that was chosen, None where none was."""
+
+
+def decision_map_card(
+    view: MapView | None, pairs: Mapping[str, str], shown: str, words: Words, *, key: str, file_name: str
+) -> MapEvent:
+    """Draw the map as a card, without a view its head alone; ``pairs`` are the settings to choose from, by name."""
+    result = _component(
+        key=key,
+        data={
+            "lang": words.html_language,
+            "pairs": list(pairs.items()),
+            "shown": shown,
+            "map": None if view is None else map_data(view, words),
+            "words": {
+                "title": words("Decision map"),
+                "axes": words("Settings on the axes"),
+                "hint": words(
+                    "A press on a cell moves the sliders there."
+                    if view is not None
+                    else "The run recorded no search that could be decided otherwise."
+                ),
+                "save": words("Save the map as SVG"),
+                "file": file_name,
+            },
+        },
+        on_pick_change=nothing,
+        on_axes_change=nothing,
+    )
+    picked, axes = result.pick, result.axes
+    return MapEvent(
+        tried=(float(picked["x"]), float(picked["y"])) if isinstance(picked, Mapping) else None,
+        axes=str(axes["name"]) if isinstance(axes, Mapping) and axes.get("name") in pairs else None,
+    )
+
+
+def map_data(view: MapView, words: Words) -> dict[str, object]:
+    """The JSON that the browser draws the grid from."""
+    looks = [look for look in SIGNS if any(tile.look == look for tile in view.tiles)]
+    return {
+        "columns": [asdict(band) for band in view.columns],
+        "rows": [asdict(band) for band in view.rows],
+        "cells": [{**asdict(tile), "sign": SIGNS[tile.look]} for tile in view.tiles],
+        "legend": [
+            *([look, SIGNS[look], words(_LEGEND[look][1])] for look in looks),
+            ["mark", "", words("the sliders")],
+            ["ran", "◆", words("the run")],
+        ],
+        "across": f"{view.across} →",
+        "up": f"↑ {view.up}",
+        "note": view.note,
+    }

@@ -18,10 +18,9 @@ IMPORTED_BY_PAGES = (
     # What Streamlit, the words of questions and pictures import when first used.
     *("streamlit.emojis", "rjieba", "PIL.Image"),
     *(
-        "components.common.style",
         "pages.parts.common.fits",
         "pages.parts.common.job_line",
-        "pages.parts.system.hint",
+        "pages.parts.system.health",
     ),
     # Ask, where shared links lead to, before the others.
     *(
@@ -51,12 +50,9 @@ IMPORTED_BY_PAGES = (
         "engine.evaluation.question_changes",
         "pages.parts.tune.answers",
         "pages.parts.tune.bench",
-        "pages.parts.tune.bench_examples",
         "pages.parts.tune.bench_fit",
         "pages.parts.tune.certificate",
         "pages.parts.tune.drafts",
-        "pages.parts.tune.missing",
-        "pages.parts.tune.promise",
         "pages.parts.tune.judge",
         "pages.parts.tune.query_set",
         "pages.parts.tune.sweep",
@@ -69,7 +65,6 @@ IMPORTED_BY_PAGES = (
         "pages.parts.knowledge.search",
     ),
     *(
-        "pages.parts.system.health",
         "pages.parts.system.models",
         "pages.parts.system.programs",
         "pages.parts.system.tables",

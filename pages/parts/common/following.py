@@ -1,16 +1,25 @@
-"""Parts of a page that are drawn again by themselves while work goes on."""
+"""Parts of a page that are drawn again by themselves while work is under way, such as the opening of a store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import TypeVar
 
 import streamlit as st
 
+from components.common.faults import fault_box
+from components.common.i18n import Words
+from engine.engine import Engine, Loaded
+from engine.messages import N_
 from engine.model.values import Fault
 
 _Value = TypeVar("_Value")
+_LOOK_AGAIN_S = 0.5
+_LOADING: Mapping[Loaded, str] = {
+    "knowledge_base": N_("Opening the knowledge base …"),
+    "workflow": N_("Loading the workflow …"),
+}
 
 
 def settled(call: Future[_Value] | None) -> tuple[_Value | None, Fault | None]:
@@ -27,6 +36,25 @@ def redraw_when(ended: Callable[[], bool], every_s: float) -> None:
     @st.fragment(run_every=every_s)
     def watch() -> None:
         if ended():
+            st.rerun()
+
+    watch()
+
+
+def opening(engine: Engine, words: Words) -> None:
+    """Say what is being loaded and redraw the page once it is; a fault stays, with the button that tries again."""
+    failed = engine.opening_fault is not None
+
+    @st.fragment(run_every=None if failed else _LOOK_AGAIN_S)
+    def watch() -> None:
+        fault = engine.opening_fault
+        if engine.ready or (fault is not None) != failed:
+            st.rerun()
+        if fault is None:
+            first: Loaded = next(iter(engine.loading), "workflow")
+            st.caption(f":material/hourglass_top: {words(_LOADING[first])}")
+        elif fault_box(fault, words, key="opening_fault", actions=(("again", words("Try again")),)) == "again":
+            engine.open_again()
             st.rerun()
 
     watch()

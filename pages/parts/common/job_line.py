@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from components.common.amounts import count_text, span_text
 from components.common.i18n import Words
-from components.knowledge.job_line import job_line
+from components.labels import JOB_KINDS, JOB_STATES
 from engine.engine import Engine
+from engine.library.values import JobStatus
 
 _WATCH_S = 2.0
 
@@ -25,3 +29,25 @@ def show_job_line(engine: Engine, words: Words) -> None:
 
     with st.container(key="job_line", width="content"):
         watch()
+
+
+def job_line(jobs: Sequence[JobStatus], words: Words) -> str:
+    """Say what the first running job has done and how many more run; empty where none does."""
+    going = [job for job in jobs if not job.over]
+    if not going:
+        return ""
+    # One that waits for another says nothing of how far it is.
+    first = next((job for job in going if job.total), going[0])
+    name = words(JOB_KINDS[first.kind], name=first.collection)
+    if first.total and first.remaining_s is not None:
+        done, total = count_text(first.done), count_text(first.total)
+        text = words(
+            "{name} · {done}/{total} passages · {left} left",
+            name=name,
+            done=done,
+            total=total,
+            left=span_text(first.remaining_s),
+        )
+    else:
+        text = words("{name} · {state}", name=name, state=words(JOB_STATES[first.state]))
+    return text + (words.count(" · 1 more job", " · {n} more jobs", len(going) - 1) if len(going) > 1 else "")

@@ -1,4 +1,4 @@
-"""What the last press on a page led to, said where the page is drawn next: what went wrong, or how many are deleted."""
+"""Buttons and their results: what the last press led to, and the next step of a place with nothing in it yet."""
 
 from __future__ import annotations
 
@@ -75,3 +75,25 @@ def answer_buttons(
             st.rerun()
         if st.button(no, key=f"{key}_no", on_click=keep):
             st.rerun()
+
+
+def next_step(
+    text: str, label: str, icon: str, *, key: str, offered: bool = True, does: Callable[[], None] | None = None
+) -> bool:
+    """Draw both; returns whether the button was pressed, which ``does`` its work before the page is drawn again.
+
+    ``offered`` is False for people who may not do it.
+    """
+    st.info(text)
+    return offered and st.button(label, icon=f":material/{icon}:", key=key, on_click=does)
+
+
+def clear(*names: str) -> Callable[[], None]:
+    """What a button does that empties the texts and switches of these keys."""
+
+    def cleared() -> None:
+        for name in names:
+            kept = st.session_state.get(name)
+            st.session_state[name] = False if isinstance(kept, bool) else ""
+
+    return cleared

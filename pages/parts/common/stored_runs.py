@@ -1,4 +1,4 @@
-"""Records of finished runs for the pages, read from the store once: such a record does not change any more."""
+"""Records of finished runs, read from the store once as they no longer change, and what is known of answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from engine.engine import Engine
-from engine.errors import WorkbenchError
+from engine.errors import EvaluationError, WorkbenchError
+from engine.evaluation.values import RunAnswer
 from engine.model.values import RunRecord
 from engine.people.reading import may_read
 
@@ -44,3 +45,14 @@ def recent_records(engine: Engine, first: RunRecord | None, limit: int) -> Itera
         record = finished_record(engine, summary.id) if summary.outcome else None
         if record is not None:
             yield record
+
+
+def known_answer(engine: Engine, record: RunRecord) -> RunAnswer | None:
+    """What is known of the answer beyond the run; None where judgements and query sets cannot be read."""
+    # It is not needed before the first question, and the pages are imported before that.
+    from engine.evaluation.run_answer import run_answer
+
+    try:
+        return run_answer(engine.evaluation, record)
+    except EvaluationError:
+        return None

@@ -1,4 +1,4 @@
-"""The view Add: choose files and a collection, look at the preview, put them in, follow the jobs."""
+"""The view Add: choose files, a collection and how text is cut, look at the preview, put them in, follow the jobs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.common.controls import pick
+from components.common.controls import pick, uploader_words
 from components.common.i18n import Words
-from components.common.uploader_words import uploader_words
-from components.knowledge.chunk_sliders import chunk_sliders
+from components.knowledge.graph_card import extractor_text
+from components.labels import BUILTIN_EXTRACTOR
 from engine.engine import Engine
+from engine.errors import WorkbenchError
 from engine.knowledge.items import IngestItem
 from engine.knowledge.loaders.kinds import KINDS
-from engine.library.values import ChunkOptions
+from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
 from engine.messages import N_
+from engine.model.config import BUILTIN
 from engine.roles import CollectionInfo
+from engine.roles.graph import GraphInfo
 from engine.settings import UPLOADS_TAKEN
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
-from pages.parts.knowledge.add_graph import graph_choice
 from pages.parts.knowledge.draft import Batch, Draft, DraftFor
 from pages.parts.knowledge.jobs import jobs_panel
 from pages.parts.knowledge.preview import preview_panel
@@ -36,6 +38,37 @@ _DRAFT = "kb_draft"
 _UPLOADS = "kb_uploads"
 _STARTED = "kb_started"
 """Whether this session has started a job."""
+_SLIDERS = {
+    "target_tokens": (
+        N_("Cut near, tokens"),
+        N_(
+            "Size that pieces of a long section aim at. Small passages are found more exactly, large ones tell more of "
+            "what surrounds them. Usual: 150–300; default {default}."
+        ),
+        10,
+    ),
+    "most_tokens": (
+        N_("At most, tokens"),
+        N_(
+            "No passage is longer; a section up to this size stays whole. Embedding models read about 512 tokens at "
+            "once. Default {default}."
+        ),
+        10,
+    ),
+    "overlap_tokens": (
+        N_("Overlap at most, tokens"),
+        N_(
+            "Pieces of one section share their border sentence if it is no longer than this, so that neither begins in "
+            "the dark. 0 shares nothing. Default {default}."
+        ),
+        5,
+    ),
+}
+"""Name, explanation and step of each."""
+
+_KEY = "kb_cut_"
+_NONE, _OTHER = "none", "other"
+_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,3 +264,147 @@ def begin(engine: Engine, wanted: Wanted, draft: Draft | None, words: Words) -> 
         st.session_state["kb_collection"] = target.name
         st.session_state["kb_into_next"] = target.name
     st.rerun()
+
+
+def chunk_sliders(words: Words) -> ChunkOptions:
+    """Draw the sliders; no matter where they stand, the options returned can be used, and what was changed is said."""
+    st.caption(
+        words(
+            "A section that is short enough is one passage; a longer one is cut between sentences, list items or "
+            "lines. Tokens are estimated: a Chinese character is one, other text a quarter a character."
+        )
+    )
+    chosen: dict[str, int] = {}
+    with st.container(key="kb_cut"):
+        places = st.columns(len(CHUNK_LIMITS), gap="medium")
+        for place, (name, (low, high)) in zip(places, CHUNK_LIMITS.items(), strict=True):
+            label, explained, step = _SLIDERS[name]
+            default = getattr(DEFAULT_CHUNKS, name)
+            key = f"{_KEY}{name}"
+            st.session_state.setdefault(key, default)
+            value = place.slider(
+                words(label),
+                low,
+                high,
+                step=step,
+                key=key,
+                help=words(explained, default=default),
+                persist_state="session",
+            )
+            chosen[name] = int(value)
+    st.html(f"<style>{''.join(_tick(name) for name in CHUNK_LIMITS)}</style>")
+    options = usable(**chosen)
+    _corrected(chosen, options, words)
+    if options != DEFAULT_CHUNKS:
+        icon = ":material/restart_alt:"
+        st.button(words("Back to the defaults"), icon=icon, type="tertiary", key="kb_cut_reset", on_click=_reset)
+    return options
+
+
+def usable(target_tokens: int, most_tokens: int, overlap_tokens: int) -> ChunkOptions:
+    """Options that go together: at least the target fits into a passage, and half of it is not repeated."""
+    return ChunkOptions(target_tokens, max(most_tokens, target_tokens), min(overlap_tokens, target_tokens // 2))
+
+
+def _corrected(chosen: dict[str, int], options: ChunkOptions, words: Words) -> None:
+    if chosen["most_tokens"] != options.most_tokens:
+        names = {"most": words("At most, tokens"), "target": words("Cut near, tokens")}
+        st.caption(
+            words("“{most}” cannot be under “{target}”: {value} is used for both.", value=options.most_tokens, **names)
+        )
+    if chosen["overlap_tokens"] != options.overlap_tokens:
+        st.caption(
+            words("The overlap is at most half of what is aimed at: {value} is used.", value=options.overlap_tokens)
+        )
+
+
+def _reset() -> None:
+    for name in CHUNK_LIMITS:
+        st.session_state[f"{_KEY}{name}"] = getattr(DEFAULT_CHUNKS, name)
+
+
+def _tick(name: str) -> str:
+    """A rule of numbers only: a line on the slider's track where the default stands."""
+    low, high = CHUNK_LIMITS[name]
+    share = (getattr(DEFAULT_CHUNKS, name) - low) / (high - low)
+    track = f".st-key-{_KEY}{name} .stSlider [role=group] > div"
+    return (
+        f"{track}{{position:relative}}"
+        f"{track}::after{{content:'';position:absolute;left:calc({share:.2%} - 1px);top:12px;width:2px;"
+        "height:16px;border-radius:1px;background:currentColor;opacity:.55;pointer-events:none}"
+    )
+
+
+def graph_choice(engine: Engine, target: Target, words: Words) -> str:
+    """``builtin`` or a chat model; empty for none. A graph that is there continues with who has read it so far."""
+    has = _graph_of(engine, target)
+    options = list(dict.fromkeys([_NONE, *_known(has), BUILTIN, *_models(engine), _OTHER]))
+    usual = _known(has)[0] if _known(has) else _NONE
+    # A widget of its own for each collection: what suits one is no choice for another.
+    key = f"kb_graph_{target.name if has is not None else ''}"
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = usual
+    chosen = str(
+        st.selectbox(
+            words("Knowledge graph"),
+            options,
+            format_func=lambda name: _option(name, words),
+            help=words(
+                "Entities and relationships are read from the passages once these are in, as a second job. It can be "
+                "done later too, in the view Graph."
+            ),
+            key=key,
+            persist_state="session",
+        )
+    )
+    if chosen == _OTHER:
+        named = st.text_input(
+            words("Name of the model"), key="kb_graph_name", placeholder="openai:gpt-4o-mini", max_chars=_LONGEST
+        )
+        chosen = str(named or "").strip()
+    wanted = "" if chosen == _NONE else chosen
+    _note(has, wanted, words)
+    return wanted
+
+
+def _note(has: GraphInfo | None, wanted: str, words: Words) -> None:
+    """What the choice means for the graph that is there, or how good the rules are."""
+    if has is not None and wanted == has.extractor:
+        st.caption(words("This collection has a graph: only what is new is read into it."))
+    elif has is not None and wanted:
+        warning = words("The graph that this collection has, read by another extractor, will be replaced.")
+        st.markdown(f":orange[:small[{warning}]]")
+    elif has is not None:
+        warning = words(
+            "This collection has a graph; it will not know the new passages until it is brought up to date."
+        )
+        st.markdown(f":orange[:small[{warning}]]")
+    elif wanted == BUILTIN:
+        st.caption(words(BUILTIN_EXTRACTOR))
+
+
+def _known(has: GraphInfo | None) -> list[str]:
+    """Who has read the graph, where another process can take over; what was written by hand no one reads again."""
+    return [has.extractor] if has is not None and (has.extractor == BUILTIN or ":" in has.extractor) else []
+
+
+def _graph_of(engine: Engine, target: Target) -> GraphInfo | None:
+    if target.new or not target.name:
+        return None
+    try:
+        state = engine.graphs.describe(target.name)
+    except WorkbenchError:
+        # A store of graphs that does not answer keeps no one from putting files in; the job says what is wrong.
+        return None
+    return state.info if state is not None and state.info.passages else None
+
+
+def _models(engine: Engine) -> list[str]:
+    # Asked once a visit: every slider runs the page again.
+    return remembered("graph_models", engine.instance, lambda: list(engine.chat_models()))
+
+
+def _option(name: str, words: Words) -> str:
+    if name == _NONE:
+        return words("None")
+    return words("Another model…") if name == _OTHER else extractor_text(name, words)

@@ -1,16 +1,18 @@
-"""Looking into a knowledge graph: communities as an overview, entities and what lies around them, tables."""
+"""Looking into a knowledge graph: communities as an overview, entities and what is around them, tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
+import pandas as pd
 import streamlit as st
 
 from components.common.controls import choice, listed, typed
 from components.common.faults import fault_box
 from components.common.graph_picture import GraphPicture, community_picture, entity_picture
-from components.common.graph_view import ShownPassage, graph_view, wanted_passages
+from components.common.graph_view import ShownPassage, graph_view, type_text, wanted_passages
 from components.common.i18n import Words
 from components.common.phrases import place_text
 from engine.engine import Engine
@@ -20,8 +22,6 @@ from engine.model.values import Community, Fault, PassageId
 from engine.roles import CollectionInfo
 from engine.roles.graph import GraphInfo, Neighbourhood
 from pages.parts.common.remembered import remembered
-from pages.parts.knowledge.graph_place import MOST_ENTITIES, GraphPlace
-from pages.parts.knowledge.graph_tables import graph_tables
 
 Look = Literal["overview", "entities", "table"]
 _LOOKS: dict[Look, str] = {
@@ -36,6 +36,21 @@ _SIZES = (30, 60, 150, 300, 500)
 _USUAL_SIZE = 60
 _SUGGESTED = 6
 _COMMUNITIES = 60
+_COLUMN = {
+    "name": N_("Name"),
+    "type": N_("Type"),
+    "about": N_("What is said of it"),
+    "relations": NC_("graph", "Relationships"),
+    "passages": NC_("knowledge", "Passages"),
+    "community": N_("Community"),
+    "aliases": N_("Also called"),
+    "source": N_("From"),
+    "relation": N_("Relationship"),
+    "target": N_("To"),
+    "weight": N_("Weight"),
+}
+MOST_ENTITIES = 2000
+"""That are read for tables and overviews."""
 
 
 def look_into(engine: Engine, info: CollectionInfo, graph: GraphInfo, words: Words) -> None:
@@ -200,3 +215,85 @@ def _texts(place: GraphPlace, wanted: tuple[PassageId, ...]) -> dict[PassageId, 
         fault_box(Fault.of(error), place.words, key="kg_passages_fault")
         return {}
     return {item.id: ShownPassage(place_text(item.source, item.section, place.words), item.text) for item in found}
+
+
+def graph_tables(place: GraphPlace) -> str | None:
+    """Draw both and return the name of an entity whose row was ticked.
+
+    Data frames show every text as text, and sort and save themselves.
+    """
+    words, graph = place.words, place.graph
+    whole = place.whole(MOST_ENTITIES)
+    titles = {item.id: item.title for item in place.communities}
+    names = {item.id: item.name for item in whole.entities}
+    if len(whole.entities) < graph.entities:
+        st.caption(words("{n} of {all} entities", n=len(whole.entities), all=f"{graph.entities:,}"))
+    columns = ("name", "type", "about", "relations", "passages", "community", "aliases")
+    rows = [
+        (
+            item.name,
+            type_text(item.type, words),
+            item.description,
+            item.degree,
+            len(item.passages),
+            titles.get(item.community, ""),
+            " · ".join(item.aliases),
+        )
+        for item in whole.entities
+    ]
+    st.markdown(f"###### {words('Entities')}")
+    event = st.dataframe(
+        pd.DataFrame(rows, columns=[words(_COLUMN[name]) for name in columns]),
+        hide_index=True,
+        height=420,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="kg_table",
+    )
+    chosen: list[int] = event.get("selection", {}).get("rows", [])
+    if chosen and chosen[0] < len(whole.entities):
+        return str(whole.entities[chosen[0]].name)
+    st.caption(words("Tick a row to see what lies around it."))
+    st.markdown(f"###### {words('Relationships')}")
+    _relation_table(whole, names, words)
+    return None
+
+
+def _relation_table(whole: Neighbourhood, names: Mapping[str, str], words: Words) -> None:
+    ends = ("source", "relation", "target", "weight", "passages", "about")
+    lines = [
+        (
+            names.get(item.source, item.source),
+            type_text(item.type, words),
+            names.get(item.target, item.target),
+            item.weight,
+            len(item.passages),
+            item.description,
+        )
+        for item in whole.relationships
+    ]
+    st.dataframe(pd.DataFrame(lines, columns=[words(_COLUMN[name]) for name in ends]), hide_index=True,
+                 height=420, key="kg_lines")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPlace:
+    """Whose graph is looked into."""
+
+    engine: Engine
+    info: CollectionInfo
+    graph: GraphInfo
+    words: Words
+
+    @property
+    def communities(self) -> tuple[Community, ...]:
+        return remembered(
+            "kg_communities",
+            (self.engine.instance, self.graph),
+            lambda: self.engine.graphs.communities(self.info.name),
+        )
+
+    def whole(self, most: int) -> Neighbourhood:
+        """The most important entities, and what is between them."""
+        asked = (self.engine.instance, self.graph, most)
+        return remembered(f"kg_whole_{most}", asked, lambda: self.engine.graphs.overview(self.info.name, most))

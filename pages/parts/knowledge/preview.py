@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 
+from components.common.amounts import count_text, size_text, span_text
 from components.common.controls import page_of, pick
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.knowledge.chunk_preview import chunk_cards
-from components.knowledge.preview_files import (
-    FILE_STATES,
-    PreviewedFile,
-    files_of,
-    preview_files,
-    preview_progress,
-    preview_totals,
-)
+from components.common.markup import Node, button, chip, figure, node
+from components.common.phrases import fault_text, section_text
+from components.knowledge.draw import draw_knowledge
+from components.knowledge.source_list import account_nodes, lines_text
+from components.labels import SOURCE_KIND_NAMES
 from engine.engine import Engine
 from engine.knowledge.loaders.kinds import KINDS
-from engine.library.accounts import HIDDEN
+from engine.library.accounts import HIDDEN, counts_left_out
 from engine.library.values import ChunkOptions, Preview, PreviewedSource
 from engine.messages import N_
+from engine.model.values import Fault
+from engine.roles import StoredPassage
 from pages.parts.common.remembered import remembered
 from pages.parts.knowledge.draft import Draft, cut_again, read_aside
 
@@ -40,6 +41,31 @@ _A_PAGE = 12
 _OPENED = "kb_previewed"
 _LAST = "kb_preview_last"
 _DRAFT = "kb_draft"
+_STATES = {
+    "new": N_("new"),
+    "replaces": N_("replaces the earlier one"),
+    "same": N_("same as {same}, skipped"),
+    "recorded": N_("there already; its reading is recorded"),
+}
+
+FileState = Literal["new", "replaces", "same", "failed", "left_out"]
+FILE_STATES: tuple[FileState, ...] = ("new", "replaces", "same", "failed", "left_out")
+
+NOTED = 3
+"""Notes of one file that its row has room for; all stand where the file is open."""
+_OPEN = "open:"
+_LOOKS: dict[FileState, tuple[str, str]] = {
+    "new": ("pass", "✓"),
+    "replaces": ("pass", "↻"),
+    "same": ("grey", "="),
+    "failed": ("warn", "✗"),
+    "left_out": ("grey", "–"),
+}
+_ENOUGH_FOR_BARS = 6
+_CHUNKS_A_PAGE = 12
+_LEAST_OVERLAP = 4
+"""Characters: less in common is chance."""
+_LONGEST_OVERLAP = 1200
 
 
 def preview_panel(engine: Engine, draft: Draft, words: Words) -> None:
@@ -137,3 +163,214 @@ def _chosen_state(files: Sequence[PreviewedFile], words: Words) -> list[Previewe
     shown = {name: words(_STATE[name], n=counts.get(name, len(files))) for name in ("all", *there)}
     chosen = pick(words("State"), shown, key="kb_state")
     return [item for item in files if chosen in ("all", item.state)]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedFile:
+    """A line of the table: a file that can be read, or one that cannot and its reason."""
+
+    name: str
+    source: PreviewedSource | None = None
+    fault: Fault | None = None
+
+    @property
+    def state(self) -> FileState:
+        if self.source is None:
+            return "left_out" if self.fault is not None and counts_left_out(self.fault) else "failed"
+        return "same" if self.source.same_as else "replaces" if self.source.replaces else "new"
+
+
+def files_of(preview: Preview) -> list[PreviewedFile]:
+    """Those that cannot be used first, for they need something done; the others in the order they were given."""
+    failed = [PreviewedFile(name, fault=fault) for name, fault in preview.failed]
+    return failed + [PreviewedFile(item.name, source=item) for item in preview.sources]
+
+
+def preview_totals(preview: Preview, words: Words, *, key: str) -> None:
+    """Draw files, passages, tokens and time as figures."""
+    used = [item for item in preview.sources if not item.same_as]
+    tokens = sum(sum(item.tokens) for item in used)
+    mean = tokens // preview.passages if preview.passages else 0
+    unusable = [fault for _, fault in preview.failed if not counts_left_out(fault)]
+    files = len(preview.sources) + len(unusable)
+    time, note = words("unknown"), N_("this model was not timed here yet")
+    if not used:
+        time, note = "–", N_("nothing goes in")
+    elif preview.seconds is not None:
+        span = span_text(preview.seconds)
+        time = span if preview.measured else words("about {span}", span=span)
+        note = N_("to embed on this machine") if preview.measured else N_("on a common machine, not timed here yet")
+    figures = [
+        figure(words("Files"), count_text(files), words("{n} will go in", n=count_text(len(used)))),
+        figure(words("Passages"), count_text(preview.passages), words("to be embedded")),
+        figure(words("Tokens"), count_text(tokens), words("estimated · {mean} a passage", mean=mean)),
+        figure(words("Time"), time, words(note)),
+    ]
+    partly = sum(bool(item.account.left_out) for item in used)
+    if partly:
+        figures.append(figure(words("Read in part"), count_text(partly), words("with what was left out"), look="warn"))
+    if unusable:
+        number = count_text(len(unusable))
+        figures.append(figure(words("Cannot be used"), number, words("with reason and remedy below"), look="warn"))
+    draw_knowledge([node("div", "figures totals", *figures)], words, key=key)
+
+
+def preview_progress(read: int, total: int, source: str, words: Words, *, key: str) -> bool:
+    """Draw how many files were read; true when the reader pressed cancel. ``total`` is 0 while they are looked for."""
+    text = (
+        words("{done} of {n} files read and cut", done=count_text(read), n=count_text(total))
+        if total
+        else words("Looking for files …")
+    )
+    share = f"{100 * read / total:.1f}%" if total else "0%"
+    bar = node("div", f"bar{'' if total else ' moving'}", node("i", "", data_fill=share), aria_hidden="true")
+    now = (node("div", "muted small clip", source, title=source),) if source else ()
+    told = node("div", "grow", node("div", "small num", text, role="status"), bar, *now)
+    cancel = button(words("Cancel"), "cancel")
+    return draw_knowledge([node("div", "busy", told, cancel)], words, key=key) == "cancel"
+
+
+def preview_files(files: Sequence[PreviewedFile], words: Words, *, key: str, opened: str = "") -> str | None:
+    """Draw one row a file; returns the file whose cut is asked for, by a press on its row."""
+    rows = [_row(number, item, item.name == opened, words) for number, item in enumerate(files)]
+    action = draw_knowledge([node("div", "lines files", *rows)], words, key=key)
+    number = int(action.removeprefix(_OPEN)) if action and action.startswith(_OPEN) else -1
+    return files[number].name if 0 <= number < len(files) else None
+
+
+def _row(number: int, item: PreviewedFile, opened: bool, words: Words) -> Node:
+    look, sign = _LOOKS[item.state]
+    source = item.source
+    if source is None:
+        return _failed_row(item, words)
+    title = node(
+        "button",
+        "title",
+        item.name,
+        data_action=f"{_OPEN}{number}",
+        title=words("Show how it is cut"),
+        aria_pressed="true" if opened else "false",
+    )
+    told = account_nodes(source.account, words)
+    if len(source.account.notes) > NOTED:
+        told[NOTED + 1 :] = [node("div", "muted small", words("… and {n} more", n=len(told) - NOTED - 1))]
+    state = chip(look, f"{sign} {words(_STATES['recorded' if source.recorded else item.state], same=source.same_as)}")
+    return node(
+        "div",
+        f"line{' on' if opened else ''}{' same' if source.same_as else ''}",
+        node("div", "name", title, node("div", "muted small num", _facts(source, words)), *told),
+        node("div", "state", state),
+    )
+
+
+def _facts(source: PreviewedSource, words: Words) -> str:
+    """``MD · UTF-8 · 3.1 KB · 4 passages · 56 tokens``; the kind of source where it is not the usual one."""
+    tokens = count_text(sum(source.tokens))
+    parts = (
+        source.format.upper(),
+        source.encoding.upper(),
+        words(SOURCE_KIND_NAMES[source.kind]) if source.kind != "vector" else "",
+        size_text(source.size),
+        words.count(
+            "1 passage · {tokens} tokens", "{n} passages · {tokens} tokens", len(source.passages), tokens=tokens
+        ),
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def _failed_row(item: PreviewedFile, words: Words) -> Node:
+    """A file that cannot be used: what is wrong with it and what helps, where the others have their figures."""
+    look, sign = _LOOKS[item.state]
+    said = N_("left out") if item.state == "left_out" else N_("cannot be used")
+    fact, remedy = fault_text(item.fault, words) if item.fault is not None else ("", "")
+    why = node("div", "why small", node("strong", "", fact), " ", remedy)
+    named = node("div", "name", node("span", "title", item.name), why)
+    state = chip(look, f"{sign} {words(said)}", item.fault.code if item.fault else "")
+    return node("div", "line failed", named, node("div", "state", state))
+
+
+def overlap(before: StoredPassage | None, passage: StoredPassage) -> int:
+    """Characters at the beginning of a passage that are the end of the one before, in the same section; 0 for none."""
+    if before is None or before.section != passage.section:
+        return 0
+    text = passage.text
+    for length in range(min(len(text) - 1, len(before.text) - 1, _LONGEST_OVERLAP), _LEAST_OVERLAP - 1, -1):
+        if before.text.endswith(text[:length]):
+            return length
+    return 0
+
+
+def chunk_cards(source: PreviewedSource, chunks: ChunkOptions, words: Words, *, key: str) -> None:
+    """Draw the passages of a file, a page at a time, with their sizes against target and most."""
+    passages = source.passages
+    if not passages:
+        st.caption(words("This file gives no passages."))
+        return
+    pairs = list(zip((None, *passages), passages, strict=False))
+    shared = [overlap(before, passage) for before, passage in pairs]
+    head = [
+        words.count(
+            "1 passage · {tokens} tokens",
+            "{n} passages · {tokens} tokens",
+            len(passages),
+            tokens=count_text(sum(source.tokens)),
+        )
+    ]
+    if any(shared):
+        head.append(words("{n} begin with a sentence of the one before", n=sum(length > 0 for length in shared)))
+    heading = node("strong", "", words("How {name} is cut", name=source.name))
+    # Of a few passages the bars would look like a stray mark.
+    row = [_sizes(source.tokens, chunks)] if len(source.tokens) >= _ENOUGH_FOR_BARS else []
+    title = node("div", "head", heading, *row)
+    # Of a few notes the row of the file tells them all.
+    account = account_nodes(source.account, words) if len(source.account.notes) > NOTED else []
+    draw_knowledge([title, node("div", "muted small", " · ".join(head)), *account], words, key=f"{key}_head")
+    shown = page_of(list(zip(passages, source.tokens, shared, strict=True)), _CHUNKS_A_PAGE, key=f"{key}_page")
+    cards = [_card(passage, tokens, begun, chunks, words) for passage, tokens, begun in shown]
+    draw_knowledge([node("div", "chunks", *cards)], words, key=f"{key}_cards")
+
+
+def _sizes(tokens: Sequence[int], chunks: ChunkOptions) -> Node:
+    """Sizes of all passages as thin bars in their order: an even row is cut well."""
+    step = max(1, len(tokens) // 80)
+    bars = [
+        node("i", "", data_fill=f"{max(4.0, min(100.0, 100.0 * size / chunks.most_tokens)):.0f}%")
+        for size in tokens[::step]
+    ]
+    return node("span", "sizes", *bars, aria_hidden="true")
+
+
+def _card(passage: StoredPassage, tokens: int, shared: int, chunks: ChunkOptions, words: Words) -> Node:
+    share = min(1.0, tokens / chunks.most_tokens)
+    target = min(1.0, chunks.target_tokens / chunks.most_tokens)
+    told = words(
+        "{tokens} tokens · near {target}, at most {most}",
+        tokens=tokens,
+        target=chunks.target_tokens,
+        most=chunks.most_tokens,
+    )
+    rail = node(
+        "span",
+        "rail",
+        node("span", "seg", data_fill=f"{100 * share:.1f}%"),
+        node("span", "tick", data_tick=f"{100 * target:.1f}%"),
+        role="img",
+        aria_label=told,
+        title=told,
+    )
+    head = node(
+        "div",
+        "head",
+        node("span", "ordinal num", str(passage.ordinal)),
+        node("span", "heading grow", section_text(passage.section, words) or passage.title),
+        node("span", "muted small num", lines_text(passage, words)),
+        node("span", "mini", rail, node("span", "muted small num", words("{tokens} tokens", tokens=tokens))),
+    )
+    text = passage.text
+    if not shared:
+        return node("section", "card chunk", head, node("p", "own-text", text))
+    said = words("also ends passage {n}", n=passage.ordinal - 1)
+    repeated = node("mark", "again", text[:shared], title=said)
+    return node(
+        "section", "card chunk", head, node("p", "own-text", repeated, text[shared:]), chip("accent", f"↑ {said}")
+    )

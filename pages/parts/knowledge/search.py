@@ -20,8 +20,7 @@ from engine.library.values import FoundPassage
 from engine.messages import N_, NC_
 from engine.model.config import SearchMethod
 from engine.roles import CollectionInfo
-from pages.parts.common.next_step import next_step
-from pages.parts.common.presses import retry_box
+from pages.parts.common.presses import next_step, retry_box
 from pages.parts.common.remembered import remembered
 from pages.parts.knowledge.state import NO_COLLECTION, add_files_step, collection_picker
 

@@ -18,7 +18,7 @@ from engine.people import Role
 from engine.plugins import panels
 from engine.roles import CollectionInfo
 from pages.parts.common import presses, views
-from pages.parts.common.next_step import next_step
+from pages.parts.common.presses import next_step
 from pages.parts.common.rights import may
 
 View = Literal["add", "collections", "search", "map", "graph", "memory"]

@@ -12,7 +12,7 @@ from components.common.embedding_facts import has_own_prefixes, model_facts, mod
 from components.common.i18n import Words
 from components.knowledge.collection_cards import SAMPLES
 from components.knowledge.draw import quiet
-from components.labels.knowledge import NAME_RULE
+from components.labels import NAME_RULE
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.knowledge.milvus_schema import check_new_name

@@ -10,18 +10,17 @@ from components.ask.what_if_text import collection_mark
 from components.common.i18n import Words
 from components.common.phrases import node_text, workflow_text
 from components.common.url_state import put_into_url, take_from_url
-from components.labels.runs import SIDE_NAMES
+from components.labels import SIDE_NAMES
 from components.runs.compare import SHOW_SAME, comparison
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.model.values import RunId, RunRecord
 from engine.replay.difference import difference
 from engine.samples.demos import demos
-from pages.parts.common.known_answer import known_answer
-from pages.parts.common.next_step import next_step
-from pages.parts.common.opening import opening
-from pages.parts.common.presses import attempt, say_fault
+from pages.parts.common.following import opening
+from pages.parts.common.presses import attempt, next_step, say_fault
 from pages.parts.common.rights import may
+from pages.parts.common.stored_runs import known_answer
 from pages.parts.runs.compare_choices import RunChoice, run_choices
 from pages.parts.runs.compare_new import Side, Wanted, second_run
 

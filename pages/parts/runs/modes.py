@@ -2,29 +2,67 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import streamlit as st
 
 from components.ask.what_if_text import collection_mark
 from components.common.i18n import Words
+from components.common.markup import Drawer, Node, box, chip, node
+from components.common.phrases import duration_text, reason_text
+from components.common.run_link import run_link
 from components.common.url_state import base_path
-from components.runs.mode_race import mode_race_view, mode_text
+from components.labels import choices_of
+from components.runs.lanes import (
+    answer_part,
+    at_node,
+    calls_text,
+    notes_on,
+    number_grid,
+    outcome_chip,
+    passage_cell,
+    shared_table,
+)
+from components.workflows.mode_notes import notes_box
 from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.config import Mode, RunConfig, declared, first_that
-from engine.model.values import RunRecord
-from engine.running.mode_race import MODES, mode_race
+from engine.messages import N_, NC_
+from engine.model.config import SETTINGS, Mode, RunConfig, declared, first_that
+from engine.model.values import Candidate, Comparison, RunRecord, operands
+from engine.running.mode_race import MODES, ModeLane, ModeRace, RacedPassage, mode_race
 from engine.samples import multi_hop_questions
 from pages.parts.common.remembered import remembered
 from pages.parts.common.rights import may
 from pages.parts.knowledge.state import aim_at
 from pages.parts.runs.together import Together, together_view
-from pages.parts.system.hint import models_played
+from pages.parts.system.health import models_played
 
 _SHOWN_SAMPLES = 3
 _PROPOSED = {"en": "What did Best and Macleod do for Banting?", "zh": "麦克劳德和班廷有什么关系？"}
+FINDINGS = {
+    "nothing": N_("Vectors alone kept everything that the graph led to and any mode kept."),
+    "unable": N_(
+        "No mode could use a graph here, so this race says nothing about what one is worth. The columns say why."
+    ),
+    "no_baseline": N_("Without the naive mode it is unknown what only the graph found."),
+    "cut_short": N_("Not every run came to its end, so they cannot be held against each other."),
+}
+
+_DROPPED = {
+    "below_threshold": N_("{n} below the similarity threshold"),
+    "beyond_top_k": N_("{n} beyond top-k"),
+}
+
+_SIGNS = {"cited": ("pass", "✓"), "found": ("plain", "→"), "nothing": ("plain", "→")}
+_SNIPPET = 130
+_LONG = 260
+"""Characters of an answer that stand open in a column as narrow as these."""
+_NAMED = 6
+"""Entities that a column names; a search that begins from passages may begin from dozens."""
+
+_draw = Drawer("mode_race", "loops.css", "side_by_side.css", "mode_race.css", look="side race")
 
 
 def modes_view(engine: Engine, words: Words) -> None:
@@ -110,3 +148,208 @@ def config_of(mode: Mode, collection: str) -> RunConfig:
     models = models_played(declared(workflow).roles)
     usual = get_engine().settings.defaults_of_runs.of(workflow)
     return replace(usual, mode=mode, collection=collection, models=models)
+
+
+def mode_race_view(race: ModeRace, words: Words, *, key: str, base: str = "") -> None:
+    """Draw what the race showed, a column for each mode, and the passages by mode; ``base`` begins the links."""
+    _draw(mode_race_nodes(race, words, base=base), words, key=key)
+
+
+def mode_race_nodes(race: ModeRace, words: Words, *, base: str = "") -> tuple[Node, ...]:
+    """The whole race as trees of text, in reading order."""
+    lanes = node("div", "lanes", *(_lane(lane, race, words, base) for lane in race.lanes))
+    found = () if race.finding == "running" else (_finding(race, words),)
+    return (*found, lanes, *([_passages(race, words)] if race.passages else []))
+
+
+def mode_text(mode: Mode, words: Words) -> str:
+    return words(choices_of("mode")[mode])
+
+
+def _finding(race: ModeRace, words: Words) -> Node:
+    look, sign = _SIGNS.get(race.finding, ("warn", "!"))
+    said = [node("strong", "", finding_text(race, words))]
+    if race.finding in ("cited", "found"):
+        said.append(node("p", "", found_before_text(race, words)))
+    if race.unable and race.finding != "unable":
+        names = words(", ").join(mode_text(mode, words) for mode in race.unable)
+        said.append(node("p", "warn-ink", f"! {words('Could not do their own work: {modes}.', modes=names)}"))
+    said.append(notes_on([lane.record for lane in race.lanes], words))
+    return box(look, sign, *said)
+
+
+def finding_text(race: ModeRace, words: Words) -> str:
+    """What the graph was good for, in a sentence with its counts."""
+    cited = sum(any(name in lane.cited for lane in race.lanes) for name in race.led)
+    if race.finding == "cited":
+        return words.count(
+            "The graph led to 1 passage that vectors alone did not keep, and an answer cites it.",
+            "The graph led to {n} passages that vectors alone did not keep, and answers rest on {cited} of them.",
+            len(race.led),
+            cited=cited,
+        )
+    if race.finding == "found":
+        return words.count(
+            "The graph led to 1 passage that vectors alone did not keep, but no answer cites it.",
+            "The graph led to {n} passages that vectors alone did not keep, but no answer cites them.",
+            len(race.led),
+        )
+    return words(FINDINGS[race.finding])
+
+
+def found_before_text(race: ModeRace, words: Words) -> str:
+    """How many of the graph's passages vectors had not found at all, and why they dropped those that they had."""
+    gates = Counter(item.dropped.gate for item in race.passages if item.dropped is not None)
+    why = words(", ").join(
+        words(_DROPPED[gate], n=count) if gate in _DROPPED else words("{n} at a later stage", n=count)
+        for gate, count in gates.items()
+    )
+    elsewhere = len(race.led) - len(race.only_graph) - len(race.rescued)
+    said = (
+        words("Found by the graph alone, among the candidates of no vector search here: {n}.", n=len(race.only_graph))
+        if race.only_graph
+        else words("Vector searches had found all of them too.")
+    )
+    if gates:
+        said = words(
+            "{first} {second}",
+            first=said,
+            second=words("Vectors alone had found and dropped {n}: {why}.", n=len(race.rescued), why=why),
+        )
+    if elsewhere:
+        said = words(
+            "{first} {second}", first=said, second=words("The vectors of another mode found {n}.", n=elsewhere)
+        )
+    return said
+
+
+def drop_text(item: Candidate, lane: ModeLane, words: Words) -> str:
+    """``vectors dropped it: 0.28 < 0.30``."""
+    config = lane.record.config
+    if item.gate == "below_threshold":
+        left, right = operands(Comparison("pass_rate", item.passage.similarity, "<", config.similarity_threshold))
+        return words("vectors dropped it: {value} < {bound}", value=left, bound=right)
+    if item.gate == "beyond_top_k":
+        return words("vectors dropped it: rank {rank} > {top_k}", rank=item.rank, top_k=config.top_k)
+    return words("vectors dropped it at a later stage")
+
+
+def _lane(lane: ModeLane, race: ModeRace, words: Words, base: str) -> Node:
+    record = lane.record
+    head = node("div", "head", node("strong", "heading", mode_text(lane.mode, words)), outcome_chip(record, words))
+    about = node("p", "muted small about", words(SETTINGS["mode"].notes[lane.mode]))
+    flag = notes_box(lane.notes, lane.fell_back_to, words)
+    link = node("a", "open small", words("Open on Ask"), href=run_link(record.id, record.config, words, base))
+    parts = (
+        *([flag] if flag else []),
+        _now(lane, words),
+        _numbers(lane, race, words),
+        answer_part(record, words, _LONG),
+    )
+    return node("section", "card lane", head, about, *parts, link, aria_label=mode_text(lane.mode, words))
+
+
+def _now(lane: ModeLane, words: Words) -> Node | str:
+    """Where a run is, why it ended early, or that it searched nothing on purpose."""
+    record = lane.record
+    if record.active:
+        return at_node(record, words)
+    if lane.skipped:
+        return node("p", "small", chip("grey", words("no search")), " ", words("Grading and citations are skipped."))
+    if record.outcome in ("cancelled", "interrupted") and record.reason:
+        return node("p", "muted small", reason_text(record.reason, words))
+    return ""
+
+
+def _numbers(lane: ModeLane, race: ModeRace, words: Words) -> Node:
+    record = lane.record
+    alone = len(race.unique.get(lane.mode, ()))
+    own = words("{n} in no other mode", n=alone) if alone else ""
+    rows = [
+        ("time", duration_text(record.duration_ms), ""),
+        ("calls", calls_text(record, words), ""),
+        ("searches", str(lane.searches), ""),
+    ]
+    if not lane.skipped:
+        best = "–" if lane.best_similarity is None else f"{lane.best_similarity:.2f}"
+        rows += [
+            ("kept", str(len(lane.kept)), own),
+            ("passed", str(len(lane.passed)), ""),
+            ("best", best, ""),
+            ("cited", str(len(lane.cited)), ""),
+        ]
+    if lane.entities:
+        further = len(lane.entities) - _NAMED
+        named = words(", ").join(lane.entities[:_NAMED])
+        rows.append(("entities", named, f"+{further}" if further > 0 else ""))
+    return number_grid(rows, words)
+
+
+def _passages(race: ModeRace, words: Words) -> Node:
+    """Every passage that a mode kept, with its rank there: shared ones first, the graph's own marked."""
+    searched = [lane for lane in race.lanes if not lane.skipped]
+    names = (mode_text(lane.mode, words) for lane in searched)
+    rows = (_row(item, race, searched, words) for item in race.passages)
+    counts = words(
+        "{n} in all · {shared} in every mode that searched · {graph} found by the graph alone · {rescued} found and "
+        "dropped by vectors alone",
+        n=len(race.passages),
+        shared=len(race.shared),
+        graph=len(race.only_graph),
+        rescued=len(race.rescued),
+    )
+    return node(
+        "section",
+        "card",
+        node("div", "head", node("strong", "heading", words("Passages by mode")), node("span", "muted small", counts)),
+        node(
+            "p",
+            "muted small",
+            words("# rank among those kept · ✓ passed the grader · ✗ did not · [1] cited in the answer"),
+        ),
+        shared_table(names, rows, words),
+    )
+
+
+def _row(item: RacedPassage, race: ModeRace, lanes: list[ModeLane], words: Words) -> Node:
+    passage = item.passage
+    chips = []
+    if item.by_graph:
+        chips.append(
+            chip(
+                "accent",
+                words(NC_("comparison of modes", "only the graph")),
+                words(
+                    "Entities or communities led to it, and it is not among the candidates of any vector search of "
+                    "this race."
+                ),
+            )
+        )
+    if passage.id in race.shared:
+        chips.append(chip("grey", words("in every mode")))
+    if item.dropped is not None:
+        naive = next(lane for lane in race.lanes if lane.mode == "naive")
+        chips.append(chip("grey", drop_text(item.dropped, naive, words)))
+    if passage.id not in race.shared and len(item.modes) == 1:
+        chips.append(chip("plain", words("only {mode}", mode=mode_text(item.modes[0], words))))
+    said = passage_cell(passage, _SNIPPET, words, *chips)
+    return node("tr", "of-graph" if item.by_graph else "", said, *(_mark(lane, item, words) for lane in lanes))
+
+
+def _mark(lane: ModeLane, item: RacedPassage, words: Words) -> Node:
+    name = item.passage.id
+    label = mode_text(lane.mode, words)
+    if name not in lane.kept:
+        return node("td", "mark", node("span", "muted", "–", aria_label=words("not kept")), data_label=label)
+    rank = node("span", "num", f"#{lane.kept[name]}", title=words("rank {rank}", rank=lane.kept[name]))
+    if name in lane.cited:
+        marker = lane.cited[name]
+        return node("td", "mark", rank, " ", chip("pass", f"✓ [{marker}]", words("cited as [{n}]", n=marker)),
+                    data_label=label)  # fmt: skip
+    verdict = (
+        ("pass-ink", "✓", N_("passed the grader"))
+        if name in lane.passed
+        else ("warn-ink", "✗", N_("did not pass the grader"))
+    )
+    sign = node("span", verdict[0], verdict[1], title=words(verdict[2]), aria_label=words(verdict[2]))
+    return node("td", "mark", rank, " ", sign, data_label=label)

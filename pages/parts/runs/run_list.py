@@ -15,9 +15,8 @@ from components.common.i18n import Words
 from components.common.panel import COLLECTION_NAME
 from components.common.phrases import outcome_text, workflow_text
 from components.common.url_state import base_path, put_into_url, take_from_url
-from components.labels.runs import DEMO_NAMES
-from components.runs.run_differences import distinguishing_settings
-from components.runs.run_list import RunLine, RunListEvent, run_list
+from components.labels import DEMO_NAMES
+from components.runs.run_list import RunLine, RunListEvent, distinguishing_settings, run_list
 from engine.engine import Engine
 from engine.errors import RecordError, WorkbenchError
 from engine.messages import NC_, NN_

@@ -1,21 +1,135 @@
-"""The view Health of the page System: every part, the worst first, with what to do."""
+"""The view Health of the page System, and the hint on other pages: every part, the worst first, with what to do."""
 
 from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components.common.amounts import count_text, size_text, span_text
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.system.health import MODELS, health_view, judged
+from components.common.markup import Node, box, button, chip, command, node
+from components.common.phrases import duration_text, fault_text
+from components.common.run_settings import roles_of
+from components.system.draw import draw_system, fault_nodes
+from engine.api.process import get_engine
 from engine.engine import Engine
-from pages.parts.common.opening import opening
-from pages.parts.system.hint import note_parts, roles_played
+from engine.messages import N_, NN_
+from engine.model.config import BUILTIN, ROLES, RoleModel, RoleModels, RoleName
+from engine.model.host import Health, PartHealth, PartName
+from engine.plugins import plugins
+from pages.parts.common.following import opening
 from pages.parts.system.state import again_button, go_to
-from pages.parts.system.work import looked, until
+from pages.parts.system.work import in_background, looked, until
 
 _OLD_S = 30.0
 _SEEN_OPEN = "health_seen_open"
+_VERDICT = {
+    "warning": NN_("Everything works; one part deserves a look.", "Everything works; {n} parts deserve a look."),
+    "down": NN_(
+        "One part does not work: {names}. What to do stands beside it.",
+        "{n} parts do not work: {names}. What to do stands beside each.",
+    ),
+}
+
+_PART_NAMES = {
+    "knowledge": N_("Knowledge base"),
+    "connection": N_("Connection {name}"),
+    "graphs": N_("Knowledge graphs"),
+    "records": N_("Records of runs"),
+    "disk": N_("Disk"),
+    "embedder": N_("Embedding model"),
+    "grader": N_("Built-in grader"),
+    "ollama": N_("Ollama"),
+    "provider": N_("Other providers"),
+    "web_search": N_("Web search"),
+    "reader": N_("Document reader"),
+    "plugin": N_("Plug-ins"),
+    "faults": N_("Faults of this session"),
+}
+
+_READER = {
+    "formats": N_("reads {n} kinds of files, and any text file"),
+    "idle": N_("{n} readers waiting"),
+}
+
+_NEEDED = {
+    "embedding_model": N_("needed: new collections are embedded by it"),
+    "collection": N_("needed: a collection was embedded by it"),
+    "setting": N_("needed: WORKBENCH_OLLAMA_URL names it"),
+}
+
+_KIND = {
+    "embedded": N_("embedded Milvus Lite {version}"),
+    "server": N_("Milvus server {version}"),
+    "graph_file": N_("a SQLite file, SQLite {version}"),
+}
+
+_KIND_PLAIN = {
+    "embedded": N_("embedded Milvus Lite"),
+    "server": N_("Milvus server"),
+    "graph_file": N_("a SQLite file"),
+}
+
+_STATE = {
+    "ok": N_("works"),
+    "warning": N_("look at it"),
+    "down": N_("does not work"),
+    "off": N_("not set up"),
+}
+
+_OFF = {
+    "ollama": N_(
+        "Not there, and nothing needs it: the built-in roles do the work. The view Models says how to get it."
+    ),
+    "provider": N_("None is set up, and nothing needs one."),
+    "plugin": N_("Not installed, and nothing needs it. To have it:"),
+    "web_search": N_(
+        "Not set: the dual loop marks its web strategy as skipped. To have it, start a SearXNG and name it:"
+    ),
+}
+
+_OLLAMA = "ollama:"
+_ORDER: tuple[Health, ...] = ("down", "warning", "ok", "off")
+_LOOKS: Mapping[Health, tuple[str, str]] = {
+    "down": ("fault", "✗"),
+    "warning": ("warn", "!"),
+    "ok": ("pass", "✓"),
+    "off": ("grey", "–"),
+}
+_PARTS: tuple[PartName, ...] = get_args(PartName)
+_PLAIN = ("path", "address", "package", "variable", "model")
+"""Facts that are shown as they are."""
+_SIZES = {"dim": N_("{n} dimensions"), "concurrency": N_("chat models grade {n} passages at once, as set")}
+_COUNTED = {
+    "collections": NN_("1 collection", "{n} collections"),
+    "sources": NN_("1 source", "{n} sources"),
+    "read_in_part": NN_("1 source read in part", "{n} sources read in part"),
+    "not_recorded": NN_(
+        "1 source without a record of what was left out", "{n} sources without a record of what was left out"
+    ),
+    "passages": NN_("1 passage", "{n} passages"),
+    "graphs": NN_("1 graph", "{n} graphs"),
+    "runs": NN_("1 run", "{n} runs"),
+    "models": NN_("1 model", "{n} models"),
+}
+_ONLY_SOME = ("read_in_part", "not_recorded")
+"""Counts that are said where there are any."""
+_USES = {"chat": N_("{n} chat"), "embedding": N_("{n} embed")}
+MODELS = "models"
+"""The action of the button that leads to the models."""
+Parts = tuple[PartHealth, ...]
+
+_SOUND_S = 300.0
+_TROUBLED_S = 30.0
+"""How long a look counts: where something was wrong, it may have been put right since."""
 
 
 def health_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
@@ -38,3 +152,211 @@ def health_part(engine: Engine, words: Words, bar: DeltaGenerator) -> None:
         if pressed == MODELS:
             go_to("models")
     until(found)
+
+
+def judged(parts: Iterable[PartHealth], roles: Mapping[str, str]) -> tuple[PartHealth, ...]:
+    """The parts with Ollama down where a role is set to be played by it; ``roles`` are models by role.
+
+    A machine without Ollama is sound until something is asked of it.
+    """
+    players = ",".join(role for role, model in roles.items() if model.startswith(_OLLAMA))
+    return tuple(
+        PartHealth("ollama", "down", {**item.detail, "roles": players}, item.fault, item.name, item.ms)
+        if item.part == "ollama" and item.health == "off" and players
+        else item
+        for item in parts
+    )
+
+
+def worst(parts: Iterable[PartHealth]) -> Health:
+    """The health of the whole."""
+    found = {item.health for item in parts}
+    return next((health for health in ("down", "warning") if health in found), "ok")
+
+
+def verdict(parts: Sequence[PartHealth], words: Words) -> str:
+    """One line for all parts."""
+    whole = worst(parts)
+    named = [part_title(item, words) for item in parts if item.health == whole]
+    if whole == "ok":
+        return words("Everything that is set up works.")
+    return words.count(*_VERDICT[whole], len(named), names=words(", ").join(named))
+
+
+def health_view(parts: Sequence[PartHealth], words: Words, *, key: str, note: str = "") -> str | None:
+    """Draw the verdict and the parts; returns what was pressed: :data:`MODELS`. ``note`` stands beside the verdict."""
+    look, sign = _LOOKS[worst(parts)]
+    beside = (node("span", "muted small", note),) if note else ()
+    head = box(look, sign, node("strong", "", verdict(parts, words)), beside=beside)
+    ordered = sorted(parts, key=lambda item: (_ORDER.index(item.health), _PARTS.index(item.part)))
+    listed = node("ul", "parts card", *(_part(item, words) for item in ordered))
+    return draw_system((head, listed), words, key=key)
+
+
+def part_title(item: PartHealth, words: Words) -> str:
+    if item.part == "provider" and item.name:
+        return words("Provider {name}", name=item.name)
+    if item.part == "plugin" and item.name:
+        return words("Plug-in {name}", name=words(item.name))
+    return words(_PART_NAMES[item.part], name=item.name) if item.name else words(_PART_NAMES[item.part])
+
+
+def part_facts(item: PartHealth, words: Words) -> list[str]:
+    """What is known of a part, in short pieces."""
+    detail = item.detail
+    if item.part == "reader":
+        return [
+            words(_READER[name], n=len(value.split()) if name == "formats" else value)
+            if name in _READER
+            else f"{name} {value}".strip()
+            for name, value in detail.items()
+        ]
+    if item.part == "plugin":
+        return [words(", ").join(words(title) for title in detail.get("installed", "").split(", ") if title)]
+    if item.part == "faults":
+        count = int(detail.get("count", "0"))
+        if count and item.fault is None:
+            return [words.count("1 since the start, over", "{n} since the start, all over", count)]
+        return [
+            words.count("1 since the start:", "{n} since the start; the last one:", count)
+            if count
+            else words("none since the start")
+        ]
+    found = [_kind(detail, words)] if "kind" in detail else []
+    found += [_model(detail["model"], words)] if "model" in detail else []
+    found += [detail[name] for name in _PLAIN if name != "model" and detail.get(name)]
+    found += [words(text, n=detail[name]) for name, text in _SIZES.items() if name in detail]
+    found += [
+        words.count(*text, int(detail[name]), n=count_text(int(detail[name])))
+        for name, text in _COUNTED.items()
+        if name in detail and (detail[name] != "0" or name not in _ONLY_SOME)
+    ]
+    found += [words(text, n=detail[name]) for name, text in _USES.items() if name in detail]
+    return [text for text in (*found, *_measures(item, words)) if text]
+
+
+def _measures(item: PartHealth, words: Words) -> list[str]:
+    detail = item.detail
+    found = []
+    if item.part == "ollama" and detail.get("version"):
+        found.append(words("version {version}", version=detail["version"]))
+    if "bytes" in detail:
+        found.append(size_text(int(detail["bytes"])))
+    if "free" in detail:
+        free, total = size_text(int(detail["free"])), size_text(int(detail.get("total", "0")))
+        found.append(words("{free} of {total} free", free=free, total=total))
+    if detail.get("database"):
+        found.append(words("database {name}", name=detail["database"]))
+    if "opened_in_s" in detail:
+        found.append(words("opened in {time}", time=span_text(float(detail["opened_in_s"]))))
+    if "fallback" in detail:
+        found.append(words("{model} stands in", model=detail["fallback"]))
+    if detail.get("state") == "opening":
+        found.append(words("being opened"))
+    if detail.get("roles"):
+        names = words(", ").join(words(ROLES[role]) for role in detail["roles"].split(","))
+        found.append(words("needed: it plays {roles}", roles=names))
+    elif detail.get("needed_by"):
+        found.append(words(_NEEDED[detail["needed_by"]]))
+    return found
+
+
+def _kind(detail: Mapping[str, str], words: Words) -> str:
+    kind, version = detail["kind"], detail.get("version")
+    if kind not in _KIND:
+        name = next((words(plugin.title) for plugin in plugins() if plugin.name == kind), kind)
+        return f"{words('{name} server', name=name)} {version or ''}".rstrip()
+    return words(_KIND[kind], version=version) if version else words(_KIND_PLAIN[kind])
+
+
+def _model(model: str, words: Words) -> str:
+    return words("built-in") if model == BUILTIN else model
+
+
+def _part(item: PartHealth, words: Words) -> Node:
+    look, sign = _LOOKS[item.health]
+    title = node("strong", "", part_title(item, words))
+    state = chip(look, words(_STATE[item.health]))
+    time = node("span", "muted small num ms", duration_text(item.ms)) if item.ms is not None else ""
+    head = node("div", "head", title, state, node("span", "grow"), time)
+    facts = node("div", "facts muted small num", *(node("span", "", text) for text in part_facts(item, words)))
+    body = [head, facts, *_remedy(item, words)]
+    return node("li", f"part {look}", node("span", f"dot {look}", sign, aria_hidden="true"), node("div", "grow", *body))
+
+
+def _remedy(item: PartHealth, words: Words) -> list[Node]:
+    if item.health == "off":
+        return _how_to_have(item, words)
+    if item.fault is None:
+        return []
+    wrong = item.health != "ok"
+    said = (
+        node("div", "why", *fault_nodes(item.fault, words))
+        if wrong
+        else node("p", "", fault_text(item.fault, words)[0])
+    )
+    more = [node("div", "actions", button(words("To the models"), MODELS))] if item.part == "ollama" and wrong else []
+    return [said, *more]
+
+
+def _how_to_have(item: PartHealth, words: Words) -> list[Node]:
+    off = words(_OFF[item.part]) if item.part in _OFF else words("Not set up, and nothing needs it.")
+    said = node("p", "small", off)
+    if item.part == "web_search":
+        return [said, command("WORKBENCH_SEARXNG_URL=http://127.0.0.1:8080", words)]
+    if item.part == "plugin":
+        return [said, command(item.detail["command"], words)]
+    if item.part in ("ollama", "provider"):
+        return [said, node("div", "actions", button(words("To the models"), MODELS))]
+    return [said]
+
+
+@dataclass(slots=True)
+class _Last:
+    """The newest look of this process at its engine; shared by all sessions."""
+
+    engine: Engine | None = None
+    parts: Parts = ()
+    at: float = 0.0
+    underway: Future[Parts] | None = None
+    guard: threading.Lock = field(default_factory=threading.Lock)
+
+
+_last = _Last()
+
+
+def roles_played() -> dict[str, str]:
+    """The model that the panel's settings name for each role of the chosen workflow."""
+    roles = roles_of(st.session_state.get("workflow", get_engine().settings.defaults_of_runs.workflow))
+    models = models_played(roles)
+    return {str(role): models.of(role).model for role in roles}
+
+
+def models_played(roles: Sequence[RoleName]) -> RoleModels:
+    """What the panel is set to for these roles; those that it has not shown yet as the settings of this machine say."""
+    named = {str(role): str(st.session_state.get(role) or "") for role in roles}
+    usual = get_engine().settings.models
+    return RoleModels(**{role: RoleModel(name) if name else getattr(usual, role) for role, name in named.items()})
+
+
+def note_parts(engine: Engine, parts: Parts) -> None:
+    """Take over what somebody has just looked at."""
+    with _last.guard:
+        _last.engine, _last.parts, _last.at = engine, parts, time.monotonic()
+
+
+def trouble(engine: Engine) -> bool:
+    """Whether a part that is needed did not work when it was last looked at; begins a new look where that is old."""
+    with _last.guard:
+        if _last.engine is not engine:
+            _last.engine, _last.parts, _last.at, _last.underway = engine, (), 0.0, None
+        done = _last.underway is not None and _last.underway.done()
+        if done and _last.underway is not None:
+            failed = _last.underway.cancelled() or _last.underway.exception() is not None
+            _last.parts = _last.parts if failed else _last.underway.result()
+            _last.at, _last.underway = time.monotonic(), None
+        parts = judged(_last.parts, roles_played())
+        counts_s = _TROUBLED_S if worst(parts) == "down" else _SOUND_S
+        if _last.underway is None and (not _last.at or time.monotonic() - _last.at > counts_s):
+            _last.underway = in_background(engine.host.health)
+    return worst(parts) == "down"

@@ -10,9 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from components.common.settings_of import roles_of
+from components.common.run_settings import roles_of
 from components.common.widgets import model_name, model_picker
-from components.labels.settings import choices_of
+from components.labels import choices_of
 from components.system.models import (
     ModelEvent,
     chats,

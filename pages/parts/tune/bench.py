@@ -26,8 +26,7 @@ from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.values import Fault, PassageId, RunRecord
 from pages.parts.common.rights import may
-from pages.parts.tune.bench_examples import Population
-from pages.parts.tune.bench_fit import fit_section
+from pages.parts.tune.bench_fit import Population, fit_section
 from pages.parts.tune.evidence import Gathering, judged_pairs, records_of
 from pages.parts.tune.gather import batch_name
 from pages.parts.tune.judge import judge_passages

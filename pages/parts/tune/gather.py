@@ -1,4 +1,4 @@
-"""Gathering the evidence of a query set on the Tune page: begin, follow, stop, go on."""
+"""Gathering the evidence of a query set on the Tune page: begin, follow with speed and cost, stop, go on."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from components.common.amounts import moment
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.markup import draw, node
-from components.common.phrases import model_label
+from components.common.phrases import duration_text, model_label
 from components.knowledge.draw import quiet
-from components.tune.progress import batch_status
 from engine.engine import Engine
-from engine.evaluation.values import Batch
+from engine.evaluation.values import Batch, BatchProgress
+from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.plugins import panels
 from pages.parts.common.judging_rest import judging_rest
@@ -213,3 +213,35 @@ def follow(engine: Engine, batch_id: str, words: Words) -> None:
 
     with st.container(key="tune_running"):
         watch()
+
+
+def progress_parts(progress: BatchProgress, words: Words) -> list[str]:
+    """What stands on the bar."""
+    done = progress.done + progress.failed
+    parts = [words("{done} of {total}", done=done, total=progress.total)]
+    if progress.failed:
+        parts.append(words(NC_("tuning", "{n} failed"), n=progress.failed))
+    if progress.workers == 0:
+        parts.append(words("waiting for a worker"))
+    elif progress.workers:
+        parts.append(words.count("1 worker", "{n} workers", progress.workers))
+    if progress.gives_up_s is not None:
+        parts.append(words("gives up in {time}", time=duration_text(progress.gives_up_s * 1000.0)))
+    if progress.rate_per_s > 0:
+        parts.append(words("{rate} a second", rate=f"{progress.rate_per_s:.1f}"))
+    if progress.remaining_s is not None:
+        parts.append(words("{time} left", time=duration_text(progress.remaining_s * 1000.0)))
+    if progress.spent.calls:
+        parts.append(words.count("1 call so far", "{n} calls so far", progress.spent.calls))
+    if progress.spent.tokens:
+        parts.append(words("{n} tokens", n=f"{progress.spent.tokens:,}".replace(",", "\N{THIN SPACE}")))
+    return parts
+
+
+def batch_status(progress: BatchProgress, words: Words, *, key: str, may_stop: bool = True) -> bool:
+    """Draw the bar; true when the reader wants it stopped."""
+    done = progress.done + progress.failed
+    parts = " · ".join(progress_parts(progress, words))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.progress(done / progress.total if progress.total else 0.0, parts)
+        return may_stop and st.button(words("Stop"), icon=":material/stop:", key=f"{key}_stop")

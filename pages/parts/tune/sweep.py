@@ -13,9 +13,8 @@ from components.common.controls import download
 from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.panel import want_settings
-from components.common.setting_words import setting_label, setting_text
-from components.labels.settings import name_of
-from components.labels.tuning import MEASURE_NAMES
+from components.common.run_settings import setting_label, setting_text
+from components.labels import MEASURE_NAMES, name_of
 from components.tune.charts import Point, quality_against_cost, settings_text
 from components.tune.figures import AFTER
 from components.tune.recommendation import recommendation_card
@@ -31,8 +30,7 @@ from engine.plugins import panels
 from engine.version import PROGRAM
 from pages.parts.common.rights import may
 from pages.parts.tune.evidence import Shown
-from pages.parts.tune.promise import promise_of
-from pages.parts.tune.tried import COSTS, Tried, recommended, tried, tried_rows
+from pages.parts.tune.tried import COSTS, Tried, promise_of, recommended, tried, tried_rows
 
 _AXES = ("top_k", "similarity_threshold", "grade_pass_threshold", "max_rewrites", "min_confidence", "min_relevant")
 _DEFAULT_AXES = ["similarity_threshold", "max_rewrites"]

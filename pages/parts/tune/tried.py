@@ -16,6 +16,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from components.common.i18n import Words
+from components.tune.certificate import RISKS, promise_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.certify import Certificates, Risk, certify
 from engine.evaluation.evidence import Evidence
@@ -38,6 +40,9 @@ _BLOCKS, _SWEEPS = 4, 6
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 _HASHED: Any = {RunConfig: repr}
+RISK, BOUND, CONFIDENCE = "tune_risk", "tune_risk_bound", "tune_risk_confidence"
+"""Keys of the tab's widgets."""
+USUAL_BOUND, USUAL_CONFIDENCE = 0.1, 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +240,26 @@ def axis_of(name: str, most: tuple[int, int]) -> Axis:
         width = limits.high - limits.low
         values = tuple(round(limits.low + width * place / (most[0] - 1), 4) for place in range(most[0]))
     return Axis(name, values)
+
+
+def safe_places(found: Certificates) -> frozenset[int]:
+    """Places of the certified settings in their sweep."""
+    return frozenset(place for place, certified in enumerate(found.certified) if certified)
+
+
+def promised(shown: Shown, config: RunConfig, names: tuple[str, ...]) -> Certificates | None:
+    """The certificates of a sweep for what is chosen in the tab; None where no answer tells anything."""
+    if not tried(shown, config, names).figures["answered_right"].known_n.any():
+        return None
+    risk: Risk = st.session_state.get(RISK) or next(iter(RISKS))
+    bound = float(st.session_state.get(BOUND) or USUAL_BOUND)
+    confidence = float(st.session_state.get(CONFIDENCE) or USUAL_CONFIDENCE)
+    return certificates(shown, config, names, risk=risk, bound=bound, confidence=confidence)
+
+
+def promise_of(shown: Shown, config: RunConfig, names: tuple[str, ...], setting: int | None, words: Words) -> str:
+    """What is certified of one setting of a sweep; empty where nothing is."""
+    found = promised(shown, config, names) if setting is not None else None
+    if found is None or setting is None or not found.certified[setting]:
+        return ""
+    return promise_text(found, words)

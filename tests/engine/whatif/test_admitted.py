@@ -12,10 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from components.ask.answer import answer_badge
-from components.ask.decision_map_view import look_of
 from components.ask.figures import figures_of
-from components.ask.what_if import badges, card_nodes
-from components.ask.what_if_line import line_parts
 from components.common.i18n import words_for
 from components.common.markup import Node
 from components.runs.in_words import InWords
@@ -32,6 +29,8 @@ from engine.replay.gate_cost import gate_cost
 from engine.replay.pinned import pinned_effect
 from engine.replay.table import ANSWERED, run_table
 from engine.settings import Settings
+from pages.parts.ask.what_if import badges, card_nodes, line_parts
+from pages.parts.ask.what_if_map import look_of
 from tests.engine.whatif.world import World, recordings, run_in, variations, worlds
 
 YES, WEAK, NO = Verdict(True, 0.9, "yes"), Verdict(True, 0.4, "perhaps"), Verdict(False, 0.87, "no")

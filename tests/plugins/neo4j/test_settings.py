@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from components.common.i18n import words_for
-from components.system.health import part_facts
 from engine.errors import InvalidSettings
 from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.plugins import Plugin
 from engine.settings import Settings
+from pages.parts.system.health import part_facts
 from plugins.neo4j.errors import GraphServerError
 from plugins.neo4j.settings import Neo4jSettings
 from plugins.neo4j.store import Neo4jGraphs

@@ -8,18 +8,15 @@ import re
 from dataclasses import replace
 
 from components.ask.answer import _head
-from components.ask.decision_map_view import pairs_for
 from components.ask.decisions import followed_text
 from components.ask.diagnosis import why_text
 from components.ask.figures import figures_of
 from components.ask.passages import passage_row, passages_csv
 from components.ask.presenter_sentences import sentence as said_of
-from components.ask.what_if import card_nodes
-from components.common.html_text import html_of
 from components.common.i18n import words_for
 from components.common.life_lines import life_lines
 from components.runs.compare import comparison_nodes
-from components.runs.report import report_html
+from components.runs.report import html_of, report_html
 from engine.flow import compiled
 from engine.flow.graph import graph_of
 from engine.model.values import RunRecord
@@ -28,6 +25,8 @@ from engine.replay.diagnosis import Diagnosis, diagnose
 from engine.replay.difference import difference
 from engine.replay.playback import steps
 from engine.replay.scorecard import scorecard
+from pages.parts.ask.what_if import card_nodes
+from pages.parts.ask.what_if_map import pairs_for
 from plugins.traces.deciding import events_of
 from plugins.traces.reading import recognised
 from tests.plugins.traces.crag_spans import CATS, DOGS, TIDES, CragTrace, file_of

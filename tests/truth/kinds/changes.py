@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from components.ask.smallest_changes import boundary_text
+from components.ask.notes import boundary_text
 from components.common.i18n import Words
 from components.common.phrases import outcome_text
 from engine.messages import NC_

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from components.ask.diagnosis import why_text
-from components.ask.gate_cost import gate_cost_text
+from components.ask.notes import gate_cost_text
 from components.common.i18n import Words
 from engine.model.values import PassageId, RunRecord, Verdict
 from engine.replay import what_if

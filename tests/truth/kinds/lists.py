@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.ask.what_if_line import line_parts
 from components.common.i18n import Words
-from components.common.settings_of import differing
+from components.common.run_settings import differing
 from components.runs.run_list import RunLine, run_row
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.replay import what_if
+from pages.parts.ask.what_if import line_parts
 from pages.parts.runs.run_list import _UNSEARCHED
 from tests.truth.claims import Claim, numbers
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from components.ask.presenter_sentences import sentence
 from components.common.i18n import Words
-from components.labels.workflows import STRATEGY_PHRASES
+from components.labels import STRATEGY_PHRASES
 from engine.model.values import Decision, Draft, PassageId, Round, RunRecord
 from engine.replay.playback import ReplayStep, StepKind
 from tests.truth.claims import Claim, numbers

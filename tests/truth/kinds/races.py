@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from components.common.i18n import Words
-from components.runs.mode_race import finding_text, found_before_text, mode_race_nodes
 from engine.messages import NC_
 from engine.model.values import Candidate, PassageId, RunRecord
 from engine.running.mode_race import mode_race
+from pages.parts.runs.modes import finding_text, found_before_text, mode_race_nodes
 from tests.truth.claims import Claim, numbers, rows_of
 
 

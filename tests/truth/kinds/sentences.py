@@ -9,7 +9,6 @@ from dataclasses import replace
 from components.ask.budget_note import budget_nodes
 from components.ask.passages import drop_reason
 from components.ask.presenter_sentences import sentence
-from components.ask.what_if import said as card_said
 from components.common.i18n import Words
 from components.common.life_lines import life_lines
 from components.common.phrases import bar_text, inequality_text
@@ -19,6 +18,7 @@ from engine.model.cost import Cost
 from engine.model.values import RunRecord
 from engine.replay import what_if
 from engine.replay.playback import ReplayStep
+from pages.parts.ask.what_if import said as card_said
 from tests.truth.claims import Claim, numbers
 
 _HOLDS = {"<": float.__lt__, "≥": float.__ge__, "=": float.__eq__, ">": float.__gt__}

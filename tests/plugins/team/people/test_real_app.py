@@ -25,7 +25,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from pages.parts.common.forwards import forwards
+from pages._serving import forwards
 from plugins.team.page_cookie import NAME, PageCookies
 from tests.browser.server import App, started_app
 from tests.support.people import VIEWER

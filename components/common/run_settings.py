@@ -1,11 +1,25 @@
-"""Which settings count for anything in which workflow, by the names that they have in the address."""
+"""Settings of a run: which count in which workflow, and their names and values in the language of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, get_args
 
-from engine.model.config import RoleModel, RoleName, RunConfig, WorkflowName, declared, every_setting, settings_of
+from components.common.i18n import Words
+from components.common.phrases import begun
+from components.labels import choices_of, name_of
+from engine.model.config import (
+    BUILTIN,
+    ROLES,
+    RoleModel,
+    RoleName,
+    RunConfig,
+    WorkflowName,
+    declared,
+    every_setting,
+    number_of,
+    settings_of,
+)
 
 ALL_ROLES: tuple[RoleName, ...] = tuple(role for role in get_args(RoleName) if role not in ("extractor", "vision"))
 """Roles that the panel has a model for, in its order: those that read sources and images are not of a run."""
@@ -61,3 +75,32 @@ def chat_model_of(config: RunConfig) -> RoleModel | None:
     warm = declared(config.workflow).temperatures
     roles = sorted(roles_of(config.workflow), key=lambda role: role in warm)
     return next((config.models.of(role) for role in roles if not config.models.of(role).built_in), None)
+
+
+def setting_label(name: str, words: Words) -> str:
+    """``top_k`` → *Top-k*, ``models.grader.seed`` → *Grader · seed*; what has no words keeps its own name."""
+    if name.startswith("models."):
+        _, role, *rest = name.split(".")
+        parts = [words(ROLES[role]), *(_own(item, words) for item in rest)]
+        return " · ".join(begun(part) for part in parts[:1]) + "".join(f" · {item}" for item in parts[1:])
+    return _own(name, words)
+
+
+def setting_text(name: str, value: object, words: Words) -> str:
+    """One value as a page writes it; foreign text is returned as it is."""
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return words("on" if value else "off")
+    limits = number_of(name)
+    if limits is not None and isinstance(value, int | float):
+        return f"{value:g}" if limits.whole or limits.step >= 1 else f"{value:.2f}"
+    if value == BUILTIN:
+        return words("built-in")
+    choice = choices_of(name).get(str(value))
+    return words(choice) if choice else str(value)
+
+
+def _own(name: str, words: Words) -> str:
+    message = name_of(name)
+    return words(message) if message else name

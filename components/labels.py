@@ -1,0 +1,269 @@
+"""Names of what a run or a setting says by a code, in words that the pages translate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.messages import N_, NC_
+from engine.model.config import declarations, every_setting
+
+_OTHERS = {
+    "workflow": (N_("Workflow"), ""),
+    "collection": (N_("Collection"), N_("What is searched. Add your own files on the Knowledge page.")),
+    "models": (N_("Models"), ""),
+    "num_ctx": (
+        N_("Context, tokens (num_ctx)"),
+        N_(
+            "How much a model of Ollama reads at once. A prompt that does not fit is refused; more needs more memory. "
+            "Usual: 8192."
+        ),
+    ),
+    "temperature": (
+        N_("Temperature"),
+        N_("0 gives the same reply each time; more varies the wording, and verdicts with it. Usual: 0."),
+    ),
+    "fit": (N_("Fit to the collection"), ""),
+}
+"""Name and explanation of what a panel sets besides the settings that ``engine.model.config`` declares."""
+STRATEGY_NAMES = {
+    "hierarchical_search": N_("hierarchical search"),
+    "direct_chunk_search": N_("direct passage search"),
+    "web_search": N_("web search"),
+}
+
+STRATEGY_PHRASES = {
+    "hierarchical_search": N_("a search from summaries down to passages"),
+    "direct_chunk_search": N_("a search of the passages themselves"),
+    "web_search": N_("a web search"),
+}
+MEASURE_NAMES = {
+    "answered_right": N_("answered right"),
+    "wrong_given": N_("wrong among answers given"),
+    "exact_match": N_("exact match with a gold answer"),
+    "f1": N_("F1 with a gold answer"),
+    "containment": N_("gold answer contained"),
+    "citation_precision": N_("citation precision"),
+    "citation_recall": N_("citation recall"),
+    "claim_recall": N_("claim recall (judge)"),
+    "faithfulness": N_("faithfulness (judge)"),
+    "quality": N_("found and answered"),
+    "context_hit": N_("right passage in context"),
+    "context_hit_all": N_("all right passages in context"),
+    "recall": N_("recall of the kept passages"),
+    "rr": N_("reciprocal rank (MRR)"),
+    "ndcg": N_("nDCG of the kept passages"),
+    "pass_rate": N_("pass rate of the last round"),
+    "rewrites": N_("rewrites"),
+    "calls": N_("calls of chat models"),
+    "built_in_calls": N_("built-in model steps"),
+    "steps": N_("model steps"),
+    "seconds": NC_("tuning", "time"),
+    "false_rewrites": N_("rewrites wasted"),
+    "missed_rewrites": N_("rewrites missed"),
+    "grader_precision": N_("grader precision"),
+    "grader_recall": N_("grader recall"),
+    "refused_unanswerable": N_("unanswerable refused"),
+    "answered_answerable": N_("answerable answered"),
+    "refused_answerable": N_("answerable refused"),
+}
+
+VERDICTS = {
+    "better": N_("better"),
+    "worse": N_("worse"),
+    "cheaper": N_("cheaper"),
+    "dearer": N_("dearer"),
+    "same": N_("same"),
+    "unknown": N_("unknown"),
+    "not_distinguishable": N_("not distinguishable"),
+}
+JOB_KINDS = {
+    "graph": N_("Knowledge graph of {name}"),
+    "ingest": N_("Files into {name}"),
+    "reembed": N_("Re-embedding into {name}"),
+    "add_full_text": N_("Full text for {name}"),
+    "index": N_("Index of {name}"),
+}
+
+JOB_STATES = {
+    "extracting": N_("reading"),
+    "summarising": N_("finding communities"),
+    "indexing": N_("building the index"),
+    "measuring": N_("measuring what it finds"),
+    "waiting": N_("waiting"),
+    "reading": NC_("knowledge", "reading"),
+    "embedding": N_("embedding"),
+    "writing": N_("writing"),
+    "done": N_("done"),
+    "stopped": N_("stopped"),
+    "failed": N_("failed"),
+    "interrupted": N_("interrupted"),
+}
+
+COLLECTION_ACTIONS = {
+    "rename": N_("Rename"),
+    "alias": N_("Aliases"),
+    "describe": N_("Description"),
+    "reembed": N_("Re-embed"),
+    "full_text": N_("Add full text"),
+    "prefix": N_("Query prefix"),
+    "limit": N_("Limit"),
+    "drop": N_("Delete collection"),
+}
+
+NAME_RULE = N_(
+    "Letters, digits and underscores, beginning with a letter: runs and links name it so. Anything else can stand in "
+    "the description."
+)
+"""What the name of a collection may be."""
+
+BUILTIN_EXTRACTOR = N_(
+    "The built-in rules know key terms, plain patterns such as “X is a Y” and what stands together. Fast and free, but "
+    "weak: many relationships only say “related to”."
+)
+"""How good a graph is that no model extracted."""
+GRADE_NAMES = {
+    "high": N_("high"),
+    "medium": N_("medium"),
+    "low": N_("low"),
+}
+
+SOURCE_KIND_NAMES = {
+    "vector": N_("knowledge base"),
+    "graph": N_("entities and relations"),
+    "temporal": N_("dated history"),
+    "web": N_("web · untrusted"),
+}
+
+SIDE_NAMES = {
+    "a": N_("Run A"),
+    "b": N_("Run B"),
+}
+
+GATE_STEPS = {
+    "kept": NC_("life-line", "kept"),
+    "below_threshold": N_("dropped: threshold"),
+    "beyond_top_k": N_("dropped: top-k"),
+    "below_graph": N_("dropped: graph score"),
+    "below_rerank": N_("dropped: rerank score"),
+}
+
+GRAPH_LISTS = {
+    "vector": N_("Vectors"),
+    "local": N_("Entities"),
+    "global": N_("Communities"),
+    "near": N_("Nearest"),
+    "attachment": N_("Attachment"),
+}
+
+VARIED_SETTINGS = {
+    "similarity_threshold": N_("similarity"),
+    "grade_pass_threshold": N_("pass rate"),
+    "top_k": N_("top-k"),
+    "max_rewrites": N_("rewrites"),
+    "min_confidence": N_("P(relevant)"),
+    "min_relevant": N_("passages"),
+    "gate": NC_("setting", "gate"),
+}
+
+ENDS_AT_ROUND = {
+    "answered": N_("answered at round {round}"),
+    "answered_forced": N_("answered below the bar after round {round}"),
+    "answered_unverified": N_("unverified answer after round {round}"),
+    "abstained": N_("abstained after round {round}"),
+    "fallback": N_("no answer after round {round}"),
+    "failed": N_("failed at round {round}"),
+}
+
+COMPLEXITIES = {
+    "simple": N_("a simple query"),
+    "single": N_("a question of one step"),
+    "multi_hop": N_("a question of several steps"),
+    "overview": N_("a question about the whole"),
+}
+
+LIST_NAMES = {
+    "vector": N_("vectors"),
+    "local": N_("neighbourhood"),
+    "global": N_("communities"),
+    "near": N_("nearest"),
+    "attachment": N_("attachment"),
+}
+
+MODE_NOTES = {
+    "no_graph": N_("This collection has no knowledge graph, which the search needs ({list})."),
+    "no_entity": N_("The query names no entity of the graph, so there is no neighbourhood to search."),
+    "no_passages": N_("What the graph led to has no passages here ({list})."),
+    "no_communities": N_("The graph has no communities, so there are no summaries to search."),
+    "graph_unfinished": N_("The graph is still being built: what it gave may be incomplete ({list})."),
+    "graph_stale": N_(
+        "The collection has changed since its graph was built: what it gave may be out of date ({list})."
+    ),
+    "graph_unreachable": N_(
+        "The graph could not be reached, or not read in time: {list} was left out. The next question may find it."
+    ),
+}
+
+MESSAGE_ROLES = {
+    "system": N_("System message"),
+    "user": N_("User message"),
+    "assistant": N_("Assistant message"),
+}
+
+DEMO_NAMES = {
+    "passes": N_("Passes at once"),
+    "noise": N_("Noise filtered"),
+    "rescue": N_("Rewrite rescues"),
+    "forced": N_("Answered below the bar"),
+    "abstains": N_("Honest abstention"),
+    "quality": N_("Quality rises"),
+    "correction": N_("Answer corrected"),
+    "revision": N_("Answer revised"),
+    "chain": N_("Graph joins passages"),
+}
+
+SPAN_NAMES = {
+    "visit": N_("step"),
+    "rewrite": N_("rewrite"),
+    "chat": N_("model call"),
+    "built_in": N_("built-in step"),
+    "cached": N_("from cache"),
+    "fault": N_("error"),
+}
+
+WEB_PASSAGE = N_(
+    "From a web search: anybody may have written it. It is shown as plain text, and its address is no link."
+)
+"""What a passage of the web is."""
+
+NOTHING_FOUND = N_(
+    "The search found nothing: the collection holds no passages. Add sources to it, or choose another one."
+)
+
+UNREADABLE_GRADER = N_("Not one reply of the grader could be read, so the run ends here.")
+
+
+def name_of(name: str) -> str:
+    """The message that names a setting; empty for a name that is none."""
+    declared = every_setting().get(name)
+    return declared.name if declared else _OTHERS.get(name, ("", ""))[0]
+
+
+def help_of(name: str) -> str:
+    """The message that explains a setting; empty for one that needs none."""
+    declared = every_setting().get(name)
+    return declared.help if declared else _OTHERS.get(name, ("", ""))[1]
+
+
+def choices_of(name: str) -> Mapping[str, str]:
+    """The messages that name the values of a setting that is a choice; empty for any other."""
+    if name == "workflow":
+        return {workflow: own.title or own.name for workflow, own in declarations().items()}
+    declared = every_setting().get(name)
+    return declared.choices if declared else {}
+
+
+PRESET_NAMES = {
+    "lenient": N_("Lenient"),
+    "balanced": N_("Balanced"),
+    "strict": N_("Strict"),
+}

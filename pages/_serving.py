@@ -1,0 +1,98 @@
+"""Parts of the server that the pages bring: old addresses, sign-in by secrets, and the view of a live run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from streamlit.auth_util import get_secrets_auth_section
+from streamlit.runtime.secrets import secrets_singleton
+
+from engine.api.process import get_engine
+from engine.engine import Engine
+from engine.errors import InvalidSettings
+from engine.model.values import RunRecord
+from engine.plugins import SignIn, plugins, sign_in
+
+FORWARDS: Mapping[str, str] = {
+    "ask": "",
+    "run": "",
+    "workbench": "",
+    "compare": "runs?view=compare",
+    "loops": "runs?view=loops",
+    "side-by-side": "runs?view=loops",
+    "present": "runs?view=present",
+    "collections": "knowledge?view=collections",
+    "graph": "knowledge?view=graph",
+    "memory": "knowledge?view=memory",
+}
+_MOST_KEPT = 16
+
+_kept: dict[tuple[str, str, str], tuple[int, Mapping[str, Any]]] = {}
+"""By run, language and plan the newest view; only the loop that serves pages writes here."""
+
+
+def forwards(base: str = "") -> list[BaseRoute]:
+    """A route for each of them; ``base`` stands before every path."""
+    return [
+        Route(f"{base}/{old}{end}", _forward(f"{base}/{new}")) for old, new in FORWARDS.items() for end in ("", "/")
+    ]
+
+
+def _forward(place: str) -> Callable[[Request], Awaitable[Response]]:
+    async def forward(request: Request) -> Response:
+        # What the address asked for goes along. Not for good, or browsers would remember it.
+        asked = "&" if "?" in place else "?"
+        query = request.url.query
+        return RedirectResponse(f"{place}{asked}{query}" if query else place, 307)
+
+    return forward
+
+
+def check_secrets() -> None:
+    """Raise ``InvalidSettings`` where Streamlit does not read its secrets, or no plug-in does what they ask for.
+
+    The workbench would stand open because of a typing error, or of what is not installed.
+    """
+    read = [str(name) for name in st.get_option("secrets.files")]
+    # Only `streamlit run` reads the variable, not another server that is given the app.
+    named = os.environ.get("STREAMLIT_SECRETS_FILES", "")
+    if named and named not in read:
+        raise InvalidSettings.secrets_unreadable(path=named)
+    there = [name for name in read if Path(name).exists()]
+    if there and not secrets_singleton.load_if_toml_exists():
+        raise InvalidSettings.secrets_unreadable(path=there[-1])
+    if get_secrets_auth_section() and not any(plugin.sign_in for plugin in plugins()):
+        raise InvalidSettings.sign_in_missing()
+
+
+def sign_in_asked(engine: Engine) -> SignIn | None:
+    """How people sign in from now on; None where the secrets do not ask for it. Raises ``InvalidSettings``."""
+    found = sign_in(engine)
+    if found is None and get_secrets_auth_section():
+        raise InvalidSettings.sign_in_missing()
+    return found
+
+
+def view_of(record: RunRecord, asked: Mapping[str, str]) -> Mapping[str, Any]:
+    """The view that an address asks for by ``language`` and ``plan``; tabs that show the same share it."""
+    # Not before a run is followed: a start has to be quick, and these draw.
+    from components.ask.live_view import moment
+    from components.common.i18n import UiLanguage, words_for
+
+    language: UiLanguage = "zh" if asked.get("language") == "zh" else "en"
+    key = (record.id, language, asked.get("plan", ""))
+    known = _kept.get(key)
+    if known is not None and known[0] == record.last_seq:
+        return known[1]
+    view = moment(get_engine().graph(record.workflow), record, words_for(language), key[2])
+    _kept[key] = (record.last_seq, view)
+    while len(_kept) > _MOST_KEPT:
+        del _kept[next(iter(_kept))]
+    return view
