@@ -6,46 +6,15 @@ import atexit
 import json
 import os
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
-from engine.llm.answer_judge import ChatAnswerJudge
-from engine.llm.direct import ChatDirectAnswerer
-from engine.llm.distiller import ChatDistiller
-from engine.llm.dual_rewriter import ChatDualRewriter
 from engine.llm.embedder import make_embedder
-from engine.llm.evaluator import ChatEvaluator
-from engine.llm.extractor import ChatExtractor
-from engine.llm.generator import ChatGenerator
-from engine.llm.grader import ChatGrader
-from engine.llm.quality_rewriter import ChatQualityRewriter
-from engine.llm.query_analyst import ChatQueryAnalyst
-from engine.llm.reranker import ChatReranker
-from engine.llm.rewriter import ChatRewriter
-from engine.llm.source_router import ChatSourceRouter
-from engine.llm.strategy_router import ChatStrategyRouter
-from engine.llm.together import ChatSetJudge
-from engine.llm.unsearched import ChatUnsearched
-from engine.llm.writer import ChatWriter
 from engine.model.config import RoleModel
 from engine.model.language import language_of
-from engine.roles import (
-    AnswerJudge,
-    DirectAnswerer,
-    Distiller,
-    Embedder,
-    Evaluator,
-    Generator,
-    Grader,
-    QueryAnalyst,
-    Reranker,
-    Rewriter,
-    SetJudge,
-    SourceRouter,
-    StrategyRouter,
-    Writer,
-)
-from engine.roles.graph import Extractor
+from engine.roles import Embedder
 from engine.settings import Settings
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.ollama_stand_in.extraction import community, extraction
@@ -54,7 +23,7 @@ from tests.support.openai_stand_in import OpenAIStandIn
 REAL = os.environ.get("WORKBENCH_TEST_OLLAMA", "")
 """Address of a real Ollama for the suites to run against, with the model of ``WORKBENCH_TEST_OLLAMA_MODEL``."""
 _MODEL = RoleModel(f"ollama:{os.environ.get('WORKBENCH_TEST_OLLAMA_MODEL', 'qwen3:8b') if REAL else 'qwen3:8b'}")
-_OPENAI = RoleModel("openai:local-model")
+T = TypeVar("T")
 _FENCED = "<{0}[^>]*>\n(.*?)\n</{0}>"
 
 
@@ -87,92 +56,14 @@ def openai_settings() -> Settings:
     return Settings.load(openai_url=openai_stand_in().url, data_dir=Path("unused"))
 
 
-def ollama_grader() -> Grader:
-    return ChatGrader(_MODEL, settings())
+def ollama(role: Callable[[RoleModel, Settings], T]) -> Callable[[], T]:
+    """The role on a chat model of Ollama."""
+    return lambda: role(_MODEL, settings())
 
 
-def ollama_set_judge() -> SetJudge:
-    return ChatSetJudge(_MODEL, settings())
-
-
-def ollama_rewriter() -> Rewriter:
-    return ChatRewriter(_MODEL, settings())
-
-
-def ollama_generator() -> Generator:
-    return ChatGenerator(_MODEL, settings())
-
-
-def openai_grader() -> Grader:
-    return ChatGrader(_OPENAI, openai_settings())
-
-
-def openai_rewriter() -> Rewriter:
-    return ChatRewriter(_OPENAI, openai_settings())
-
-
-def openai_generator() -> Generator:
-    return ChatGenerator(_OPENAI, openai_settings())
-
-
-def ollama_quality_rewriter() -> Rewriter:
-    return ChatQualityRewriter(_MODEL, settings())
-
-
-def ollama_source_router() -> SourceRouter:
-    return ChatSourceRouter(_MODEL, settings())
-
-
-def ollama_evaluator() -> Evaluator:
-    return ChatEvaluator(_MODEL, settings())
-
-
-def ollama_judge() -> AnswerJudge:
-    return ChatAnswerJudge(_MODEL, settings())
-
-
-def openai_judge() -> AnswerJudge:
-    return ChatAnswerJudge(_OPENAI, openai_settings())
-
-
-def ollama_writer() -> Writer:
-    return ChatWriter(_MODEL, settings())
-
-
-def ollama_dual_rewriter() -> Rewriter:
-    return ChatDualRewriter(_MODEL, settings())
-
-
-def ollama_reranker() -> Reranker:
-    return ChatReranker(_MODEL, settings())
-
-
-def ollama_strategy_router() -> StrategyRouter:
-    return ChatStrategyRouter(_MODEL, settings())
-
-
-def ollama_query_analyst() -> QueryAnalyst:
-    return ChatQueryAnalyst(_MODEL, settings())
-
-
-def ollama_unsearched() -> DirectAnswerer:
-    return ChatUnsearched(_MODEL, settings())
-
-
-def ollama_direct() -> DirectAnswerer:
-    return ChatDirectAnswerer(_MODEL, settings())
-
-
-def ollama_distiller() -> Distiller:
-    return ChatDistiller(_MODEL, settings())
-
-
-def ollama_extractor() -> Extractor:
-    return ChatExtractor(_MODEL, settings())
-
-
-def openai_extractor() -> Extractor:
-    return ChatExtractor(_OPENAI, openai_settings())
+def openai(role: Callable[[RoleModel, Settings], T]) -> Callable[[], T]:
+    """The role on a chat model behind OpenAI's protocol."""
+    return lambda: role(RoleModel("openai:local-model"), openai_settings())
 
 
 def ollama_embedder() -> Embedder:

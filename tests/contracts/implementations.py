@@ -20,6 +20,20 @@ from engine.builtin.source_router import BuiltinSourceRouter
 from engine.builtin.strategy_router import BuiltinStrategyRouter
 from engine.builtin.unsearched import BuiltinUnsearched
 from engine.builtin.writer import BuiltinWriter
+from engine.llm.answer_judge import ChatAnswerJudge
+from engine.llm.direct import ChatDirectAnswerer
+from engine.llm.distiller import ChatDistiller
+from engine.llm.dual_rewriter import ChatDualRewriter
+from engine.llm.evaluator import ChatEvaluator
+from engine.llm.extractor import ChatExtractor
+from engine.llm.generator import ChatGenerator
+from engine.llm.quality_rewriter import ChatQualityRewriter
+from engine.llm.query_analyst import ChatQueryAnalyst
+from engine.llm.rewriter import ChatRewriter
+from engine.llm.source_router import ChatSourceRouter
+from engine.llm.strategy_router import ChatStrategyRouter
+from engine.llm.unsearched import ChatUnsearched
+from engine.llm.writer import ChatWriter
 from engine.model.values import Passage
 from engine.roles import (
     AnswerJudge,
@@ -35,27 +49,7 @@ from engine.roles import (
 )
 from engine.roles.graph import Extractor, QueryAnalyst
 from engine.workflows.dual_loop.distil import ExtractiveDistiller
-from tests.contracts.chat_models import (
-    ollama_direct,
-    ollama_distiller,
-    ollama_dual_rewriter,
-    ollama_embedder,
-    ollama_evaluator,
-    ollama_extractor,
-    ollama_generator,
-    ollama_judge,
-    ollama_quality_rewriter,
-    ollama_query_analyst,
-    ollama_rewriter,
-    ollama_source_router,
-    ollama_strategy_router,
-    ollama_unsearched,
-    ollama_writer,
-    openai_extractor,
-    openai_generator,
-    openai_judge,
-    openai_rewriter,
-)
+from tests.contracts.chat_models import ollama, ollama_embedder, openai
 from tests.support.answer_fakes import FakeEvaluator, FakeWriter
 from tests.support.dual_fakes import FakeDirect, FakeStrategyRouter
 from tests.support.graph_fakes import FakeExtractor
@@ -78,28 +72,28 @@ EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {
 
 REWRITERS: Mapping[str, Callable[[], Rewriter]] = {
     "builtin": BuiltinRewriter,
-    "ollama": ollama_rewriter,
-    "openai": openai_rewriter,
+    "ollama": ollama(ChatRewriter),
+    "openai": openai(ChatRewriter),
     "quality": BuiltinQualityRewriter,
-    "ollama quality": ollama_quality_rewriter,
+    "ollama quality": ollama(ChatQualityRewriter),
     "builtin dual": BuiltinDualRewriter,
-    "ollama dual": ollama_dual_rewriter,
+    "ollama dual": ollama(ChatDualRewriter),
 }
 
 SOURCE_ROUTERS: Mapping[str, Callable[[], SourceRouter]] = {
     "builtin": BuiltinSourceRouter,
-    "ollama": ollama_source_router,
+    "ollama": ollama(ChatSourceRouter),
 }
 
 GENERATORS: Mapping[str, Callable[[], Generator]] = {
     "builtin": BuiltinGenerator,
-    "ollama": ollama_generator,
-    "openai": openai_generator,
+    "ollama": ollama(ChatGenerator),
+    "openai": openai(ChatGenerator),
 }
 
 WRITERS: Mapping[str, Callable[[], Writer]] = {
     "builtin": BuiltinWriter,
-    "ollama": ollama_writer,
+    "ollama": ollama(ChatWriter),
     "fake": FakeWriter,
 }
 
@@ -111,46 +105,46 @@ async def own_similarities(_: str, passages: Sequence[Passage]) -> list[float]:
 
 EVALUATORS: Mapping[str, Callable[[], Evaluator]] = {
     "builtin": lambda: BuiltinEvaluator(own_similarities),
-    "ollama": ollama_evaluator,
+    "ollama": ollama(ChatEvaluator),
     "fake": lambda: FakeEvaluator(rules=True),
 }
 
 ANSWER_JUDGES: Mapping[str, Callable[[], AnswerJudge]] = {
-    "ollama": ollama_judge,
-    "openai": openai_judge,
+    "ollama": ollama(ChatAnswerJudge),
+    "openai": openai(ChatAnswerJudge),
 }
 
 STRATEGY_ROUTERS: Mapping[str, Callable[[], StrategyRouter]] = {
     "builtin": BuiltinStrategyRouter,
-    "ollama": ollama_strategy_router,
+    "ollama": ollama(ChatStrategyRouter),
     "fake": FakeStrategyRouter,
 }
 
 DIRECT_ANSWERERS: Mapping[str, Callable[[], DirectAnswerer]] = {
     "builtin": BuiltinDirectAnswerer,
-    "ollama": ollama_direct,
+    "ollama": ollama(ChatDirectAnswerer),
     "fake": FakeDirect,
 }
 
 DISTILLERS: Mapping[str, Callable[[], Distiller]] = {
     "builtin": ExtractiveDistiller,
-    "ollama": ollama_distiller,
+    "ollama": ollama(ChatDistiller),
 }
 
 QUERY_ANALYSTS: Mapping[str, Callable[[], QueryAnalyst]] = {
     "builtin": BuiltinQueryAnalyst,
-    "ollama": ollama_query_analyst,
+    "ollama": ollama(ChatQueryAnalyst),
     "fake": FakeAnalyst,
 }
 
 UNSEARCHED: Mapping[str, Callable[[], DirectAnswerer]] = {
     "builtin": BuiltinUnsearched,
-    "ollama": ollama_unsearched,
+    "ollama": ollama(ChatUnsearched),
 }
 
 EXTRACTORS: Mapping[str, Callable[[], Extractor]] = {
     "builtin": BuiltinExtractor,
-    "ollama": ollama_extractor,
-    "openai": openai_extractor,
+    "ollama": ollama(ChatExtractor),
+    "openai": openai(ChatExtractor),
     "fake": FakeExtractor,
 }

@@ -10,9 +10,10 @@ from importlib.util import find_spec
 
 import pytest
 
+from engine.llm.grader import ChatGrader
 from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
 from engine.roles import SILENT, Grader, Trace
-from tests.contracts.chat_models import ollama_grader, openai_grader
+from tests.contracts.chat_models import ollama, openai
 from tests.contracts.scoring_models import server_grader, tiny_grader
 from tests.support.listening import Listening
 from tests.support.rerank_stand_in import KINDS
@@ -58,8 +59,8 @@ def builtin_grader() -> Grader:
 
 GRADERS: Mapping[str, Callable[[], Grader]] = {
     "words": WordGrader,
-    "ollama": ollama_grader,
-    "openai": openai_grader,
+    "ollama": ollama(ChatGrader),
+    "openai": openai(ChatGrader),
     "cross encoder": tiny_grader,
     **{f"rerank server: {kind}": lambda kind=kind: server_grader(kind) for kind in KINDS},  # type: ignore[misc]
     **({"builtin": builtin_grader} if find_spec("engine.builtin.grader") else {}),

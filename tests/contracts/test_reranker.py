@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from engine.builtin.rerank import GraderReranker, by_relevance, scores_of
+from engine.llm.reranker import ChatReranker
 from engine.model.values import Passage, PassageId, Verdict
 from engine.roles import SILENT, Reranker, Trace
-from tests.contracts.chat_models import ollama_reranker
+from tests.contracts.chat_models import ollama
 from tests.contracts.scoring_models import server_reranker, tiny_reranker
 from tests.contracts.test_grader import GRADERS
 from tests.support.listening import Listening
@@ -32,7 +33,7 @@ GRADING: Mapping[str, Callable[[], Reranker]] = {
 }
 SCORING: Mapping[str, Callable[[], Reranker]] = {
     "cross encoder": tiny_reranker,
-    "ollama": ollama_reranker,
+    "ollama": ollama(ChatReranker),
     **{f"rerank server: {kind}": lambda kind=kind: server_reranker(kind) for kind in KINDS},  # type: ignore[misc]
 }
 """Whose scores are no verdicts of the run's grader."""

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from engine.builtin.together import WordSetJudge
+from engine.llm.together import ChatSetJudge
 from engine.model.values import Passage, PassageId, SetVerdict
 from engine.roles import SetJudge
-from tests.contracts.chat_models import ollama_set_judge
+from tests.contracts.chat_models import ollama
 from tests.support.listening import Listening
 
-JUDGES: Mapping[str, Callable[[], SetJudge]] = {"builtin": WordSetJudge, "ollama": ollama_set_judge}
+JUDGES: Mapping[str, Callable[[], SetJudge]] = {"builtin": WordSetJudge, "ollama": ollama(ChatSetJudge)}
 QUESTION = "Where is rapid insulin injected, and how is unopened insulin stored?"
 SITES = Passage(PassageId("a"), "a.md", "Rapid insulin is injected into the abdomen.", 0.6, 0.9)
 STORAGE = Passage(PassageId("b"), "b.md", "Unopened insulin is stored in the refrigerator.", 0.6, 0.9)
