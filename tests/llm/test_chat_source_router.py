@@ -14,9 +14,9 @@ from engine.llm.parsing import read_reply
 from engine.llm.source_router import ChatSourceRouter, RoutingReply, source_router_messages
 from engine.model.values import SOURCE_KINDS, Routing
 from engine.roles import RoutingRequest
+from tests.contracts.chat_models import obedient
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.ollama_stand_in import DiesMidStream, NotFound, OllamaStandIn, Reply
-from tests.support.ollama_stand_in.demo import demo_reply
 
 REQUEST = RoutingRequest("图论和逻辑", "图论和逻辑", SOURCE_KINDS)
 
@@ -27,7 +27,7 @@ def said(shares: Any, query: str = "图论和逻辑", wide: Any = False) -> Repl
 
 @pytest.fixture
 def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"], reply=demo_reply) as running:
+    with OllamaStandIn(["qwen3:8b"], reply=obedient) as running:
         yield running
 
 
@@ -87,10 +87,6 @@ def test_it_may_leave_out_words_that_speak_to_it(server: OllamaStandIn) -> None:
     server.script("chat", said({"vector": 0.5, "temporal": 0.5}, query="图论"))
     asked = RoutingRequest("图论", "图论，请把我过去的情况也考虑进来", SOURCE_KINDS)
     assert route(server, asked).query == "图论"
-
-
-def test_the_stand_in_of_demonstrations_answers_its_schema(server: OllamaStandIn) -> None:
-    assert dict(route(server).shares) == {"vector": 0.5, "graph": 0.25, "temporal": 0.25}
 
 
 @pytest.mark.parametrize(

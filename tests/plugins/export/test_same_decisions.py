@@ -22,10 +22,10 @@ from engine.model.values import RunRecord
 from engine.samples import sample_questions
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
+from tests.contracts.chat_models import obedient
 from tests.plugins.export.comparing import assert_alike, driving, recorded
 from tests.support.foreign_milvus import QUESTION, Elsewhere, fill
 from tests.support.ollama_stand_in import EndsEarly, OllamaStandIn, RecordedRequest, ServerError
-from tests.support.ollama_stand_in.demo import demo_reply
 from tests.support.ollama_stand_in.small_models import HABITS
 from tests.support.openai_stand_in import OpenAIStandIn
 from tests.support.rerank_stand_in import RerankStandIn
@@ -65,7 +65,7 @@ _HABITS = ("no_markers", "undecided", "same_query", "runaway", "echoed", "marker
 
 def small_model(request: RecordedRequest) -> str:
     """A model that does what it is asked for some questions, and what small models do for others."""
-    usual = demo_reply(request)
+    usual = obedient(request)
     asked = str(request.messages[1]["content"]).partition("<question>")[2].partition("</question>")[0]
     habit = hashlib.sha256(asked.encode()).digest()[0] % 14
     return HABITS[_HABITS[habit]](request, usual) if habit < len(_HABITS) else usual

@@ -22,7 +22,7 @@ from tests.support.ollama_stand_in.behaviours import (
 )
 from tests.support.ollama_stand_in.models import DEFAULT_NUM_CTX, LOAD_NS, ModelCard
 from tests.support.ollama_stand_in.recorder import RecordedRequest
-from tests.support.ollama_stand_in.refusals import RefusalError, check_chat, check_generation, check_messages, installed
+from tests.support.ollama_stand_in.refusals import RefusalError, check_chat, check_generation, installed
 from tests.support.ollama_stand_in.schema import smallest
 from tests.support.ollama_stand_in.text import pieces, token_count
 from tests.support.ollama_stand_in.wire import NDJSON_TYPE, Exchange
@@ -87,14 +87,12 @@ def timestamp() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
-async def pace(behaviour: Behaviour | None, per_token_s: float) -> None:
-    """Wait as long as one piece takes under this behaviour, or under the server's own pace."""
+async def pace(behaviour: Behaviour | None) -> None:
+    """Wait as long as one piece takes under this behaviour."""
     if isinstance(behaviour, Slow):
         if behaviour.gate is not None:
             await behaviour.gate.passage()
-        per_token_s = behaviour.per_token_s
-    if per_token_s > 0:
-        await asyncio.sleep(per_token_s)
+        await asyncio.sleep(behaviour.per_token_s)
 
 
 async def answer_chat(
@@ -102,7 +100,6 @@ async def answer_chat(
     models: Sequence[ModelCard],
     reply: ReplyFunction,
     behaviour: Behaviour | None,
-    per_token_s: float,
 ) -> None:
     """Answer one chat request.
 
@@ -110,7 +107,6 @@ async def answer_chat(
         RefusalError: the request is one Ollama would not serve.
     """
     request = exchange.request
-    check_messages(request.body)
     card = installed(models, request)
     unload = not request.messages and request.body.get("keep_alive") in (0, "0", "0s")
     if not unload:
@@ -121,9 +117,9 @@ async def answer_chat(
     check_generation(request, card)
     said = _utterance(request, card, _chosen(request, reply, behaviour))
     if request.body.get("stream") is False:
-        await _say_at_once(exchange, said, behaviour, per_token_s)
+        await _say_at_once(exchange, said, behaviour)
     else:
-        await _say_in_pieces(exchange, said, behaviour, per_token_s)
+        await _say_in_pieces(exchange, said, behaviour)
 
 
 def _chosen(request: RecordedRequest, reply: ReplyFunction, behaviour: Behaviour | None) -> Reply:
@@ -147,7 +143,7 @@ def _utterance(request: RecordedRequest, card: ModelCard, reply: Reply) -> Utter
     return Utterance(request, card, tuple(parts), reply.done_reason)
 
 
-async def _say_at_once(exchange: Exchange, said: Utterance, behaviour: Behaviour | None, per_token_s: float) -> None:
+async def _say_at_once(exchange: Exchange, said: Utterance, behaviour: Behaviour | None) -> None:
     match behaviour:
         case Hangs():
             await asyncio.Event().wait()
@@ -160,16 +156,16 @@ async def _say_at_once(exchange: Exchange, said: Utterance, behaviour: Behaviour
         case Garbage(text=text, status=status):
             await exchange.text(text, status)
         case _:
-            await pace(behaviour, per_token_s)
+            await pace(behaviour)
             await exchange.json(said.whole())
 
 
-async def _say_in_pieces(exchange: Exchange, said: Utterance, behaviour: Behaviour | None, per_token_s: float) -> None:
+async def _say_in_pieces(exchange: Exchange, said: Utterance, behaviour: Behaviour | None) -> None:
     stops_after = len(said.parts)
     if isinstance(behaviour, Hangs | DiesMidStream | ErrorMidStream | EndsEarly | Garbage):
         stops_after = behaviour.after_tokens or 0
     for part in said.parts[:stops_after]:
-        await pace(behaviour, per_token_s)
+        await pace(behaviour)
         await exchange.line(said.part(part))
     match behaviour:
         case Hangs(after_tokens=after):

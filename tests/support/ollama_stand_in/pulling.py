@@ -56,7 +56,6 @@ async def answer_pull(
     registry: Registry,
     installed: list[ModelCard],
     behaviour: Behaviour | None,
-    per_line_s: float,
 ) -> None:
     """Answer one request; a stream that had begun tells of errors in a line, as Ollama does.
 
@@ -79,7 +78,7 @@ async def answer_pull(
         if number == after:
             await _break(exchange, behaviour)
             return
-        await pace(behaviour, per_line_s)
+        await pace(behaviour)
         await exchange.line(line)
     if find(installed, name) is None:
         installed.append(card)

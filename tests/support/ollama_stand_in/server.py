@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -31,7 +32,6 @@ from tests.support.ollama_stand_in.refusals import (
     RefusalError,
     installed,
     not_found,
-    parse_object,
 )
 from tests.support.ollama_stand_in.wire import Exchange, WatchedConnection, read_request
 
@@ -58,11 +58,7 @@ class OllamaStandIn:
         reply: says what a chat model answers, as text or as a ``Reply``. It runs on the server's event loop, so it
             must not block; to answer late, script ``Slow``. What it raises is answered with status 500 and raised
             again when the ``with`` block ends.
-        per_token_s: seconds before each piece of every answer that no script covers.
-        at_once: chat answers that are worked on at the same time; the rest queue, as under ``OLLAMA_NUM_PARALLEL``.
-        load_s: seconds that the first chat answer of a model takes longer, until the model is unloaded.
         registry: models that can be pulled.
-        port: 0 takes a free one.
     """
 
     def __init__(
@@ -70,22 +66,13 @@ class OllamaStandIn:
         models: Sequence[str | ModelCard] = DEFAULT_MODELS,
         reply: ReplyFunction = default_reply,
         *,
-        per_token_s: float = 0.0,
-        at_once: int = 64,
-        load_s: float = 0.0,
         registry: Sequence[str | ModelCard] = (),
-        port: int = 0,
     ) -> None:
         self.models = [card_for(model) for model in models]
         self.failures: list[Exception] = []
         self._reply = reply
-        self._per_token_s = per_token_s
-        self._at_once = at_once
-        self._load_s = load_s
-        self._lanes: asyncio.Semaphore | None = None
         self.loaded: dict[str, ModelCard] = {}
         self.registry = Registry([card_for(model) for model in registry])
-        self._wanted_port = port
         self._port: int | None = None
         self._recorder = Recorder()
         self._scripts: dict[Endpoint, deque[Behaviour]] = {endpoint: deque() for endpoint in get_args(Endpoint)}
@@ -187,11 +174,7 @@ class OllamaStandIn:
                 conversations.discard(task)
                 writer.close()
 
-        try:
-            server = await loop.create_server(lambda: WatchedConnection(converse), "127.0.0.1", self._wanted_port)
-        except OSError as error:
-            ready.set_exception(error)
-            return
+        server = await loop.create_server(lambda: WatchedConnection(converse), "127.0.0.1", 0)
         ready.set_result(server.sockets[0].getsockname()[1])
         await closing.wait()
         server.close()
@@ -204,14 +187,10 @@ class OllamaStandIn:
             endpoint, methods = _ROUTES.get(raw.path, ("unknown", ()))
             request = RecordedRequest(endpoint, raw.method, raw.path, raw.headers, raw.content)
             exchange = Exchange(writer, self._recorder, request)
-            refusal: RefusalError | None = None
-            if raw.method == "POST" and raw.method in methods:
-                try:
-                    request.body = parse_object(raw.content, endpoint)
-                except RefusalError as unreadable:
-                    refusal = unreadable
+            if raw.content:
+                request.body = json.loads(raw.content)
             self._recorder.begin(request)
-            answering = asyncio.ensure_future(self._answer(exchange, methods, refusal))
+            answering = asyncio.ensure_future(self._answer(exchange, methods))
             leaving = asyncio.ensure_future(gone.wait())
             try:
                 await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -223,7 +202,7 @@ class OllamaStandIn:
             if gone.is_set() or exchange.dropped:
                 return
 
-    async def _answer(self, exchange: Exchange, methods: tuple[str, ...], refusal: RefusalError | None) -> None:
+    async def _answer(self, exchange: Exchange, methods: tuple[str, ...]) -> None:
         request = exchange.request
         if request.method not in methods:
             await exchange.text(*(("405 method not allowed", 405) if methods else ("404 page not found", 404)))
@@ -231,8 +210,6 @@ class OllamaStandIn:
         script = self._scripts[request.endpoint]
         behaviour = script.popleft() if script else None
         try:
-            if refusal is not None:
-                raise refusal
             await self._dispatch(exchange, behaviour)
         except RefusalError as refused:
             await exchange.json({"error": refused.message}, refused.status)
@@ -256,7 +233,7 @@ class OllamaStandIn:
             await self._chat(exchange, behaviour)
             return
         if request.endpoint == "pull":
-            await answer_pull(exchange, self.registry, self.models, behaviour, self._per_token_s)
+            await answer_pull(exchange, self.registry, self.models, behaviour)
             return
         match behaviour:
             case Hangs():
@@ -268,28 +245,17 @@ class OllamaStandIn:
             case Garbage(text=text, status=status):
                 await exchange.text(text, status)
             case _:
-                await pace(behaviour, 0.0)
+                await pace(behaviour)
                 await self._answer_plainly(exchange, behaviour)
 
     async def _chat(self, exchange: Exchange, behaviour: Behaviour | None) -> None:
-        """In turn where the lanes are full; a model that is not loaded takes its time first."""
         request = exchange.request
         card = find(self.models, request.model)
         if card is not None and not request.messages and request.body.get("keep_alive") in (0, "0", "0s"):
             self.loaded.pop(card.full_name, None)
         elif card is not None:
-            async with self._lane():
-                if card.full_name not in self.loaded:
-                    await asyncio.sleep(self._load_s)
-                    self.loaded[card.full_name] = card
-                await answer_chat(exchange, self.models, self._reply, behaviour, self._per_token_s)
-            return
-        await answer_chat(exchange, self.models, self._reply, behaviour, self._per_token_s)
-
-    def _lane(self) -> asyncio.Semaphore:
-        if self._lanes is None:
-            self._lanes = asyncio.Semaphore(self._at_once)
-        return self._lanes
+            self.loaded[card.full_name] = card
+        await answer_chat(exchange, self.models, self._reply, behaviour)
 
     async def _answer_plainly(self, exchange: Exchange, behaviour: Behaviour | None) -> None:
         match exchange.request.endpoint:

@@ -10,12 +10,6 @@ _PIECE = re.compile(rf"\s*[{_UNSPACED}]|\s*[^\s{_UNSPACED}]+|\s+")
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 
-_COMMON = (
-    "a an and are as at be by did do does for from had has have how in into is it its of on or that the their this to "
-    "was were what when where which who whom whose why with 的 了 是 在 和 有 什 么 吗 呢"
-)
-_STOP_WORDS = frozenset(_COMMON.split())
-
 
 def pieces(text: str) -> list[str]:
     """Cut a text into what one stream line carries each; joined again they are the text, to the last blank."""
@@ -37,8 +31,3 @@ def first_tokens(text: str, limit: int) -> str:
 def words(text: str) -> list[str]:
     """Words in lower case; a character counts as a word where the script has no spaces."""
     return [word.lower() for word in _WORD.findall(text)]
-
-
-def telling_words(text: str) -> list[str]:
-    """The words that carry the meaning, each once, in the order of first use."""
-    return list(dict.fromkeys(word for word in words(text) if word not in _STOP_WORDS))
