@@ -18,7 +18,8 @@ from engine.records.codec import record_from_dict
 from engine.settings import Settings
 from pages.parts.runs.together import start_all
 from tests.contracts.chat_models import obedient
-from tests.support.dual_fakes import dual, path
+from tests.support.dual_fakes import dual
+from tests.support.fakes import path
 from tests.support.ollama_stand_in import OllamaStandIn, Reply, ServerError
 
 CHAT = RoleModel("ollama:qwen3:8b")

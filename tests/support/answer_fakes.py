@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -12,16 +12,14 @@ from langchain_core.messages import BaseMessage
 from engine.flow import compiled, workflow
 from engine.flow.context import Roles, RunClock, RunContext
 from engine.model.config import RunConfig, WorkflowName
-from engine.model.events import Event, NodeStarted, fold_all
-from engine.model.values import Evaluation, Message, ModelCall, RunId, RunRecord, Suggestion
+from engine.model.events import Event, fold_all
+from engine.model.values import Evaluation, Message, ModelCall, RunRecord, Suggestion
 from engine.roles import SILENT, EvaluationRequest, Trace
 from engine.roles.conversation import request_of
-from engine.running.execution import execute
-from engine.running.runs import LiveRun
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.roles import AnswerRoles
+from tests.support import fakes
 from tests.support.fakes import FakeGrader, FakeResources
-from tests.support.swift_time import run_swiftly
 
 NAME: WorkflowName = "answer_evaluation"
 ALL = frozenset({"p1", "p2", "p3", "p4", "p5"})
@@ -134,43 +132,14 @@ def answering(gener_epoch: int = 3, **more: Any) -> RunConfig:
 
 
 def events_of(
-    resources: AnswerResources,
-    config: RunConfig | None = None,
-    question: str = "first",
-    *,
-    leap_at: tuple[str, int] = ("", 1),
-    left_s: float | None = None,
-) -> list[Event]:
-    """A whole run. Time is over as that visit of a node begins; ``left_s`` is all the time that the run has."""
-    config = config or answering()
-    # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
-    compiled(NAME)
-    events: list[Event] = []
-    ahead = 0.0
-
-    def hear(_: RunId, event: Event) -> None:
-        nonlocal ahead
-        events.append(event)
-        if isinstance(event, NodeStarted) and (event.node, event.visit) == leap_at:
-            ahead = 10_000.0
-
-    run = LiveRun(RunId("r"), hear)
-    run.begin(question, config)
-    # It began by the clock of the wall, and the rest goes by another one.
-    events[0] = replace(events[0], t_ms=0.0)
-
-    def work(now: Callable[[], float]) -> Coroutine[Any, Any, None]:
-        run.clock = RunClock(config.budget_s if left_s is None else left_s, lambda: now() + ahead)
-        return execute(run, question, config, resources)
-
-    run_swiftly(work)
-    return events
-
-
-def finished(
     resources: AnswerResources, config: RunConfig | None = None, question: str = "first", **more: Any
-) -> RunRecord:
-    return fold_all(events_of(resources, config, question, **more))
+) -> list[Event]:
+    return fakes.events_of(resources, config or answering(), question, **more)
+
+
+def finished(resources: AnswerResources, *given: Any, **more: Any) -> RunRecord:
+    """The record of one run."""
+    return fold_all(events_of(resources, *given, **more))
 
 
 def states_of(
@@ -191,7 +160,3 @@ def states_of(
         return seen
 
     return asyncio.run(walk())
-
-
-def path(record: RunRecord) -> list[str]:
-    return [item.node for item in record.nodes]

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from engine.flow import compiled
-from engine.flow.context import Retrieval, Roles, RunClock, SectionRetrieval
+from engine.flow.context import Retrieval, Roles, SectionRetrieval
 from engine.model.config import RunConfig
-from engine.model.events import Event, NodeStarted, fold_all
+from engine.model.events import Event, fold_all
 from engine.model.values import (
     Evaluation,
     FoundSection,
     Memory,
     ModelCall,
     RouteChoice,
-    RunId,
     RunRecord,
     Suggestion,
     Verdict,
 )
 from engine.roles import SILENT, DirectRequest, Distiller, EvaluationRequest, StrategyRequest, Trace
-from engine.running.execution import execute
-from engine.running.runs import LiveRun
 from engine.workflows.dual_loop.distil import ExtractiveDistiller
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.dual_loop.roles import DualRoles
+from tests.support import fakes
 from tests.support.fakes import FakeResources, FakeRetriever
-from tests.support.swift_time import run_swiftly
 
 OFF = Evaluation(False, (Suggestion("reasonableness", "It does not say when."),), "fake")
 WORSE = Evaluation(
@@ -223,49 +219,14 @@ def memory(question: str = "first", answer: str = "It is so [1].", **changes: ob
 
 
 def events_of(
-    resources: DualResources,
-    config: RunConfig | None = None,
-    question: str = "first",
-    *,
-    leap_at: str = "",
-    visit: int = 1,
-    left_s: float | None = None,
+    resources: DualResources, config: RunConfig | None = None, question: str = "first", **more: Any
 ) -> list[Event]:
-    """A whole run. Time is over as that visit of the node ``leap_at`` begins; ``left_s`` is what there is of it."""
-    config = config or RunConfig(workflow="dual_loop")
-    # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
-    compiled("dual_loop")
-    events: list[Event] = []
-    ahead = 0.0
-
-    def hear(_: RunId, event: Event) -> None:
-        nonlocal ahead
-        events.append(event)
-        if isinstance(event, NodeStarted) and (event.node, event.visit) == (leap_at, visit):
-            ahead = 10_000.0
-
-    run = LiveRun(RunId("r"), hear)
-    run.begin(question, config)
-    # It began by the clock of the wall, and the rest goes by another one.
-    events[0] = replace(events[0], t_ms=0.0)
-
-    def work(now: Callable[[], float]) -> Coroutine[Any, Any, None]:
-        nonlocal ahead
-        run.clock = RunClock(config.budget_s, lambda: now() + ahead)
-        if left_s is not None:
-            ahead = config.budget_s - left_s
-        return execute(run, question, config, resources)
-
-    run_swiftly(work)
-    return events
+    return fakes.events_of(resources, config or RunConfig(workflow="dual_loop"), question, **more)
 
 
 def finished(resources: DualResources, config: RunConfig | None = None, question: str = "first") -> RunRecord:
+    """The record of one run."""
     return fold_all(events_of(resources, config, question))
-
-
-def path(record: RunRecord) -> list[str]:
-    return [item.node for item in record.nodes]
 
 
 def dual(max_corrections: int = 2, *, memory: bool = True, web_search: bool = False, **more: Any) -> RunConfig:

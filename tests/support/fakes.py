@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from engine.errors import ModelError
-from engine.flow.context import Retrieval, Roles
+from engine.flow import compiled
+from engine.flow.context import Retrieval, Roles, RunClock
 from engine.model.config import RunConfig
-from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
+from engine.model.events import Event, NodeStarted
+from engine.model.values import Attachment, Message, ModelCall, Passage, PassageId, RunId, RunRecord, Verdict
 from engine.roles import SILENT, GenerationRequest, RewriteProposal, RewriteRequest, Trace
+from engine.running.execution import execute
+from engine.running.runs import LiveRun
 from engine.settings import Settings
+from tests.support.swift_time import run_swiftly
 
 Cosines = Mapping[str, float]
 
@@ -129,8 +134,23 @@ class FakeKnowledge:
         return None
 
 
+class Ready:
+    """Resources that have nothing to load or to close."""
+
+    workflow_loaded: ClassVar[bool] = True
+
+    async def warm_up(self) -> None:
+        return None
+
+    async def load_workflow(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
+
+
 @dataclass
-class FakeResources:
+class FakeResources(Ready):
     """What :class:`engine.running.execution.execute` and an engine draw on, with fake roles in it."""
 
     settings: Settings = field(default_factory=Settings)
@@ -146,13 +166,44 @@ class FakeResources:
             raise self.error
         return Roles(self.retriever, self.grader, self.rewriter, self.generator), {"grader": "fake"}
 
-    workflow_loaded: ClassVar[bool] = True
 
-    async def warm_up(self) -> None:
-        return None
+def events_of(
+    resources: Any,
+    config: RunConfig,
+    question: str = "first",
+    attachments: tuple[Attachment, ...] = (),
+    *,
+    leap_at: tuple[str, int] = ("", 1),
+    left_s: float | None = None,
+) -> list[Event]:
+    """A whole run. Time is over as that visit of a node begins; ``left_s`` is what there is of it."""
+    # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
+    compiled(config.workflow)
+    events: list[Event] = []
+    ahead = 0.0
 
-    async def load_workflow(self) -> None:
-        return None
+    def hear(_: RunId, event: Event) -> None:
+        nonlocal ahead
+        events.append(event)
+        if isinstance(event, NodeStarted) and (event.node, event.visit) == leap_at:
+            ahead = 10_000.0
 
-    async def close(self) -> None:
-        return None
+    run = LiveRun(RunId("r"), hear)
+    run.begin(question, config, None, attachments)
+    # It began by the clock of the wall, and the rest goes by another one.
+    events[0] = replace(events[0], t_ms=0.0)
+
+    def work(now: Callable[[], float]) -> Coroutine[Any, Any, None]:
+        nonlocal ahead
+        run.clock = RunClock(config.budget_s, lambda: now() + ahead)
+        if left_s is not None:
+            ahead = config.budget_s - left_s
+        return execute(run, question, config, resources)
+
+    run_swiftly(work)
+    return events
+
+
+def path(record: RunRecord) -> list[str]:
+    """The nodes of a run in order."""
+    return [item.node for item in record.nodes]

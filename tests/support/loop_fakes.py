@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.builtin.rerank import GraderReranker
 from engine.builtin.source_router import BuiltinSourceRouter
-from engine.flow import compiled
 from engine.flow.context import Retrieval, Roles
 from engine.model.config import RunConfig
 from engine.model.events import Event, fold_all
-from engine.model.values import SOURCE_KINDS, Passage, PassageId, Routing, RunId, RunRecord, SourceKind, Verdict
+from engine.model.values import SOURCE_KINDS, Passage, PassageId, Routing, RunRecord, SourceKind, Verdict
 from engine.roles import (
     SILENT,
     RewriteProposal,
@@ -22,10 +21,9 @@ from engine.roles import (
     SourceRouter,
     Trace,
 )
-from engine.running.execution import execute
-from engine.running.runs import LiveRun
 from engine.settings import Settings
 from engine.workflows.quality_loop.roles import QualityRoles
+from tests.support import fakes
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 
 Lists = Mapping[SourceKind, Sequence[Passage]]
@@ -139,7 +137,7 @@ def verdict(p_relevant: float) -> Verdict:
 
 
 @dataclass
-class LoopResources:
+class LoopResources(fakes.Ready):
     """What a run of the quality-control loop draws on, with fakes in it."""
 
     settings: Settings = field(default_factory=Settings)
@@ -158,27 +156,9 @@ class LoopResources:
     async def source_kinds(self, config: RunConfig, question: str = "") -> tuple[SourceKind, ...]:
         return await self.kinds.kinds()
 
-    workflow_loaded: ClassVar[bool] = True
-
-    async def warm_up(self) -> None:
-        return None
-
-    async def load_workflow(self) -> None:
-        return None
-
-    async def close(self) -> None:
-        return None
-
 
 def events_of(resources: LoopResources, config: RunConfig, question: str = "first") -> list[Event]:
-    """Every event of one run."""
-    events: list[Event] = []
-    # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
-    compiled("quality_loop")
-    run = LiveRun(RunId("r"), lambda _, event: events.append(event))
-    run.begin(question, config)
-    asyncio.run(execute(run, question, config, resources))
-    return events
+    return fakes.events_of(resources, config, question)
 
 
 def finished(resources: LoopResources, config: RunConfig | None = None, question: str = "first") -> RunRecord:

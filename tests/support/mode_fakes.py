@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.builtin.direct import BuiltinDirectAnswerer
 from engine.builtin.query_analyst import BuiltinQueryAnalyst
 from engine.builtin.rerank import GraderReranker
 from engine.builtin.unsearched import BuiltinUnsearched
 from engine.errors import WorkbenchError
-from engine.flow import compiled
 from engine.flow.context import Roles
 from engine.model.config import RunConfig
 from engine.model.events import Event, fold_all
@@ -26,7 +25,6 @@ from engine.model.values import (
     QueryAnalysis,
     Relationship,
     RetrievalList,
-    RunId,
     RunRecord,
     lists_of_mode,
 )
@@ -34,10 +32,9 @@ from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.mode_values import ModeFound, ModeRequest, QueryLook
 from engine.retrieval.ordering import Found
 from engine.roles import SILENT, AnalysisRequest, QueryAnalyst, Trace
-from engine.running.execution import execute
-from engine.running.runs import LiveRun
 from engine.settings import Settings
 from engine.workflows.graph_hybrid.roles import GraphRoles
+from tests.support import fakes
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge, FakeRetriever, FakeRewriter
 from tests.support.loop_fakes import HANG, passage
 
@@ -134,7 +131,7 @@ class ScriptedAnalyst:
 
 
 @dataclass
-class GraphResources:
+class GraphResources(fakes.Ready):
     """What a run of graph + vector retrieval draws on, with fakes in it; without a reranker it is the grader."""
 
     settings: Settings = field(default_factory=Settings)
@@ -159,17 +156,6 @@ class GraphResources:
         roles = Roles(FakeRetriever(), self.grader, self.rewriter, self.generator, own=graph)
         return roles, {"grader": "fake", "graph": "ready"}
 
-    workflow_loaded: ClassVar[bool] = True
-
-    async def warm_up(self) -> None:
-        return None
-
-    async def load_workflow(self) -> None:
-        return None
-
-    async def close(self) -> None:
-        return None
-
 
 def graph_config(**changes: Any) -> RunConfig:
     """A config of the workflow; names of its own options may stand among the others."""
@@ -183,24 +169,12 @@ def events_of(
     question: str = "What does insulin do?",
     attachments: tuple[Attachment, ...] = (),
 ) -> list[Event]:
-    """Every event of one run."""
-    events: list[Event] = []
-    # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
-    compiled("graph_hybrid")
-    run = LiveRun(RunId("r"), lambda _, event: events.append(event))
-    run.begin(question, config or graph_config(), None, attachments)
-    asyncio.run(execute(run, question, config or graph_config(), resources))
-    return events
+    return fakes.events_of(resources, config or graph_config(), question, attachments)
 
 
-def finished(
-    resources: GraphResources,
-    config: RunConfig | None = None,
-    question: str = "What does insulin do?",
-    attachments: tuple[Attachment, ...] = (),
-) -> RunRecord:
+def finished(resources: GraphResources, *given: Any, **more: Any) -> RunRecord:
     """The record of one run."""
-    return fold_all(events_of(resources, config, question, attachments))
+    return fold_all(events_of(resources, *given, **more))
 
 
 async def _said(said: Any) -> Any:

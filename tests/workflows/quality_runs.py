@@ -7,7 +7,6 @@ from typing import Any
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
 from engine.errors import ModelUnreachable, StoreUnreachable
 from engine.model.config import RunConfig
-from engine.model.values import RunRecord
 from engine.workflows.quality_loop.options import QualityOptions
 from tests.support.loop_fakes import (
     HANG,
@@ -27,10 +26,6 @@ ONE_LOOP = ["question_router", "retrieve", "fuse", "rerank", "grade_documents"]
 def config(**changes: Any) -> RunConfig:
     options = {name: changes.pop(name) for name in list(changes) if name in QualityOptions.__slots__}
     return RunConfig(workflow="quality_loop", options=QualityOptions(**options), **changes)
-
-
-def path(record: RunRecord) -> list[str]:
-    return [item.node for item in record.nodes]
 
 
 def knowledge_base(**more: Any) -> FakeKinds:

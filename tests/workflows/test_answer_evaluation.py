@@ -33,9 +33,8 @@ from tests.support.answer_fakes import (
     answering,
     events_of,
     finished,
-    path,
 )
-from tests.support.fakes import FakeGrader, FakeRetriever
+from tests.support.fakes import FakeGrader, FakeRetriever, path
 
 SEARCH = ["retrieve", "grade", "prepare"]
 GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")

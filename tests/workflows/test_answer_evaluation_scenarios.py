@@ -43,9 +43,9 @@ from tests.support.answer_fakes import (
     answering,
     events_of,
     finished,
-    path,
     states_of,
 )
+from tests.support.fakes import path
 from tests.support.ollama_stand_in import OllamaStandIn
 
 QUESTION = "How many rows does a truth table with five variables need?"

@@ -49,9 +49,8 @@ from tests.support.dual_fakes import (
     finished,
     hang,
     memory,
-    path,
 )
-from tests.support.fakes import FakeGenerator, FakeGrader, FakeRetriever, FakeRewriter
+from tests.support.fakes import FakeGenerator, FakeGrader, FakeRetriever, FakeRewriter, path
 
 LOCKED = StoreLocked(path="knowledge.db")
 DOWN = ModelUnreachable.ollama(address="http://127.0.0.1:1")
@@ -291,7 +290,7 @@ def test_a_budget_that_ends_in_any_node_gives_the_best_there_is_with_its_reason(
     node: str, ends: tuple[str, str]
 ) -> None:
     """SC-13, DL-03, DL-04"""
-    record = fold_all(events_of(relevant(), leap_at=node))
+    record = fold_all(events_of(relevant(), leap_at=(node, 1)))
     assert (record.outcome, record.reason) == ends
     assert record.answer
     if ends[0] == "fallback":
@@ -303,7 +302,7 @@ def test_a_budget_that_ends_in_any_node_gives_the_best_there_is_with_its_reason(
 def test_a_budget_that_ends_in_a_direct_answer_still_gives_it() -> None:
     """SC-13"""
     resources = relevant(router=FakeStrategyRouter(RouteChoice("direct", "smalltalk")))
-    record = fold_all(events_of(resources, leap_at="direct_response"))
+    record = fold_all(events_of(resources, leap_at=("direct_response", 1)))
     assert (record.outcome, record.reason, record.answer) == ("answered_forced", "deadline", "As I said before.")
 
 
@@ -311,7 +310,7 @@ def test_a_budget_that_ends_in_a_direct_answer_still_gives_it() -> None:
 def test_a_budget_that_ends_during_a_correction_leaves_the_answer_before_it(node: str) -> None:
     """DL-04, SC-13: after the deadline nothing is written where an answer stands already."""
     resources = relevant(evaluator=FakeEvaluator(says=(OFF, WORSE)))
-    record = fold_all(events_of(resources, leap_at=node, visit=2))
+    record = fold_all(events_of(resources, leap_at=(node, 2)))
     assert (record.outcome, record.reason) == ("answered_forced", "deadline")
     assert record.answer == record.drafts[0].text
     assert len(record.drafts) == 1

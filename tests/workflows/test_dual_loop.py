@@ -27,9 +27,8 @@ from tests.support.dual_fakes import (
     dual,
     events_of,
     finished,
-    path,
 )
-from tests.support.fakes import FakeGenerator, FakeGrader, FakeRetriever, FakeRewriter
+from tests.support.fakes import FakeGenerator, FakeGrader, FakeRetriever, FakeRewriter, path
 
 NODES = [
     "retrieve_memory",

@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import ModelInterrupted, UnreadableReply
 from engine.model.values import Routing
-from tests.support.fakes import FakeGenerator, FakeGrader
+from tests.support.fakes import FakeGenerator, FakeGrader, path
 from tests.support.loop_fakes import (
     HANG,
     FakeKinds,
@@ -22,7 +22,7 @@ from tests.support.loop_fakes import (
     finished,
     verdict,
 )
-from tests.workflows.quality_runs import GONE, NO_STORE, config, good, hanging, knowledge_base, path
+from tests.workflows.quality_runs import GONE, NO_STORE, config, good, hanging, knowledge_base
 
 # What a role that breaks down, or breaks its contract, costs.
 

@@ -21,7 +21,7 @@ from engine.model.values import SOURCE_KINDS, Routing
 from engine.workflows.quality_loop.making import warned_of_bar
 from engine.workflows.quality_loop.policy import deadline_s
 from engine.workflows.quality_loop.workflow import QualityState
-from tests.support.fakes import FakeGrader, FakeRewriter
+from tests.support.fakes import FakeGrader, FakeRewriter, path
 from tests.support.loop_fakes import (
     FakeKinds,
     LoopResources,
@@ -32,7 +32,7 @@ from tests.support.loop_fakes import (
     events_of,
     finished,
 )
-from tests.workflows.quality_runs import GONE, ONE_LOOP, config, good, hanging, knowledge_base, path
+from tests.workflows.quality_runs import GONE, ONE_LOOP, config, good, hanging, knowledge_base
 
 
 def test_the_compiled_graph_is_the_flow_of_the_specification() -> None:

@@ -20,7 +20,7 @@ from engine.model.values import Passage, RunId, RunRecord, Verdict
 from engine.roles import SILENT, GenerationRequest, Trace
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
-from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, FakeRewriter
+from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources, FakeRetriever, FakeRewriter, events_of, path
 
 ALL = frozenset({"p1", "p2", "p3", "p4", "p5"})
 
@@ -30,20 +30,6 @@ BY_RATE = RunConfig(gate="pass_rate")
 
 def finished(resources: FakeResources, config: RunConfig | None = None, question: str = "first") -> RunRecord:
     return fold_all(events_of(resources, config or BY_RATE, question))
-
-
-def events_of(resources: FakeResources, config: RunConfig, question: str = "first") -> list[Event]:
-    events: list[Event] = []
-    # Importing LangGraph takes seconds; an engine does it before the first question, outside of any budget.
-    compiled("self_corrective")
-    run = LiveRun(RunId("r"), lambda _, event: events.append(event))
-    run.begin(question, config)
-    asyncio.run(execute(run, question, config, resources))
-    return events
-
-
-def path(record: RunRecord) -> list[str]:
-    return [item.node for item in record.nodes]
 
 
 def test_the_compiled_graph_has_exactly_four_nodes_and_draws_its_true_edges() -> None:
