@@ -5,8 +5,8 @@ from __future__ import annotations
 from engine.model.config import RunConfig
 from engine.model.events import fold_all
 from engine.replay.gate_cost import gate_cost
-from tests.support.fakes import FakeGrader, FakeResources
-from tests.workflows.test_self_corrective import events_of, finished
+from tests.support.fakes import FakeGrader, FakeResources, events_of
+from tests.workflows.test_self_corrective import finished
 
 
 def test_rewrites_after_a_verified_passage_was_there_are_counted_as_waste() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import ollama
@@ -12,7 +13,7 @@ import pytest
 
 from tests.support.ollama_stand_in import DiesMidStream, Gate, OllamaStandIn, RecordedRequest, Slow
 
-ASK = {"model": "llama3.2:3b", "messages": [{"role": "user", "content": "Who wrote it?"}]}
+ASK: dict[str, Any] = {"model": "llama3.2:3b", "messages": [{"role": "user", "content": "Who wrote it?"}]}
 NANOSECONDS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 
 
