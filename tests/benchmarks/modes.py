@@ -18,7 +18,6 @@ from engine.model.values import PassageId, RunRecord
 from engine.retrieval.graph_options import GraphOptions
 from engine.samples import SampleQuestion, multi_hop_questions
 from engine.settings import Settings
-from tests.benchmarks.dumbbells import Measure, Pair, chart
 from tests.benchmarks.harness import Bench, Row
 
 _ANEW, _AS_FOUND = GraphOptions(rerank="always"), GraphOptions(rerank="never")
@@ -75,10 +74,6 @@ def modes(bench: Bench) -> Iterator[Row]:
     """A table for the README, then the times with their spread, and what ``mix`` gains over ``naive``."""
     found = measured(bench.folder)
     print(table_of(found), flush=True)
-    if bench.out is not None:
-        bench.out.mkdir(parents=True, exist_ok=True)
-        (bench.out / "modes.svg").write_text(_chart(found), encoding="utf-8")
-        (bench.out / "modes.md").write_text(_report(found), encoding="utf-8")
     for way, asked in found.items():
         yield Row(f"{way}: time of a run", "ms", tuple(one.record.duration_ms for one in asked))
     yield _gain(found)
@@ -144,33 +139,3 @@ def _gain(found: Measured) -> Row:
     better, worse = sum(gain > 0 for gain in by_question), sum(gain < 0 for gain in by_question)
     note = f"better for {better}, worse for {worse} of {len(by_question)}"
     return Row(f"recall@{FIRST} of mix against naive", "", (fmean(by_question),), "> 0", note)
-
-
-def _chart(found: Measured) -> str:
-    pairs = [
-        Pair(naive.item.question, ((naive.recall, mix.recall), (naive.reciprocal, mix.reciprocal)))
-        for naive, mix in zip(found["naive"], found["mix"], strict=True)
-    ]
-    title = "Questions of two hops: vectors alone, then graph and vectors"
-    return chart(title, [Measure(f"recall@{FIRST}"), Measure("1 / place of the first")], pairs)
-
-
-def _report(found: Measured) -> str:
-    """The table, and for each question the places of its two passages in each mode."""
-    searching = [way for way in found if way != "bypass"]
-    lines = [
-        table_of(found),
-        "",
-        f"| question | bridge | {' | '.join(searching)} |",
-        "|---" * (len(searching) + 2) + "|",
-    ]
-    for place, item in enumerate(one.item for one in found[searching[0]]):
-        bridge = str((item.more or {}).get("bridge", ""))
-        cells = (item.question, bridge, *(_places(found[way][place]) for way in searching))
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, "", "Places of the two passages; – where a mode did not find one.", ""])
-
-
-def _places(asked: Asked) -> str:
-    order = asked.order
-    return " ".join(str(order.index(one) + 1) if one in order else "–" for one in asked.item.expected)

@@ -53,6 +53,8 @@ class Measured:
     unanswerable: Sequence[Compared]
     pool: int
     """Vague questions that were asked without a rewrite."""
+    low: int
+    """Those of them that grade low."""
 
 
 def quality_loop(bench: Bench) -> Iterator[Row]:
@@ -67,8 +69,8 @@ def quality_loop(bench: Bench) -> Iterator[Row]:
     yield from times(bench, compared)
 
 
-def measured(folder: Path) -> Measured:
-    """Every question of the groups asked twice, in an engine of its own."""
+def measured(folder: Path, vague: int = VAGUE, controls: int = _CONTROLS) -> Measured:
+    """Every question of the groups, of at most these sizes, asked twice, in an engine of its own."""
     samples = sample_questions()
     pool = [*(item for item in samples if item.kind == "vague"), *MORE_VAGUE]
     with Engine.open(Settings(data_dir=folder)) as engine:
@@ -81,12 +83,12 @@ def measured(folder: Path) -> Measured:
 
         def group(kind: str) -> list[Compared]:
             chosen = sorted((item for item in samples if item.kind == kind), key=lambda item: item.id[-2:])
-            return [again(item, engine.run(item.question, _config(0))) for item in chosen[:_CONTROLS]]
+            return [again(item, engine.run(item.question, _config(0))) for item in chosen[:controls]]
 
         first = [(item, engine.run(item.question, _config(0))) for item in pool]
         low = [(item, before) for item, before in first if grade(before) == "low"]
-        vague = [again(item, before) for item, before in low[:VAGUE]]
-        return Measured(vague, group("plain"), group("unanswerable"), len(pool))
+        compared = [again(item, before) for item, before in low[:vague]]
+        return Measured(compared, group("plain"), group("unanswerable"), len(pool), len(low))
 
 
 def gains(found: Measured) -> Iterator[Row]:

@@ -29,7 +29,7 @@ def _run(question: str, rewrites: int) -> RunRecord:
 def test_gain_conversion_and_what_became_worse_are_reported_beside_the_controls() -> None:
     """QL-06: the history pushes the sixth passage of the knowledge base out, and the report says so."""
     vague = [compared("v1"), compared("v6")]
-    rows = {row.name: row for row in gains(Measured(vague, vague[:1], vague[1:], 2))}
+    rows = {row.name: row for row in gains(Measured(vague, vague[:1], vague[1:], 2, 2))}
     assert list(rows)[1] == "expected passages kept: mean gain", "first what no rewrite can talk up"
     assert rows["quality score: mean gain"].values[0] > 0.05
     assert rows["quality score: mean gain beyond the controls"].values == pytest.approx((0.0,)), "the same gain in all"

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import pytest
-
-from engine.flow import workflow
-from engine.model.config import RoleModel, RoleModels, RunConfig
+from engine.model.config import RoleModel, RoleModels
 from engine.model.events import fold_all
 from engine.model.values import ModelCall, RunRecord
 from engine.running.budget import measured_costs, worst_case
@@ -22,22 +19,6 @@ def finished(rewrites: int) -> RunRecord:
     """A recorded run with the call that wrote its answer."""
     record = fold_all(recorded_run(rewrites))
     return replace(record, model_calls=(*record.model_calls, _WRITING))
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        RunConfig(),
-        RunConfig(models=CHAT),
-        RunConfig(models=CHAT, grade_probe=True, max_rewrites=5),
-        RunConfig(models=replace(CHAT, generator=RoleModel()), max_rewrites=0, top_k=20),
-    ],
-)
-def test_the_worst_case_counts_the_calls_that_the_workflow_counts(config: RunConfig) -> None:
-    """SC-13"""
-    price = worst_case(measured_costs((), config), config)
-    assert price.calls == workflow(config.workflow).worst_case_calls(config)
-    assert price.seconds is None
 
 
 def test_seconds_come_from_runs_with_the_same_models_alone() -> None:

@@ -49,9 +49,6 @@ def test_a_record_without_a_gate_is_read_with_the_pass_rate_it_was_decided_by() 
     plain = record.to_dict()
     del plain["config"]["gate"]
     assert record_from_dict(plain) == record
-
-
-def test_an_event_without_a_gate_is_read_with_the_pass_rate() -> None:
     started = demo_events(_DEMO)[0]
     plain = json.loads(event_to_json(started))
     del plain["config"]["gate"]
@@ -117,12 +114,9 @@ def test_what_is_said_before_a_run_is_what_the_policy_does(
 
 
 def test_nothing_is_said_of_a_gate_that_a_workflow_does_not_go_by() -> None:
+    assert gate_warnings(RunConfig()) == ()
     assert gate_warnings(RunConfig(workflow="quality_loop", gate="min_relevant", min_relevant=20)) == ()
     assert gate_warnings(RunConfig(workflow="answer_evaluation", gate="pass_rate")) != ()
-
-
-def test_the_defaults_can_be_met_by_one_passage() -> None:
-    assert gate_warnings(RunConfig()) == ()
 
 
 def test_the_response_of_the_endpoint_says_that_one_passage_cannot_meet_its_gate() -> None:

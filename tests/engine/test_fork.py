@@ -93,7 +93,7 @@ def course(record: RunRecord) -> list[object]:
 def test_a_branch_at_round_0_is_the_run_with_those_settings_and_costs_what_was_said(engine: Engine) -> None:
     """SC-04, SC-06, SC-10: nothing where the what-if knows all, exactly the price where it knows the path."""
     states: Counter[State] = Counter()
-    for place, question in enumerate(sample_questions()[::4]):
+    for place, question in enumerate(sample_questions()[::9]):
         parent = engine.run(question.question, by_rate())
         for config in OTHER_SETTINGS[place % 3 :: 3]:
             outlook, price = what_if(parent, config), fork_price(parent, config)
@@ -113,7 +113,7 @@ def test_a_branch_at_round_0_is_the_run_with_those_settings_and_costs_what_was_s
                 assert price.next.built_in_calls - 1 <= paid(branch) <= price.next.built_in_calls
             else:
                 assert price.next.built_in_calls <= paid(branch) <= price.worst.built_in_calls
-    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 5
+    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 2
 
 
 def test_everything_reused_is_shown_as_a_cached_call(engine: Engine, rewritten: RunRecord) -> None:
@@ -329,7 +329,7 @@ def test_rounds_that_a_branch_took_over_are_not_taken_for_its_own_settings(engin
         by_rate(similarity_threshold=0.0),
     )
     runs = (engine.run(question.question, strict) for question in sample_questions())
-    parents = [run for _, run in zip(range(12), (run for run in runs if len(run.rounds) > 1), strict=False)]
+    parents = [run for _, run in zip(range(4), (run for run in runs if len(run.rounds) > 1), strict=False)]
     tried = 0
     for parent in parents:
         branch = forked(engine, parent, lenient, round=1)

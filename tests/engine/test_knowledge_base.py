@@ -27,10 +27,17 @@ ANCHOR_CALLS = 13
 """200 anchors, sixteen a call."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ollama() -> Iterator[OllamaStandIn]:
     with OllamaStandIn(["nomic-embed-text"]) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def engine(ollama: OllamaStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder: Path = tmp_path_factory.mktemp("prefixes")
+    with Engine.open(Settings.load(data_dir=folder, ollama_url=ollama.url, embedding_model=MODEL)) as opened:
+        yield opened
 
 
 def test_a_collection_without_prefixes_is_not_searched_with_those_of_new_collections(tmp_path: Path) -> None:
@@ -41,9 +48,12 @@ def test_a_collection_without_prefixes_is_not_searched_with_those_of_new_collect
     assert knowledge.embedder(bare).query_prefix == ""
 
 
-def test_anchors_are_embedded_once_for_all_runs_and_beside_the_ingestion(tmp_path: Path, ollama: OllamaStandIn) -> None:
+def test_anchors_are_embedded_once_for_all_runs_and_beside_the_ingestion(tmp_path: Path) -> None:
     """SC-09, SC-13: the first questions do not pay for them out of their budgets, nor each for its own."""
-    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
+    with (
+        OllamaStandIn(["nomic-embed-text"]) as ollama,
+        Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine,
+    ):
         engine.ingest([NOTE], "mine")
         config = RunConfig(collection="mine", max_rewrites=0)
         for run_id in [engine.start("How many rows?", config) for _ in range(3)]:
@@ -52,18 +62,17 @@ def test_anchors_are_embedded_once_for_all_runs_and_beside_the_ingestion(tmp_pat
     assert sum(1 for texts in asked if texts > 1) == ANCHOR_CALLS
 
 
-def test_the_token_goes_to_the_server_of_the_settings_and_to_no_other(tmp_path: Path) -> None:
+def test_token_and_database_belong_to_the_server_of_the_settings_and_to_no_other(tmp_path: Path) -> None:
     ours, other = "http://127.0.0.1:19530", "http://127.0.0.1:19531"
-    settings = Settings.load(data_dir=tmp_path, milvus_uri=ours, milvus_addresses=(other,), milvus_token="root:secret")
+    settings = Settings.load(
+        data_dir=tmp_path,
+        milvus_uri=ours,
+        milvus_addresses=(other,),
+        milvus_token="root:secret",
+        milvus_database="team_a",
+    )
     knowledge = KnowledgeBase(settings)
-    assert knowledge._at(ours)._token == "root:secret"
-    assert knowledge._at(other)._token == ""
-
-
-def test_the_database_of_a_team_is_on_the_server_of_the_settings_and_no_other(tmp_path: Path) -> None:
-    ours, other = "http://127.0.0.1:19530", "http://127.0.0.1:19531"
-    settings = Settings.load(data_dir=tmp_path, milvus_uri=ours, milvus_addresses=(other,), milvus_database="team_a")
-    knowledge = KnowledgeBase(settings)
+    assert [knowledge._at(place)._token for place in (ours, other)] == ["root:secret", ""]
     assert [knowledge._at(place).database for place in (ours, other)] == ["team_a", ""]
     assert knowledge.memory()._database == "team_a"
 
@@ -118,45 +127,39 @@ def test_a_run_on_a_collection_of_another_program_fails_with_that_reason(tmp_pat
     assert (record.outcome, record.reason) == ("failed", StoreError.model_not_recorded.code)
 
 
-def test_prefixes_of_a_new_collection_are_those_asked_for(tmp_path: Path, ollama: OllamaStandIn) -> None:
+def test_prefixes_of_a_new_collection_are_those_asked_for(engine: Engine, ollama: OllamaStandIn) -> None:
     """SC-02: recorded with the collection, shown and editable."""
-    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
-        engine.ingest([NOTE], "mine", None, "frage: ", "text: ")
-        info = engine.describe("mine")
-        assert (info.query_prefix, info.passage_prefix) == ("frage: ", "text: ")
-        assert any(text.startswith("text: A truth table") for text in embedded(ollama))
-        engine.ingest([IngestItem("more.md", data=b"More words.")], "mine", None, "frage: ", "text: ")
-        assert "text: More words." in embedded(ollama)
-        engine.run("How many rows?", RunConfig(collection="mine", max_rewrites=0))
-        assert "frage: How many rows?" in embedded(ollama)
+    engine.ingest([NOTE], "asked", None, "frage: ", "text: ")
+    info = engine.describe("asked")
+    assert (info.query_prefix, info.passage_prefix) == ("frage: ", "text: ")
+    assert any(text.startswith("text: A truth table") for text in embedded(ollama))
+    engine.ingest([IngestItem("more.md", data=b"More words.")], "asked", None, "frage: ", "text: ")
+    assert "text: More words." in embedded(ollama)
+    engine.run("How many rows?", RunConfig(collection="asked", max_rewrites=0))
+    assert "frage: How many rows?" in embedded(ollama)
 
 
-def test_the_prefix_of_queries_can_be_changed_later_and_counts_at_once(tmp_path: Path, ollama: OllamaStandIn) -> None:
+def test_the_prefix_of_queries_can_be_changed_later_and_that_of_passages_cannot(
+    engine: Engine, ollama: OllamaStandIn
+) -> None:
     """SC-02"""
-    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
-        engine.ingest([NOTE], "mine")
-        assert engine.set_query_prefix("mine", "q: ").query_prefix == engine.describe("mine").query_prefix == "q: "
-        record = engine.run("How many rows?", RunConfig(collection="mine", max_rewrites=0))
-        assert "q: How many rows?" in embedded(ollama)
-        assert record.manifest["query_prefix"] == "q: "
-
-
-def test_another_passage_prefix_for_what_is_stored_already_is_refused(tmp_path: Path, ollama: OllamaStandIn) -> None:
-    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
-        engine.ingest([NOTE], "mine")
-        with pytest.raises(InvalidConfig, match="'search_document: ' as its passage_prefix") as caught:
-            engine.ingest([NOTE], "mine", passage_prefix="text: ")
+    engine.ingest([NOTE], "changed")
+    assert engine.set_query_prefix("changed", "q: ").query_prefix == engine.describe("changed").query_prefix == "q: "
+    record = engine.run("How many rows?", RunConfig(collection="changed", max_rewrites=0))
+    assert "q: How many rows?" in embedded(ollama)
+    assert record.manifest["query_prefix"] == "q: "
+    with pytest.raises(InvalidConfig, match="'search_document: ' as its passage_prefix") as caught:
+        engine.ingest([NOTE], "changed", passage_prefix="text: ")
     assert caught.value.field == "passage_prefix"
 
 
-@pytest.mark.parametrize("prefix", ["x" * 501, "half \ud83d pair"])
-def test_a_prefix_that_cannot_be_kept_is_refused(prefix: str, tmp_path: Path, ollama: OllamaStandIn) -> None:
-    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url, embedding_model=MODEL)) as engine:
-        with pytest.raises(InvalidConfig, match="passage_prefix must be"):
-            engine.ingest([NOTE], "mine", passage_prefix=prefix)
-        engine.ingest([NOTE], "mine")
-        with pytest.raises(InvalidConfig, match="query_prefix must be"):
-            engine.set_query_prefix("mine", prefix)
+@pytest.mark.parametrize("prefix", ["x" * 501, "half \ud83d pair"], ids=["too long", "half a pair"])
+def test_a_prefix_that_cannot_be_kept_is_refused(prefix: str, engine: Engine) -> None:
+    with pytest.raises(InvalidConfig, match="passage_prefix must be"):
+        engine.ingest([NOTE], "refused", passage_prefix=prefix)
+    engine.ingest([NOTE], "kept")
+    with pytest.raises(InvalidConfig, match="query_prefix must be"):
+        engine.set_query_prefix("kept", prefix)
 
 
 def test_a_model_with_fixed_prefixes_takes_no_others(tmp_path: Path) -> None:

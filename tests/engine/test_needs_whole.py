@@ -76,7 +76,7 @@ def test_a_what_if_is_the_run_that_it_foretells(engine: Engine, workflow: str) -
     """SC-04: judged again by words where the record does not have it, and by nothing that is supposed."""
     usual = config(workflow=workflow, max_rewrites=1)
     told = 0
-    for question in PLAIN[:6]:
+    for question in PLAIN[:3]:
         for former, wanted in ((usual, whole(usual)), (whole(usual), usual)):
             record, real = engine.run(question, former), engine.run(question, wanted)
             foretold = engine.what_if(record, wanted)
@@ -84,7 +84,7 @@ def test_a_what_if_is_the_run_that_it_foretells(engine: Engine, workflow: str) -
             if foretold.path_known:
                 told += 1
                 assert [(item.route, item.reason) for item in foretold.decisions] == routes(real), question
-    assert told >= 6
+    assert told >= 3
 
 
 def test_a_passage_that_no_one_judged_leaves_it_open(engine: Engine) -> None:

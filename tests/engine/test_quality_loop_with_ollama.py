@@ -18,15 +18,22 @@ MODELS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT, router=CHAT)
 QUESTION = "离散数学"
 
 
-@pytest.fixture
-def ollama() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"], reply=obedient) as server:
-        yield server
+@pytest.fixture(scope="module")
+def server() -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(["qwen3:8b"], reply=obedient) as running:
+        yield running
 
 
 @pytest.fixture
-def engine(ollama: OllamaStandIn, tmp_path: Path) -> Iterator[Engine]:
-    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url)) as opened:
+def ollama(server: OllamaStandIn) -> Iterator[OllamaStandIn]:
+    yield server
+    server.forget_script("chat")
+
+
+@pytest.fixture(scope="module")
+def engine(server: OllamaStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder: Path = tmp_path_factory.mktemp("ollama")
+    with Engine.open(Settings.load(data_dir=folder, ollama_url=server.url)) as opened:
         opened.wait_until_ready()
         yield opened
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.flow import workflow
-from engine.model.config import RoleModel, RoleModels, RunConfig, WorkflowName
+from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.model.settings_difference import settings_difference
 from engine.model.values import RunRecord
 from engine.replay.difference import difference
@@ -35,8 +35,8 @@ def first(name: WorkflowName, wanted: object, **settings: object) -> RunRecord:
 @pytest.mark.parametrize(
     "config",
     [
-        *(RunConfig(workflow=name) for name in LOOPS),
-        *(RunConfig(workflow=name, models=CHAT) for name in LOOPS),
+        *(RunConfig(workflow=name, models=models) for name in WORKFLOWS for models in (RoleModels(), CHAT)),
+        RunConfig(models=CHAT, grade_probe=True, max_rewrites=5),
         RunConfig(workflow="quality_loop", models=CHAT, max_rewrites=5, grade_probe=True),
         RunConfig(workflow="dual_loop", models=CHAT, options=DualLoopOptions(4, web_search=True)),
         RunConfig(workflow="answer_evaluation", models=CHAT, options=AnswerEvaluationOptions(7)),

@@ -19,15 +19,22 @@ MODELS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
 QUESTION = "How many rows does a truth table with five variables need?"
 
 
-@pytest.fixture
-def ollama() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b", "nomic-embed-text"], reply=obedient) as server:
-        yield server
+@pytest.fixture(scope="module")
+def server() -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(["qwen3:8b", "nomic-embed-text"], reply=obedient) as running:
+        yield running
 
 
 @pytest.fixture
-def engine(ollama: OllamaStandIn, tmp_path: Path) -> Iterator[Engine]:
-    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url)) as opened:
+def ollama(server: OllamaStandIn) -> Iterator[OllamaStandIn]:
+    yield server
+    server.forget_script("chat")
+
+
+@pytest.fixture(scope="module")
+def engine(server: OllamaStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder: Path = tmp_path_factory.mktemp("ollama")
+    with Engine.open(Settings.load(data_dir=folder, ollama_url=server.url)) as opened:
         opened.wait_until_ready()
         yield opened
 
@@ -122,10 +129,11 @@ def test_a_hanging_grader_is_cut_off_by_the_budget_and_its_connection_dropped(
 ) -> None:
     """SC-13"""
     ollama.script("chat", *[Hangs()] * 8)
-    record = engine.run(QUESTION, RunConfig(models=RoleModels(grader=CHAT), budget_s=1))
+    asked = len(ollama.requests_to("chat"))
+    record = engine.run(QUESTION, RunConfig(models=RoleModels(grader=CHAT), budget_s=1, ignore_cache=True))
     assert record.decisions[0].reason == "deadline"
     assert record.outcome == "abstained"
-    ollama.wait_for(lambda seen: all(item.aborted for item in seen.requests_to("chat")))
+    ollama.wait_for(lambda seen: all(item.aborted for item in seen.requests_to("chat")[asked:]))
 
 
 def test_a_collection_embedded_by_ollama_is_searched_with_the_same_model(ollama: OllamaStandIn, tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def cases(draw: st.DrawFn, case_id: str) -> Case:
     return Case(case_id, "?", expected, answerable=answerable, gold_answers=gold)
 
 
-@hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_figures_are_those_of_replaying_every_question_one_by_one(data: st.DataObject) -> None:
     """SC-02, SC-03, SC-04, SC-07, SC-10, EV-01"""
@@ -246,7 +246,7 @@ def test_a_figure_is_a_value_only_where_its_whole_population_is_known() -> None:
     assert bounded
 
 
-@hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_what_running_the_questions_would_show_lies_within_the_bounds(data: st.DataObject) -> None:
     """BE-01: gathered with one setting and tried with another, against runs of the same worlds under that one."""

@@ -17,12 +17,12 @@ from engine.evaluation.values import AnswerJudgement
 from engine.model.config import RunConfig
 from tests.evaluation.gathered import questions
 
-DRAWS = 1500
+DRAWS = 500
 ALL = 300
 
 
-@pytest.mark.parametrize("wrong", [0.02, 0.05, 0.1, 0.2, 0.4])
-@pytest.mark.parametrize("judged", [LEAST, 30, 100])
+@pytest.mark.parametrize("wrong", [0.02, 0.1, 0.4])
+@pytest.mark.parametrize("judged", [LEAST, 100])
 def test_the_interval_holds_the_true_share_as_often_as_it_says_whatever_the_model_is_worth(
     wrong: float, judged: int
 ) -> None:

@@ -13,10 +13,11 @@ import pytest
 
 from engine.engine import Engine
 from engine.model.config import RunConfig, SearchMethod
-from engine.model.values import Decision, RunRecord
+from engine.model.values import RunRecord
 from engine.replay import State, WhatIf, what_if
 from engine.samples import SampleQuestion, sample_questions
 from engine.settings import Settings
+from tests.engine.whatif.foretold import differences
 from tests.support.same_roles import SameRoles
 
 GRID = [
@@ -56,8 +57,9 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
     """SC-04, SC-06, SC-07: every sample question, a grid over all settings that decide, built-in roles."""
     states: Counter[State] = Counter()
     # Grading the whole probe takes the gaps away, so fewer questions prove as much.
-    turns, others = (24, 2) if probed else (36, 5)
-    for place, question in enumerate(sample_questions()[:: 3 if probed and not WHOLE else 1]):
+    turns, others = (12, 5) if probed else (36, 5)
+    step = 1 if WHOLE else 6 if probed else 2
+    for place, question in enumerate(sample_questions()[::step]):
         recorded = engine.run(question.question, RunConfig(grade_probe=probed))
         assert what_if(recorded, recorded.config).same_path
         for config in _share_of_the_grid(place, turns, others):
@@ -68,22 +70,22 @@ def test_where_the_path_is_known_a_real_run_takes_it_and_where_the_answer_is_kno
                 real = engine.run(question.question, asked)
                 assert _differences(predicted, real) == [], _named(question, asked)
     # A grid that only ever met one state would prove little.
-    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 30
+    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 10
 
 
 @pytest.mark.parametrize("method", ["full_text", "fused"])
 def test_what_words_found_is_decided_again_as_truly_as_what_vectors_found(engine: Engine, method: SearchMethod) -> None:
     """SC-02: the order is that of words or of both lists, the threshold is about the vectors all the same."""
     states: Counter[State] = Counter()
-    for place, question in enumerate(sample_questions()[:: 1 if WHOLE else 18]):
+    for place, question in enumerate(sample_questions()[:: 1 if WHOLE else 25]):
         recorded = engine.run(question.question, RunConfig(search=method, grade_probe=place % 2 == 0))
-        for config in [*_share_of_the_grid(place, 18, 3), RunConfig(probe_k=40)]:
+        for config in [*_share_of_the_grid(place, 18, 5), RunConfig(probe_k=40)]:
             asked = replace(config, search=method, grade_probe=recorded.config.grade_probe)
             predicted = what_if(recorded, asked)
             states[predicted.state] += 1
             if predicted.path_known:
                 assert _differences(predicted, engine.run(question.question, asked)) == [], _named(question, asked)
-    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 5
+    assert min(states[state] for state in ("known", "generation", "needs_calls")) > 2
 
 
 def test_a_list_that_words_have_a_part_in_may_be_another_one_at_another_depth(engine: Engine) -> None:
@@ -116,33 +118,9 @@ def _share_of_the_grid(place: int, turns: int, others: int) -> list[RunConfig]:
 
 
 def _differences(predicted: WhatIf, real: RunRecord) -> list[str]:
-    found = []
-    routes = [(item.route, item.reason) for item in predicted.decisions]
-    if routes != [(item.route, item.reason) for item in real.decisions]:
-        found.append("path")
     certain = [step.decision for step in predicted.steps if not step.ungraded and not step.unseen and step.decision]
-    if certain != list(real.decisions[: len(certain)]):
-        found.append("figures of the decisions")
-    if predicted.outcome not in (None, real.outcome):
-        found.append("outcome")
-    if predicted.state == "known" and predicted.answer != real.answer:
-        found.append("answer")
-    offered = real.context
-    if predicted.passages and offered is not None:
-        ids = [passage.id for passage in predicted.passages]
-        if ids != [*(passage.id for passage in offered.passages), *offered.cut]:
-            found.append("what the generator is given")
-    if not _bounded(predicted) and not found:
-        steps = predicted.cost.calls + predicted.cost.built_in_calls
-        rewriting = sum(call.role == "rewriter" for call in real.model_calls)
-        # A refused proposal is asked for once more, which the cost of a path does not foresee.
-        if steps != len(real.model_calls) - rewriting + len(real.rewrites):
-            found.append("cost")
-    return found
-
-
-def _bounded(predicted: WhatIf) -> bool:
-    return any(step.ungraded or step.unseen for step in predicted.steps)
+    figures = [] if certain == list(real.decisions[: len(certain)]) else ["figures of the decisions"]
+    return [*differences(predicted, real), *figures]
 
 
 def _named(question: SampleQuestion, config: RunConfig) -> str:
@@ -151,10 +129,3 @@ def _named(question: SampleQuestion, config: RunConfig) -> str:
         name: getattr(config, name) for name in RunConfig.__slots__ if getattr(config, name) != getattr(default, name)
     }
     return f"{question.id} under {changed}"
-
-
-def test_a_path_that_is_known_is_decided_by_the_same_decisions(engine: Engine) -> None:
-    """SC-04: the decisions of a what-if are those of the run, operands included."""
-    recorded = engine.run("What is a truth table?", RunConfig())
-    again: tuple[Decision, ...] = what_if(recorded, RunConfig()).decisions
-    assert again == recorded.decisions

@@ -115,7 +115,7 @@ def _questions(mode: Mode) -> tuple[str, ...]:
 
 def _variations(base: RunConfig, place: int) -> list[RunConfig]:
     """Every change where all are asked for or the record tells most; else every question takes its turn of them."""
-    turns = 1 if WHOLE else 3 if base.mode == "mix" else 5
+    turns = 1 if WHOLE else 4 if base.mode == "mix" else 8
     return [changed(base, **change) for change in CHANGES[place % turns :: turns]]
 
 
@@ -140,7 +140,7 @@ def test_a_branch_is_its_parent_again_and_with_other_settings_the_run_that_they_
         branch = _forked(engine, parent, parent.config, index)
         assert _course(branch) == _course(parent)
         assert all(call.cached for call in branch.model_calls)
-    for changes in CHANGES[place + 10 :: 9]:
+    for changes in CHANGES[place + 10 :: 14]:
         config = changed(parent.config, **changes)
         if config.mode == parent.config.mode:
             branch, real = _forked(engine, parent, config, 0), engine.run(parent.question, config)

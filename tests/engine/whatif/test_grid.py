@@ -112,7 +112,7 @@ def table_of(record: RunRecord) -> RunTable:
     return run_table(record, met, expectations=2)
 
 
-@hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_a_grid_says_of_every_setting_what_a_what_if_of_it_says(data: st.DataObject) -> None:
     """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07, SC-10: runs of any ending, with every fault that a record can show."""
@@ -213,7 +213,7 @@ ANY_VALUE: dict[str, st.SearchStrategy[Any]] = {
 """By field of a config: any value of it. A field that is new stands here before the grid may be asked about it."""
 
 
-@hypothesis_settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@hypothesis_settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 @given(st.data())
 def test_a_grid_around_any_config_says_what_a_what_if_of_it_says(data: st.DataObject) -> None:
     """SC-10: whichever fields run and what-if differ in, those that no array models among them."""

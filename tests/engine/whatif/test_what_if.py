@@ -67,7 +67,7 @@ def test_every_shipped_recording_takes_its_own_path_again(name: str) -> None:
     assert run_table(record).plain, "a plain run is tried by the grid"
 
 
-@hypothesis_settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(worlds(), recordings())
 def test_a_run_that_ended_takes_its_own_path_again_at_its_own_cost(around: World, config: RunConfig) -> None:
     """SC-04, SC-06, SC-10: no matter what went wrong in it, the deadline and a silent grader included."""
@@ -83,7 +83,7 @@ def test_a_run_that_ended_takes_its_own_path_again_at_its_own_cost(around: World
     assert found.rewrites == len(record.rewrites)
 
 
-@hypothesis_settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_where_a_path_is_known_the_run_made_again_takes_it(data: st.DataObject) -> None:
     """SC-02, SC-03, SC-04, SC-05, SC-06, SC-07: from runs cut off or late as well, in a world that answers alike."""
