@@ -30,18 +30,22 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     }
 
 
+def config_with(name: str, value: Any) -> RunConfig:
+    return RunConfig(**{name: value})
+
+
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_value_out_of_range_is_refused_naming_field_and_range(name: str) -> None:
     """SC-08"""
     limits = PARAMETERS[name]
     for value in (limits.low - 1, limits.high + 1, float("nan"), True, "5", None):
         with pytest.raises(InvalidConfig) as caught:
-            RunConfig(**{name: value})
+            config_with(name, value)
         assert caught.value.field == name
         assert f"{limits.low:g} and {limits.high:g}" in caught.value.fact
     assert RunConfig(similarity_threshold=0.123449).similarity_threshold == 0.1234, "rounded to four decimals"
-    assert getattr(RunConfig(**{name: limits.low}), name) == limits.low
-    assert getattr(RunConfig(**{name: limits.high}), name) == limits.high
+    assert getattr(config_with(name, limits.low), name) == limits.low
+    assert getattr(config_with(name, limits.high), name) == limits.high
 
 
 @pytest.mark.parametrize(("name", "value"), PRESETS.items())
