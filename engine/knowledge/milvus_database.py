@@ -6,9 +6,8 @@ import importlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, Literal, Self, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Self
 
 from engine.builtin import full_text
 from engine.errors import StoreDatabaseMissing
@@ -16,7 +15,6 @@ from engine.knowledge.milvus_connection import Client, connect, disconnect, embe
 from engine.knowledge.milvus_errors import no_database
 from engine.knowledge.milvus_filter import one_of
 
-T = TypeVar("T")
 Level = Literal["Strong", "Bounded"]
 """How current a read is: after everything ever written, or what is at most 5 s old."""
 
@@ -151,6 +149,10 @@ class Database:
                 self.client.load_collection(name, timeout=self._patience_s)
             self._loaded.add(name)
 
+    def note_released(self, name: str) -> None:
+        """Load a collection before its next read, wherever it is by now."""
+        self._loaded.discard(name)
+
     def index_of(self, name: str, field: str) -> dict[str, Any]:
         """What the store says of the index of a field, how far it is built included; empty where there is none."""
         for index in self.client.list_indexes(name, timeout=self.timeout_s):
@@ -256,19 +258,18 @@ class Database:
     ) -> list[Any]:
         """Rows that a filter matches; an empty filter needs a ``limit`` of at most 16 384, or a count as output."""
         bounds = {} if limit is None else {"limit": limit}
-        return list(
-            self._read(
-                name,
-                lambda: self.client.query(
+        attempt = _Attempt(self, name)
+        while True:
+            with attempt:
+                found = self.client.query(
                     name,
                     filter=where,
                     output_fields=output,
                     consistency_level=level or self._level(name),
                     timeout=max(self.timeout_s, patience_s),
                     **bounds,
-                ),
-            )
-        )
+                )
+                return list(found)
 
     def rows_with(self, name: str, field: str, values: Sequence[str | int], output: list[str]) -> list[Any]:
         """Rows whose field has one of the values, however many these are."""
@@ -291,21 +292,21 @@ class Database:
         **more: Any,
     ) -> list[Any]:
         """The store's own hits for one vector, or one text; ``more`` is for the client."""
-        (found,) = self._read(
-            name,
-            lambda: self.client.search(
-                name,
-                data=[data],
-                anns_field=field,
-                filter=where,
-                limit=min(limit, MOST_ROWS),
-                output_fields=output,
-                consistency_level=level or self._level(name),
-                timeout=self.timeout_s,
-                **more,
-            ),
-        )
-        return list(found)
+        attempt = _Attempt(self, name)
+        while True:
+            with attempt:
+                (found,) = self.client.search(
+                    name,
+                    data=[data],
+                    anns_field=field,
+                    filter=where,
+                    limit=min(limit, MOST_ROWS),
+                    output_fields=output,
+                    consistency_level=level or self._level(name),
+                    timeout=self.timeout_s,
+                    **more,
+                )
+                return list(found)
 
     def upsert(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write rows in requests that a server takes; an embedded store's log is made a file before it is slow."""
@@ -324,27 +325,45 @@ class Database:
         for start in range(0, len(wanted), BATCH):
             # By a filter of our own: the client makes one of ids without escaping anything in them.
             where = one_of(field, wanted[start : start + BATCH])
-            self._read(name, partial(self.client.delete, name, filter=where, timeout=self.timeout_s))
+            attempt = _Attempt(self, name)
+            while not attempt.done:
+                with attempt:
+                    self.client.delete(name, filter=where, timeout=self.timeout_s)
         self.wrote(name)
 
     def _level(self, name: str) -> Level:
         since = max(self._opened, self._written.get(name, 0.0))
         return "Strong" if time.monotonic() - since < _CURRENT_S else "Bounded"
 
-    def _read(self, name: str, read: Callable[[], T]) -> T:
-        pause_s, until = _FIRST_RETRY_S, time.monotonic() + self.timeout_s
-        while True:
-            self.load(name)
-            try:
-                return read()
-            except Exception as error:
-                # It may have been dropped, released or made again since; another index takes two releases.
-                self._loaded.discard(name)
-                late = time.monotonic() + pause_s > until
-                if late or not any(sign in str(error).lower() for sign in _NOT_LOADED):
-                    raise
-            time.sleep(pause_s)
-            pause_s *= 2
+
+class _Attempt:
+    """Load a collection for the call inside, which is to be made again, after a pause, until it is :attr:`done`.
+
+    A failure that says that the collection is not loaded does not come out until the time for calls is over.
+    """
+
+    def __init__(self, db: Database, name: str) -> None:
+        self.done = False
+        self._db = db
+        self._name = name
+        self._pause_s = _FIRST_RETRY_S
+        self._until = time.monotonic() + db.timeout_s
+
+    def __enter__(self) -> None:
+        self._db.load(self._name)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        self.done = error is None
+        if not isinstance(error, Exception):
+            return False
+        # It may have been dropped, released or made again since; another index takes two releases.
+        self._db.note_released(self._name)
+        late = time.monotonic() + self._pause_s > self._until
+        if late or not any(sign in str(error).lower() for sign in _NOT_LOADED):
+            return False
+        time.sleep(self._pause_s)
+        self._pause_s *= 2
+        return True
 
 
 def data_types() -> Any:

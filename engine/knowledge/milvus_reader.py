@@ -11,11 +11,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from engine.errors import StoreError
 from engine.knowledge.milvus_database import MOST_ROWS, Database
 from engine.knowledge.milvus_probe import Scores
 from engine.knowledge.milvus_schema import Layout, stored_field
 from engine.model.values import PassageId
-from engine.roles import Hit, SourceInfo, StoredPassage, Vector
+from engine.roles import ANYWHERE, UNKNOWN_MODEL, Hit, SourceInfo, StoredPassage, Vector, Within
 
 source_of = attrgetter("source")
 
@@ -65,13 +66,21 @@ class CollectionReader:
     """
 
     def __init__(
-        self, db: Database, layout: Layout, scores: Scores | None = None, *, parameter: str = "", breadth: int = 0
+        self,
+        db: Database,
+        layout: Layout,
+        scores: Scores | None = None,
+        *,
+        embedding_model: str = UNKNOWN_MODEL,
+        parameter: str = "",
+        breadth: int = 0,
     ) -> None:
         """``scores``: what the store's scores mean; without it every cosine is computed from the vectors.
 
         ``breadth``: how far a search looks, and what its index calls that; without it the store chooses.
         """
         self.layout = layout
+        self.embedding_model = embedding_model
         self.breadth = breadth
         self._parameter = parameter
         self._db = db
@@ -85,9 +94,13 @@ class CollectionReader:
     def count(self) -> int:
         return self._db.count(self.layout.collection)
 
-    def search(self, vector: Vector, limit: int, where: str) -> list[Hit]:
-        """The nearest passages by cosine that a filter matches, regardless of the metric of the index."""
+    def search(self, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
+        """The nearest passages by cosine, regardless of the metric of the index; raises as :meth:`check`."""
         layout = self.layout
+        self.check(vector[np.newaxis], rows=1)
+        where = layout.filter(within)
+        if limit < 1 or where is None:
+            return []
         asked = limit if self._even else limit * _WIDER + _FURTHER
         output = layout.output if self._scores else [*layout.output, layout.vector]
         params = search_params(self._parameter, self.breadth, asked)
@@ -98,8 +111,19 @@ class CollectionReader:
         near = [item for item in found if self._scores or has_length(item["entity"][layout.vector])]
         if len(near) < min(len(found), limit) and len(found) == asked and asked < MOST_ROWS:
             # Rows without a vector took the places of others.
-            return self.search(vector, min(asked * _WIDER, MOST_ROWS), where)[:limit]
+            return self.search(vector, min(asked * _WIDER, MOST_ROWS), within)[:limit]
         return sorted((self.hit(vector, item) for item in near), key=lambda hit: -hit.cosine)[:limit]
+
+    def check(self, vectors: Vector, rows: int) -> None:
+        """Raise ``StoreError`` for another width, or unless there is one finite vector a row."""
+        layout = self.layout
+        # An empty embedded collection answers a vector of any width with "no hits", so the store cannot be asked.
+        if rows and vectors.shape[-1] != layout.dim:
+            built_with = f"{self.embedding_model} ({layout.dim} dimensions)"
+            offered = f"a model of {vectors.shape[-1]} dimensions"
+            raise StoreError.embedding_mismatch(collection=layout.name, built_with=built_with, offered=offered)
+        if len(vectors) != rows or not np.isfinite(vectors).all():
+            raise StoreError.vectors_not_finite(collection=layout.name)
 
     def hit(self, vector: Vector, item: Mapping[str, Any]) -> Hit:
         """A hit from what the client returns of it."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import groupby
@@ -22,12 +21,12 @@ from engine.knowledge.milvus_copying import CopyProgress, FullTextCopy
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_index import IndexChanges
 from engine.knowledge.milvus_names import CollectionNames
-from engine.knowledge.milvus_reader import PARAMETER, CollectionReader, Searching, source_of
+from engine.knowledge.milvus_reader import PARAMETER, CollectionReader, source_of
 from engine.knowledge.milvus_schema import Layout, check_new_name, own_layout, own_layout_of, readable_name
 from engine.knowledge.milvus_summaries import SummaryRows
 from engine.knowledge.milvus_sums import Sums
 from engine.knowledge.milvus_words import WordIndex
-from engine.model.values import Account, PassageId
+from engine.model.values import Account
 from engine.roles import (
     ANYWHERE,
     NO_ACCOUNTS,
@@ -112,7 +111,8 @@ class MilvusSession:
         worded = self._words.make_collection(info.name, info.dim)
         if worded != info.full_text:
             self.catalogue.put_collection(self._words.described(info))
-        self._readers[info.name] = self._reader_of(own_layout(info.name, info.dim, worded=worded))
+        layout = own_layout(info.name, info.dim, worded=worded)
+        self._readers[info.name] = self._reader_of(layout, info.embedding_model)
 
     def note(
         self,
@@ -154,9 +154,10 @@ class MilvusSession:
         put: Callable[[Sequence[Mapping[str, Any]]], None] | None = None,
     ) -> None:
         """Add or replace passages; ``put`` takes the rows to the store where requests are not to."""
-        layout = self.own(name).layout
-        self._check(layout, vectors, rows=len(passages))
-        self._check_summaries(layout, summaries)
+        reader = self.own(name)
+        layout = reader.layout
+        reader.check(vectors, rows=len(passages))
+        _check_summaries(reader, summaries)
         if not passages:
             return
         latest = {passage.id: (passage, vector) for passage, vector in zip(passages, vectors, strict=True)}
@@ -164,7 +165,7 @@ class MilvusSession:
         touched = {passage.source for passage in passages}
         if any(not item.id.startswith(f"{item.source}#") for item in passages):
             # Ids that do not name their source may replace a passage of another source.
-            touched |= {item.source for item in self.get(name, list(latest))}
+            touched |= {item.source for item in reader.get(list(latest))}
         known = self.catalogue.some_sources(name, touched)
         # Marked as incomplete first, so that an interrupted write is never taken for a finished source.
         by_source = {source: list(group) for source, group in groupby(sorted(passages, key=source_of), key=source_of)}
@@ -175,8 +176,7 @@ class MilvusSession:
         self.catalogue.put_sources(name, pending.values())
         # Before the passages, so that nothing ever tells of passages that were replaced.
         self._summaries.forget(name, touched & known.keys())
-        with self._looked_at_afresh(name):
-            self.db.upsert(name, rows) if put is None else put(rows)
+        self.db.upsert(name, rows) if put is None else put(rows)
         self._words.wrote(name)
         self._summaries.put(name, summaries, layout)
         counts = Counter(item.source for item in summaries.rows)
@@ -190,49 +190,35 @@ class MilvusSession:
         self.catalogue.put_sources(name, rows)
 
     def summarise(self, name: str, summaries: Summaries) -> None:
-        layout = self.own(name).layout
-        self._check_summaries(layout, summaries)
+        reader = self.own(name)
+        _check_summaries(reader, summaries)
         counts = Counter(item.source for item in summaries.rows)
         known = self.catalogue.some_sources(name, counts)
         gone = counts.keys() - known.keys()
         if gone:
             raise StoreError.without_source(collection=name, source=min(gone))
         self._summaries.forget(name, known)
-        self._summaries.put(name, summaries, layout)
+        self._summaries.put(name, summaries, reader.layout)
         self.catalogue.put_sources(name, [counted(entry, counts[source]) for source, entry in known.items()])
 
     def search_summaries(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         reader = self.reader(name)
-        self._check(reader.layout, vector[np.newaxis], rows=1)
+        reader.check(vector[np.newaxis], rows=1)
         where = reader.layout.filter(within)
         if not reader.layout.own or where is None:
             return []
         found = self._summaries.search(name, vector, limit, where)
         return sorted((reader.hit(vector, item) for item in found), key=lambda hit: -hit.cosine)
 
-    def search(self, name: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        reader = self.reader(name)
-        self._check(reader.layout, vector[np.newaxis], rows=1)
-        where = reader.layout.filter(within)
-        if limit < 1 or where is None:
-            return []
-        with self._looked_at_afresh(name):
-            return reader.search(vector, limit, where)
-
-    def searching(self, name: str) -> Searching:
-        """How a collection is searched."""
-        return self.reader(name).searching
-
     def search_text(self, name: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         reader = self.reader(name)
         if not reader.layout.words:
             raise self._words.missing(name)
-        self._check(reader.layout, vector[np.newaxis], rows=1)
+        reader.check(vector[np.newaxis], rows=1)
         where = reader.layout.filter(within)
         if limit < 1 or where is None:
             return []
-        with self._looked_at_afresh(name):
-            return self._words.search(reader, text, vector, limit, where)
+        return self._words.search(reader, text, vector, limit, where)
 
     def add_full_text(self, name: str, progress: CopyProgress | None = None) -> CollectionInfo:
         reader, info = self.own(name), self.describe(name)
@@ -254,18 +240,6 @@ class MilvusSession:
             # A server that takes few of these in a minute does so by itself later; what was written is there.
             _log.warning("collection %r is not indexed at once", name, exc_info=True)
 
-    def get(self, name: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
-        return self.reader(name).get(ids)
-
-    def vectors(self, name: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
-        return self.reader(name).vectors(ids)
-
-    def ids(self, name: str) -> list[PassageId]:
-        return self.reader(name).ids()
-
-    def page(self, name: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
-        return self.reader(name).page(ids)
-
     def sources(self, name: str) -> list[SourceInfo]:
         self._require(name)
         if self.catalogue.collection(name) is None:
@@ -273,12 +247,8 @@ class MilvusSession:
         rows = self.catalogue.sources(name).values()
         return sorted((item.info for item in rows), key=source_of)
 
-    def passages(self, name: str, source: str) -> list[StoredPassage]:
-        return self.reader(name).passages(source)
-
     def delete_source(self, name: str, source: str) -> int:
-        self.own(name)
-        present = self.passages(name, source)
+        present = self.own(name).passages(source)
         known = self.catalogue.some_sources(name, [source]).get(source)
         if known is not None:
             self.catalogue.put_sources(name, [pending_row(source, [], known)])
@@ -295,7 +265,7 @@ class MilvusSession:
         for source, entry in pending.items():
             members = {item.id: item for item in new[source]} if source in new else {}
             if not members:
-                members = {item.id: item for item in self.passages(name, source)}
+                members = {item.id: item for item in self.reader(name).passages(source)}
             if not members:
                 gone.append(source)
                 continue
@@ -329,26 +299,32 @@ class MilvusSession:
             layout = layout_in(seen_in(self.db, name))
         else:
             layout = own_layout_of(name, int(recorded["dim"]), self.db.describe(name))
-        reader = self._reader_of(layout, int((recorded or {}).get("breadth") or 0))
+        known_by = recorded or {}
+        model = str(known_by.get("embedding_model", UNKNOWN_MODEL))
+        reader = self._reader_of(layout, model, int(known_by.get("breadth") or 0))
         if layout.text:  # an empty collection with a dynamic schema shows its fields only later
             self._readers[name] = reader
         return reader
 
-    def _reader_of(self, layout: Layout, breadth: int = 0) -> CollectionReader:
-        scores = self._scores if layout.own else None
-        if not breadth or self.db.embedded:
-            return CollectionReader(self.db, layout, scores, breadth=breadth)
-        kind = str(self.db.index_of(layout.collection, layout.vector).get("index_type", ""))
-        return CollectionReader(self.db, layout, scores, parameter=PARAMETER.get(kind, ""), breadth=breadth)
+    def _reader_of(self, layout: Layout, model: str, breadth: int = 0) -> CollectionReader:
+        scores, parameter = self._scores if layout.own else None, ""
+        if breadth and not self.db.embedded:
+            kind = str(self.db.index_of(layout.collection, layout.vector).get("index_type", ""))
+            parameter = PARAMETER.get(kind, "")
+        return CollectionReader(self.db, layout, scores, embedding_model=model, parameter=parameter, breadth=breadth)
+
+    def look_again(self, name: str) -> None:
+        """Look at a collection again before its next use: it may have been dropped, released or rebuilt."""
+        self._readers.pop(name, None)
 
     def _forget(self, name: str) -> None:
-        self._readers.pop(name, None)
+        self.look_again(name)
         self._words.wrote(name)
 
     def _require(self, name: str) -> None:
         if readable_name(name) and (self.db.there(name) or self.names.comes_back(name)):
             return
-        self._readers.pop(name, None)
+        self.look_again(name)
         raise UnknownCollection(name=name)
 
     def own(self, name: str) -> CollectionReader:
@@ -360,33 +336,15 @@ class MilvusSession:
         self.catalogue.about_to_change()
         return reader
 
-    def _check_summaries(self, layout: Layout, summaries: Summaries) -> None:
-        vectors = np.empty((0, layout.dim), dtype=np.float32) if summaries.vectors is None else summaries.vectors
-        self._check(layout, vectors, rows=len(summaries.rows))
 
-    def _check(self, layout: Layout, vectors: Vector, rows: int) -> None:
-        """Raise ``StoreError`` for another width, or unless there is one finite vector a row."""
-        # An empty embedded collection answers a vector of any width with "no hits", so the store cannot be asked.
-        if rows and vectors.shape[-1] != layout.dim:
-            recorded = self.catalogue.collection(layout.name) or {"embedding_model": UNKNOWN_MODEL}
-            built_with = f"{recorded['embedding_model']} ({layout.dim} dimensions)"
-            offered = f"a model of {vectors.shape[-1]} dimensions"
-            raise StoreError.embedding_mismatch(collection=layout.name, built_with=built_with, offered=offered)
-        if len(vectors) != rows or not np.isfinite(vectors).all():
-            raise StoreError.vectors_not_finite(collection=layout.name)
-
-    @contextmanager
-    def _looked_at_afresh(self, name: str) -> Iterator[None]:
-        """Look at the collection again after a failure: it may have been dropped, released or rebuilt."""
-        try:
-            yield
-        except Exception:
-            self._readers.pop(name, None)
-            raise
+def _check_summaries(reader: CollectionReader, summaries: Summaries) -> None:
+    empty = np.empty((0, reader.layout.dim), dtype=np.float32)
+    reader.check(empty if summaries.vectors is None else summaries.vectors, rows=len(summaries.rows))
 
 
 def _other(known: CollectionReader, recorded: Mapping[str, Any]) -> bool:
-    return known.layout.dim != recorded["dim"] or known.breadth != int(recorded.get("breadth") or 0)
+    read_as = known.embedding_model, known.layout.dim, known.breadth
+    return read_as != (recorded["embedding_model"], recorded["dim"], int(recorded.get("breadth") or 0))
 
 
 def _hashed(passage: StoredPassage) -> bool:

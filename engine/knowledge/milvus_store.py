@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar, TypeVarTuple
 
 from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_copying import CopyProgress
 from engine.knowledge.milvus_errors import Place, translated_errors
-from engine.knowledge.milvus_reader import Searching
+from engine.knowledge.milvus_reader import CollectionReader, Searching
 from engine.knowledge.milvus_session import MilvusSession
 from engine.model.values import Account, PassageId
 from engine.roles import (
@@ -28,6 +30,7 @@ from engine.roles import (
     Within,
 )
 
+Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
 _READERS = 4
@@ -150,11 +153,11 @@ class MilvusStore:
         return await self.read(collection, lambda session, name: session.search_summaries(name, vector, limit, within))
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        return await self.read(collection, lambda session, name: session.search(name, vector, limit, within))
+        return await self.look(collection, CollectionReader.search, vector, limit, within)
 
     async def searching(self, collection: str) -> Searching:
         """How a collection is searched, for programs that do so without the workbench."""
-        return await self.read(collection, lambda session, name: session.searching(name))
+        return await self.read(collection, lambda session, name: session.reader(name).searching)
 
     async def search_text(
         self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE
@@ -181,19 +184,19 @@ class MilvusStore:
 
     async def get(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages in the order asked for; ids that are not there are left out."""
-        return await self.read(collection, lambda session, name: session.get(name, ids))
+        return await self.look(collection, CollectionReader.get, ids)
 
     async def vectors(self, collection: str, ids: Sequence[PassageId]) -> dict[PassageId, Vector]:
         """Stored vectors by id; ids that are not there are left out."""
-        return await self.read(collection, lambda session, name: session.vectors(name, ids))
+        return await self.look(collection, CollectionReader.vectors, ids)
 
     async def ids(self, collection: str) -> list[PassageId]:
         """Every id, in a fixed order and however many there are; :meth:`page` reads them in batches."""
-        return await self.read(collection, lambda session, name: session.ids(name))
+        return await self.look(collection, CollectionReader.ids)
 
     async def page(self, collection: str, ids: Sequence[PassageId]) -> list[tuple[StoredPassage, Vector]]:
         """Passages with their vectors, in the order asked for; ids that are not there are left out."""
-        return await self.read(collection, lambda session, name: session.page(name, ids))
+        return await self.look(collection, CollectionReader.page, ids)
 
     async def sources(self, collection: str) -> list[SourceInfo]:
         """Sources by name; one whose writing was interrupted has an empty ``content_hash``."""
@@ -201,7 +204,7 @@ class MilvusStore:
 
     async def passages(self, collection: str, source: str) -> list[StoredPassage]:
         """Passages of one source in their order; none for an unknown source."""
-        return await self.read(collection, lambda session, name: session.passages(name, source))
+        return await self.look(collection, CollectionReader.passages, source)
 
     async def delete_source(self, collection: str, source: str) -> int:
         """Remove a source; returns how many passages it had."""
@@ -220,9 +223,17 @@ class MilvusStore:
         if session is not None:
             session.close()
 
+    async def look(self, collection: str, work: Callable[[CollectionReader, *Ts], T], *args: *Ts) -> T:
+        """Call a method of what reads a collection, or an alias of one."""
+        self._require_open()
+        return await asyncio.get_running_loop().run_in_executor(
+            self._readers, partial(self._call, collection, True, work, *args)
+        )
+
     async def read(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         """Do something with the open store and the name that a collection, or its alias, has there."""
-        return await self._run(self._readers, collection, work)
+        self._require_open()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._call, collection, False, work)
 
     async def write(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
         """As :meth:`read`, in the one thread that changes anything."""
@@ -235,29 +246,39 @@ class MilvusStore:
             finally:
                 self._changes += 1
 
-        return await self._run(self._writer, collection, counted)
+        self._require_open()
+        return await asyncio.get_running_loop().run_in_executor(self._writer, self._call, collection, False, counted)
 
-    async def _run(self, executor: Executor, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
+    def _require_open(self) -> None:
         if self._closed:
             raise StoreError.closed(path=self.uri)
-        return await asyncio.get_running_loop().run_in_executor(executor, self._call, collection, work)
 
-    def _call(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
-        try:
-            return self._tried(collection, work)
-        except UnknownCollection:
-            # A copy may have been about to take its place, between a look at the name and the call for it.
-            if not collection or not self._back(collection):
-                raise
-            return self._tried(collection, work)
+    def _call(self, collection: str, by_reader: bool, work: Callable[..., T], *args: Any) -> T:
+        tried = False
+        while True:
+            try:
+                with self._named(collection) as (session, name):
+                    return work(session.reader(name), *args) if by_reader else work(session, name)
+            except UnknownCollection:
+                # A copy may have been about to take its place, between a look at the name and the call for it.
+                if tried or not collection or not self._comes_back(collection):
+                    raise
+                tried = True
 
-    def _tried(self, collection: str, work: Callable[[MilvusSession, str], T]) -> T:
+    @contextmanager
+    def _named(self, collection: str) -> Iterator[tuple[MilvusSession, str]]:
+        """The open store, and what a collection is called there; errors of the client come out as ours."""
         with translated_errors(Place(self.uri, collection)):
             session = self._opened()
             # Here for every call: a collection may be named by an alias wherever it is named.
-            return work(session, session.real(collection) if collection else "")
+            name = session.real(collection) if collection else ""
+            try:
+                yield session, name
+            except Exception:
+                session.look_again(name)
+                raise
 
-    def _back(self, collection: str) -> bool:
+    def _comes_back(self, collection: str) -> bool:
         with translated_errors(Place(self.uri, collection)):
             return self._opened().names.comes_back(collection)
 

@@ -7,8 +7,8 @@ import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engine.errors import ModelError, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong, ThoughtTooLong
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 ReplyT = TypeVar("ReplyT", bound=Reply)
+Pieces = AsyncGenerator[Any, None]
+"""LangChain's messages, or chunks of one."""
 
 SHORTEST_REPLY = 64
 """Tokens that must be left for a reply before a prompt is sent."""
@@ -64,6 +66,8 @@ class _Reception:
         self._left = pieces_of(tokens)
         self._most = characters_of(tokens)
         self._filter = stream
+        self.steady = stream is not None
+        """Whether what comes is shown at once."""
         self._text = ""
         self._thinking = ""
         self.prompt_tokens: int | None = None
@@ -109,6 +113,22 @@ class _Reception:
         full = self.truncated or (self.reply_tokens or 0) >= self._tokens
         if full and said.thinking and not said.text.strip():
             raise ThoughtTooLong(model=self._model, tokens=self.reply_tokens or self._tokens)
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call under way, with what its record says of it in the end."""
+
+    client: BaseChatModel
+    reception: _Reception
+    limit_s: float
+    value: Reply | None = None
+    error: str = "interrupted"
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def spent_s(self) -> float:
+        return time.perf_counter() - self.began
 
 
 _unopened: set[tuple[str, str]] = set()
@@ -172,20 +192,23 @@ class ChatModel:
         One that was cut at its limit counts where what decides was complete. ``warmer`` is for a second try after a
         reply that would not do, where no temperature was asked for.
         """
-
-        def read(text: str, cut: bool) -> ReplyT | None:
-            return read_reply(text, shape) or (read_cut_reply(text, shape) if cut else None)
-
-        call = partial(self._call, messages, trace, read, attempt=attempt, passage_id=passage_id, warmer=warmer)
-        if self._takes_schema:
+        while True:
+            form = schema if self._takes_schema else None
             try:
-                return await call(schema=schema)
+                async with self._call(messages, trace, attempt, passage_id=passage_id, warmer=warmer) as call:
+                    said = await self._receive(call, messages, form)
+                    value = read_reply(said.text, shape)
+                    if value is None and said.truncated:
+                        value = read_cut_reply(said.text, shape)
+                    call.value = value
+                    call.error = "" if value is not None else "unreadable"
+                    return value, said
             except ModelRefused as refused:
-                if self.provider == "ollama" or int(refused.params.get("status", 0)) not in _NO_SCHEMA_STATUS:
+                status = int(refused.params.get("status", 0))
+                if form is None or self.provider == "ollama" or status not in _NO_SCHEMA_STATUS:
                     raise
                 # This model takes no schema; the prompt asks for the same JSON.
                 self._takes_schema = False
-        return await call()
 
     async def say(
         self,
@@ -205,26 +228,15 @@ class ChatModel:
         """
         known = (self._address, self.name)
         stream = ThinkingFilter(hear, take_back, unopened=known in _unopened)
-        _, said = await self._call(
-            messages, trace, lambda text, cut: None, attempt=attempt, warmer=warmer, stream=stream, fault_of=fault_of
-        )
+        async with self._call(messages, trace, attempt, warmer=warmer, stream=stream) as call:
+            said = await self._receive(call, messages)
+            call.error = fault_of(said.text) if fault_of is not None and said.text and not said.truncated else ""
         (_unopened.add if stream.unopened else _unopened.discard)(known)
         return said
 
     def prompt_tokens(self, messages: Sequence[Message]) -> int:
         """Estimated tokens of a prompt."""
         return sum(estimate_tokens(message.content) + MESSAGE_TOKENS for message in messages)
-
-    async def _call(
-        self,
-        messages: Sequence[Message],
-        trace: Trace,
-        read: Callable[[str, bool], ReplyT | None],
-        **how: Any,
-    ) -> tuple[ReplyT | None, Said]:
-        self._check_size(messages)
-        async with self._turn(trace):
-            return await self._call_in_turn(messages, trace, read, **how)
 
     @asynccontextmanager
     async def _turn(self, trace: Trace) -> AsyncIterator[None]:
@@ -242,96 +254,78 @@ class ChatModel:
                 raise ModelTimeout(model=self.name, seconds=f"{left_s:.0f}") from None
             yield
 
-    async def _call_in_turn(
+    @asynccontextmanager
+    async def _call(
         self,
         messages: Sequence[Message],
         trace: Trace,
-        read: Callable[[str, bool], ReplyT | None],
-        *,
         attempt: int,
+        *,
         passage_id: PassageId | None = None,
         warmer: bool,
-        schema: Schema | None = None,
         stream: ThinkingFilter | None = None,
-        fault_of: Callable[[str], str] | None = None,
-    ) -> tuple[ReplyT | None, Said]:
-        # One that was asked for stays (QL-04).
-        temperature = self.model.temperature or (_WARMER if warmer else 0.0)
-        client = await self._client(temperature)
-        patience = _patience(self._address, self.name)
-        limit_s = self._limit_s(patience, trace)
-        reception = _Reception(stream, self.name, self._reply_tokens)
-        start_ms, began = trace.now_ms(), time.perf_counter()
-        trace.calling()
-        value: ReplyT | None = None
-        error = "interrupted"
-        try:
-            await self._receive(client, messages, schema, reception, limit_s, steady=stream is not None)
-            patience.note(time.perf_counter() - began)
-            reception.require_room()
-            said = reception.said()
-            value = read(said.text, reception.truncated)
-            error = "" if stream or value is not None else "unreadable"
-            if fault_of is not None and said.text and not said.truncated:
-                error = fault_of(said.text)
-            return value, said
-        except asyncio.CancelledError:
-            error = "cancelled"
-            raise
-        except ModelError as failure:
-            error = f"{failure.code}: {failure.fact}"
-            raise
-        finally:
-            said = reception.said()
-            trace.call(
-                ModelCall(
-                    role=self._role,
-                    node="",
-                    round=0,
-                    model=self.name,
-                    messages=tuple(messages),
-                    reply=said.text,
-                    parsed=parsed(value),
-                    passage_id=passage_id,
-                    prompt_tokens=said.prompt_tokens,
-                    reply_tokens=said.reply_tokens,
-                    start_ms=start_ms,
-                    duration_ms=(time.perf_counter() - began) * 1000.0,
-                    attempt=attempt,
-                    truncated=reception.truncated,
-                    error=error,
-                    thinking=said.thinking,
-                    temperature=temperature if temperature != self.model.temperature else None,
+    ) -> AsyncIterator[_Call]:
+        """A call in its turn, which the trace is given with all that came, however it ends."""
+        self._check_size(messages)
+        async with self._turn(trace):
+            # One that was asked for stays (QL-04).
+            temperature = self.model.temperature or (_WARMER if warmer else 0.0)
+            reception = _Reception(stream, self.name, self._reply_tokens)
+            call = _Call(await self._client(temperature), reception, self._limit_s(trace))
+            start_ms = trace.now_ms()
+            trace.calling()
+            try:
+                yield call
+            except asyncio.CancelledError:
+                call.error = "cancelled"
+                raise
+            except ModelError as failure:
+                call.error = f"{failure.code}: {failure.fact}"
+                raise
+            finally:
+                said = reception.said()
+                trace.call(
+                    ModelCall(
+                        role=self._role,
+                        node="",
+                        round=0,
+                        model=self.name,
+                        messages=tuple(messages),
+                        reply=said.text,
+                        parsed=parsed(call.value),
+                        passage_id=passage_id,
+                        prompt_tokens=said.prompt_tokens,
+                        reply_tokens=said.reply_tokens,
+                        start_ms=start_ms,
+                        duration_ms=call.spent_s * 1000.0,
+                        attempt=attempt,
+                        truncated=reception.truncated,
+                        error=call.error,
+                        thinking=said.thinking,
+                        temperature=temperature if temperature != self.model.temperature else None,
+                    )
                 )
-            )
 
-    def _limit_s(self, patience: Patience, trace: Trace) -> float:
+    def _limit_s(self, trace: Trace) -> float:
         """How long a call may take; raises ``ModelTimeout`` where no time is left for one."""
         by_hand = "call_timeout_s" in self._settings.model_fields_set
+        patience = _patience(self._address, self.name)
         limit_s = min(patience.limit_s(self._settings.call_timeout_s, by_hand=by_hand), trace.time_left_s())
         if limit_s <= 0:
             raise ModelTimeout(model=self.name, seconds="0")
         return limit_s
 
-    async def _receive(
-        self,
-        client: BaseChatModel,
-        messages: Sequence[Message],
-        schema: Schema | None,
-        reception: _Reception,
-        limit_s: float,
-        *,
-        steady: bool,
-    ) -> None:
-        """``steady``: the limit is the longest silence, so that a slow model that keeps talking is heard out."""
+    async def _receive(self, call: _Call, messages: Sequence[Message], schema: Schema | None = None) -> Said:
+        """The whole reply; for a free text the limit is the longest silence, so that a slow model is heard out."""
+        reception, limit_s = call.reception, call.limit_s
         limit = asyncio.timeout(limit_s)
         loop = asyncio.get_running_loop()
         end = watched_end()
         try:
-            async with limit, aclosing(self._pieces(client, messages, schema)) as pieces:
+            async with limit, aclosing(self._stream(call.client, self._sent(messages), schema)) as pieces:
                 async for piece in pieces:
                     reception.add(piece)
-                    if steady:
+                    if reception.steady:
                         limit.reschedule(loop.time() + limit_s)
         except Exception as foreign:
             if limit.expired():
@@ -343,29 +337,20 @@ class ChatModel:
         if self.provider in _SAY_WHEN_DONE and not (reception.done or end.seen):
             # A stream that ends in good order, but without a sign of its end, is a reply cut short all the same.
             raise ModelInterrupted.mid_reply(model=self.name)
+        _patience(self._address, self.name).note(call.spent_s)
+        reception.require_room()
+        return reception.said()
 
-    async def _pieces(
-        self, client: BaseChatModel, messages: Sequence[Message], schema: Schema | None
-    ) -> AsyncGenerator[Any, None]:
-        sent = self._sent(messages)
-        if schema is None:
-            stream = client.astream(sent)
-        elif self.provider == "ollama":
-            stream = client.astream(sent, format=dict(schema))
-        elif self.provider == OPENAI and self._make is None:
-            extras = openai_extras(self._settings, reply_tokens=self._reply_tokens, schema=schema)
-            stream = client.astream(sent, extra_body=extras)
-        elif structured := _structured(client, schema):
-            yield (await structured.ainvoke(sent))["raw"]
-            return
-        else:
-            stream = client.astream(sent)
-        try:
-            async for chunk in stream:
-                yield chunk
-        finally:
-            # An async generator that is left early keeps its connection until it is closed.
-            await cast("AsyncGenerator[Any, None]", stream).aclose()
+    def _stream(self, client: BaseChatModel, sent: list[tuple[str, Any]], schema: Schema | None) -> Pieces:
+        """The reply as it comes; one that is left early keeps its connection until it is closed."""
+        form: dict[str, Any] = {}
+        if schema is not None and self.provider == "ollama":
+            form = {"format": dict(schema)}
+        elif schema is not None and self.provider == OPENAI and self._make is None:
+            form = {"extra_body": openai_extras(self._settings, reply_tokens=self._reply_tokens, schema=schema)}
+        elif schema is not None and (structured := _structured(client, schema)):
+            return _whole(structured, sent)
+        return cast("Pieces", client.astream(sent, **form))
 
     def _sent(self, messages: Sequence[Message]) -> list[tuple[str, Any]]:
         """The messages as LangChain takes them."""
@@ -424,3 +409,7 @@ def _structured(client: BaseChatModel, schema: Schema) -> Any:
         return client.with_structured_output(dict(schema), include_raw=True)
     except (NotImplementedError, ValueError):
         return None
+
+
+async def _whole(structured: Any, sent: list[tuple[str, Any]]) -> Pieces:
+    yield (await structured.ainvoke(sent))["raw"]

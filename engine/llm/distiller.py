@@ -6,7 +6,7 @@ from typing import Final
 
 from engine.errors import ModelError
 from engine.llm.prompts import fenced, in_language, prompt
-from engine.llm.role import ChatRole, twice
+from engine.llm.role import ChatRole, tries
 from engine.roles import SILENT, DistilRequest, Trace
 
 DISTILLER_PROMPT_VERSION: Final = "distiller-1"
@@ -34,12 +34,9 @@ class ChatDistiller(ChatRole):
     async def distil(self, request: DistilRequest, trace: Trace = SILENT) -> str:
         parts = [fenced("sentence", item) for item in request.sentences]
         messages = prompt(in_language(_RULES, request.language), [*parts, fenced("question", request.question)])
-
-        async def claim(attempt: int) -> str | None:
-            said = await self._chat.say(messages, trace, lambda _: None, attempt=attempt)
-            return said.text.strip() or None
-
-        found = await twice(claim)
-        if found is None:
-            raise ModelError.empty_reply(model=self.name)
-        return found
+        for attempt in tries():
+            with attempt:
+                said = await self._chat.say(messages, trace, lambda _: None, attempt=attempt.number)
+                if claim := said.text.strip():
+                    return claim
+        raise ModelError.empty_reply(model=self.name)

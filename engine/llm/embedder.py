@@ -10,7 +10,7 @@ import numpy as np
 from engine.errors import ModelError, ModelGarbled, ModelRefused, TextTooLong
 from engine.llm.connection import asking_ollama, keep_alive
 from engine.llm.reply_size import of_vectors
-from engine.llm.role import twice
+from engine.llm.role import tries
 from engine.llm.tokens import estimate_tokens
 from engine.roles import Embedder, Vector
 from engine.settings import Settings
@@ -90,13 +90,10 @@ class OllamaEmbedder:
 
     async def _embed(self, texts: list[str]) -> Vector:
         sendable = [text.encode(errors="replace").decode() for text in texts]
-
-        async def embed(_: int) -> Vector:
-            return self._checked(await self._asked(sendable), len(texts))
-
-        rows = await twice(embed)
-        assert rows is not None, "each try returns or raises"
-        return rows
+        for attempt in tries():
+            with attempt:
+                return self._checked(await self._asked(sendable), len(texts))
+        raise AssertionError("each try returns or raises")
 
     async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:
         settings, limit_s = self._settings, self._settings.call_timeout_s

@@ -15,7 +15,7 @@ from engine.errors import UnreadableReply
 from engine.llm.chat import ChatModel
 from engine.llm.parsing import Part, Reply, called, plain_text, read_by
 from engine.llm.prompts import fenced, free_text, in_language, object_schema, prompt, reply_schema
-from engine.llm.role import ChatRole, Inquiry, together
+from engine.llm.role import ChatRole, Inquiry, at_once
 from engine.llm.tokens import estimate_tokens
 from engine.model.config import RoleModel
 from engine.model.language import language_of
@@ -242,7 +242,9 @@ class ChatExtractor(ChatRole):
                 return await self._read(passage, trace)
 
         # Where one finds the server gone, the others are not asked any more.
-        return await together(read(item) for item in passages)
+        async with at_once() as calls:
+            found = [calls.create_task(read(item)) for item in passages]
+        return [item.result() for item in found]
 
     async def summarise(
         self, entities: Sequence[Entity], relationships: Sequence[Relationship], passages: Sequence[StoredPassage]

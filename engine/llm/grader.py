@@ -22,7 +22,7 @@ from engine.llm.chat import ChatModel, parsed
 from engine.llm.connection import lane
 from engine.llm.parsing import VerdictReply, read_reply
 from engine.llm.prompts import GRADER_PROMPT_VERSION, SHORT_VERDICT_SCHEMA, VERDICT_SCHEMA, grader_messages
-from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, together
+from engine.llm.role import TRIES, ChatRole, Inquiry, Taken, at_once
 from engine.model.config import RoleModel
 from engine.model.grader_fit import GraderFit
 from engine.model.values import Message, ModelCall, Passage, Verdict
@@ -66,7 +66,7 @@ def verdict_key(question: str, passage: str, model: RoleModel, digest: str, prom
 @dataclass(frozen=True, slots=True)
 class _Judged:
     verdict: Verdict
-    fault: ModelError | None = None
+    fault: ModelError | None
 
 
 class ChatGrader(ChatRole):
@@ -107,7 +107,9 @@ class ChatGrader(ChatRole):
     async def grade(self, question: str, passages: Sequence[Passage], trace: Trace = SILENT) -> list[Verdict]:
         """One verdict for each passage, in their order; reported to the trace as they come."""
         known = await self._known(question, passages)
-        judged = await together(self._judge(question, item, known, trace) for item in passages)
+        async with at_once() as calls:
+            tasks = [calls.create_task(self._judge(question, item, known, trace)) for item in passages]
+        judged = [task.result() for task in tasks]
         faults = [item.fault for item in judged if item.fault is not None]
         if faults and len(faults) == len(judged):
             raise faults[0]
@@ -119,50 +121,49 @@ class ChatGrader(ChatRole):
         return await self._cache.get([self._key(question, passage) for passage in passages])
 
     async def _judge(self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace) -> _Judged:
-        judged = self._recalled(question, passage, known, trace)
-        if judged is None:
+        verdict, fault = self._recalled(question, passage, known, trace), None
+        if verdict is None:
+            reasons = [_UNREADABLE]
             async with lane(self._settings, self._chat.name):
-                judged = await self._asked(question, passage, trace)
-        trace.verdict(passage.id, judged.verdict)
-        return judged
+                try:
+                    inquiry = self._inquiry(question, reasons)
+                    taken = await self.taken(inquiry, passage, trace, passage_id=passage.id)
+                except _PASSING_FAULTS as failure:
+                    if trace.time_left_s() <= 0:
+                        raise TimeoutError from failure
+                    reasons, fault = [failure.fact], failure
+                except UnreadableReply:
+                    pass
+                else:
+                    self._keep(question, passage, taken)
+                    verdict = taken.value
+            verdict = verdict or Verdict(relevant=None, confidence=0.0, reason=reasons[-1], grader=self._chat.name)
+        trace.verdict(passage.id, verdict)
+        return _Judged(verdict, fault)
 
-    async def _asked(self, question: str, passage: Passage, trace: Trace) -> _Judged:
-        reason, fault = _UNREADABLE, None
+    def _inquiry(self, question: str, reasons: list[str]) -> Inquiry[Passage, VerdictReply, Verdict]:
+        """``reasons``: the last one is why the newest reply could not be used."""
 
         def messages(passage: Passage, former: str | None) -> tuple[Message, ...]:
-            nonlocal reason
-            reason = _UNREADABLE
+            reasons.append(_UNREADABLE)
             return grader_messages(question, passage.text, former, self._examples)
 
         def verdict(_: Passage, reply: VerdictReply) -> Verdict | None:
-            nonlocal reason
-            reason = _CONTRADICTION if reply.contradicts_itself else _UNREADABLE
+            reasons.append(_CONTRADICTION if reply.contradicts_itself else _UNREADABLE)
             # How sure a yes or no alone is, is worth a second try.
             return self._verdict(reply)
 
-        inquiry = Inquiry(
+        return Inquiry(
             messages,
             lambda _, second: SHORT_VERDICT_SCHEMA if second else VERDICT_SCHEMA,
             VerdictReply,
             verdict,
             lambda _, reply: self._verdict(reply, alone=True),
         )
-        try:
-            taken = await self.taken(inquiry, passage, trace, passage_id=passage.id)
-        except _PASSING_FAULTS as failure:
-            if trace.time_left_s() <= 0:
-                raise TimeoutError from failure
-            reason, fault = failure.fact, failure
-        except UnreadableReply:
-            pass
-        else:
-            self._keep(question, passage, taken)
-            return _Judged(taken.value)
-        return _Judged(Verdict(relevant=None, confidence=0.0, reason=reason, grader=self._chat.name), fault)
 
     def _recalled(
         self, question: str, passage: Passage, known: Mapping[str, CachedReply], trace: Trace
-    ) -> _Judged | None:
+    ) -> Verdict | None:
         cached = known.get(self._key(question, passage)) if known else None
         reply = read_reply(cached.reply, VerdictReply) if cached else None
         verdict = self._verdict(reply, alone=reply.confidence is None) if reply else None
@@ -186,7 +187,7 @@ class ChatGrader(ChatRole):
                 thinking=cached.thinking,
             )
         )
-        return _Judged(verdict)
+        return verdict
 
     def _keep(self, question: str, passage: Passage, taken: Taken[Verdict]) -> None:
         if self._cache is not None:

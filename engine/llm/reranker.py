@@ -13,7 +13,7 @@ from engine.errors import ModelError, UnreadableReply
 from engine.llm.connection import lane
 from engine.llm.parsing import Reply, called, read_by
 from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_schema
-from engine.llm.role import ChatRole, Inquiry, together
+from engine.llm.role import ChatRole, Inquiry, at_once
 from engine.llm.tokens import estimate_tokens
 from engine.model.values import Message, Passage, PassageId, Verdict
 from engine.roles import SILENT, Trace
@@ -87,7 +87,10 @@ class ChatReranker(ChatRole):
     ) -> list[tuple[Passage, Verdict]]:
         """Each passage with its score as a verdict, best first."""
         # Faults of models are collected below; what ends all is the time that has run out.
-        results = await together(self._scored(question, batch, trace) for batch in self._batches(question, passages))
+        async with at_once() as calls:
+            batches = self._batches(question, passages)
+            found = [calls.create_task(self._scored(question, batch, trace)) for batch in batches]
+        results = [item.result() for item in found]
         faults = [fault for _, fault in results if fault is not None]
         if faults and len(faults) == len(results):
             raise faults[0]

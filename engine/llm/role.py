@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from engine.errors import ModelError, UnreadableReply
 from engine.llm.chat import ChatModel, ReplyT, Said
@@ -93,61 +94,60 @@ class ChatRole:
         """:meth:`asked` with the reply itself; ``warmer`` None: in a second try after an unusable reply alone."""
         former: str | None = None
         readable = False
-
-        async def ask(attempt: int) -> Taken[ValueT] | None:
-            nonlocal former, readable
+        for attempt in tries():
             second = former is not None
-            reply, said = await self._chat.ask(
-                inquiry.messages(request, former),
-                trace,
-                shape=inquiry.shape,
-                schema=inquiry.schema(request, second),
-                attempt=attempt,
-                passage_id=passage_id,
-                warmer=second if warmer is None else warmer,
-            )
-            value = None if reply is None else inquiry.value(request, reply)
-            readable = reply is not None
-            if reply is not None and value is None and inquiry.at_last and attempt == TRIES:
-                value = inquiry.at_last(request, reply)
-            if value is not None:
-                return Taken(value, said, former)
-            former = said.text
-            return None
-
-        found = await twice(ask)
-        if found is None:
-            raise UnreadableReply.unusable(model=self.name) if readable else UnreadableReply(model=self.name)
-        return found
+            with attempt:
+                reply, said = await self._chat.ask(
+                    inquiry.messages(request, former),
+                    trace,
+                    shape=inquiry.shape,
+                    schema=inquiry.schema(request, second),
+                    attempt=attempt.number,
+                    passage_id=passage_id,
+                    warmer=second if warmer is None else warmer,
+                )
+                value = None if reply is None else inquiry.value(request, reply)
+                readable = reply is not None
+                if reply is not None and value is None and inquiry.at_last and attempt.last:
+                    value = inquiry.at_last(request, reply)
+                if value is not None:
+                    return Taken(value, said, former)
+                former = said.text
+        raise UnreadableReply.unusable(model=self.name) if readable else UnreadableReply(model=self.name)
 
 
-async def together(work: Iterable[Coroutine[Any, Any, ValueT]]) -> list[ValueT]:
-    """The results of calls made at the same time, in their order; the first failure ends the others and is raised."""
+@asynccontextmanager
+async def at_once() -> AsyncIterator[asyncio.TaskGroup]:
+    """A group of calls made at the same time; the first failure ends the others and is raised."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(item) for item in work]
+            yield group
     except BaseExceptionGroup as failures:
         # Callers wait for a ``ModelError``, not for a group of them.
         first = failures.exceptions[0]
         raise first from first.__cause__
-    return [task.result() for task in tasks]
 
 
-async def twice(
-    ask: Callable[[int], Awaitable[ValueT | None]], final: Callable[[], bool] = lambda: False
-) -> ValueT | None:
-    """What the first of two tries gives that gives anything; None where neither does.
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One of two tries: a failure inside is raised where the same call would fail again, or none may follow."""
 
-    ``ask`` is given the number of the try. A failure is raised where the same call would fail again, where it was the
-    second, and where ``final`` says that none may follow.
-    """
-    for attempt in range(1, TRIES + 1):
-        try:
-            found = await ask(attempt)
-        except ModelError as failure:
-            if attempt == TRIES or final() or not worth_repeating(failure):
-                raise
-            continue
-        if found is not None:
-            return found
-    return None
+    number: int
+    final: Callable[[], bool]
+    """Whether none may follow."""
+
+    @property
+    def last(self) -> bool:
+        return self.number == TRIES
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, failure: BaseException | None, trace: object) -> bool:
+        repeated = isinstance(failure, ModelError) and worth_repeating(failure)
+        return repeated and not self.last and not self.final()
+
+
+def tries(final: Callable[[], bool] = lambda: False) -> Iterator[Try]:
+    """Two tries at a call, each a ``with`` block, for a loop that is left by the first that gives anything."""
+    return (Try(number, final) for number in range(1, TRIES + 1))

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from engine.builtin.rerank import BATCH, by_relevance, scored_verdict
 from engine.errors import ModelError
-from engine.llm.role import together
+from engine.llm.role import at_once
 from engine.model.config import RoleName
 from engine.model.grader_fit import GraderFit, calibrated
 from engine.model.values import Message, ModelCall, Passage, PassageId, Verdict
@@ -89,7 +89,9 @@ class ScoringGrader:
         """One verdict for each passage, in their order; reported to the trace as they come."""
         if self._scorer.in_process:
             return [await self._judge(question, item, trace) for item in passages]
-        return await together(self._judge(question, item, trace) for item in passages)
+        async with at_once() as calls:
+            judged = [calls.create_task(self._judge(question, item, trace)) for item in passages]
+        return [item.result() for item in judged]
 
     async def _judge(self, question: str, passage: Passage, trace: Trace) -> Verdict:
         async with self._scorer.place():

@@ -13,7 +13,7 @@ from engine.builtin.markers import markers_in
 from engine.errors import ModelError
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import again, defused
-from engine.llm.role import TRIES, ChatRole, twice
+from engine.llm.role import TRIES, ChatRole, tries
 from engine.llm.tokens import estimate_tokens
 from engine.model.config import RoleModel
 from engine.model.values import Attachment, Message
@@ -141,23 +141,18 @@ async def streamed(
         trace.restart()
         heard = False
 
-    async def say(attempt: int) -> str | None:
-        nonlocal thought
-        last = attempt == TRIES
-        said = await chat.say(
-            messages, trace, hear, attempt=attempt, fault_of=None if last else fault_of, take_back=take_back
-        )
-        thought = bool(said.thinking)
-        # One that was cut would be as long, and be cut again.
-        fault = fault_of(said.text) if fault_of and said.text and not said.truncated else ""
-        if fault_of is None or not fault or last:
-            return _worded(said.text, fault, chat) or None
-        return await _again(chat, (*messages, *again(said.text, mend(said.text))), said.text, trace, fault_of)
-
-    text = await twice(say, final=lambda: heard)
-    if text is None:
-        raise ModelError.empty_after_thinking(model=chat.name) if thought else ModelError.empty_reply(model=chat.name)
-    return text
+    for attempt in tries(final=lambda: heard):
+        judge = None if attempt.last else fault_of
+        with attempt:
+            said = await chat.say(messages, trace, hear, attempt=attempt.number, fault_of=judge, take_back=take_back)
+            thought = bool(said.thinking)
+            # One that was cut would be as long, and be cut again.
+            fault = fault_of(said.text) if fault_of and said.text and not said.truncated else ""
+            if fault_of is not None and fault and not attempt.last:
+                return await _again(chat, (*messages, *again(said.text, mend(said.text))), said.text, trace, fault_of)
+            if text := _worded(said.text, fault, chat):
+                return text
+    raise ModelError.empty_after_thinking(model=chat.name) if thought else ModelError.empty_reply(model=chat.name)
 
 
 async def streamed_from(chat: ChatModel, messages: Sequence[Message], trace: Trace, request: GenerationRequest) -> str:

@@ -10,7 +10,7 @@ from engine.builtin.apart import read_apart
 from engine.builtin.pictures import MOST_SIDE_SENT
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import fenced, in_language, prompt
-from engine.llm.role import twice
+from engine.llm.role import tries
 from engine.model.config import RoleModel
 from engine.model.language import language_of
 from engine.model.values import Message
@@ -66,8 +66,11 @@ class ChatVision:
         smaller = await asyncio.to_thread(read_apart, "jpeg", "image", image, side=MOST_SIDE_SENT)
         chat = _SeeingModel(self._model, self._settings, smaller, self._make)
         messages = vision_messages(question)
-        said = await twice(lambda attempt: chat.say(messages, trace, lambda _: None, attempt=attempt))
-        return said.text.strip() if said else ""
+        for attempt in tries():
+            with attempt:
+                said = await chat.say(messages, trace, lambda _: None, attempt=attempt.number)
+                return said.text.strip()
+        raise AssertionError("each try returns or raises")
 
 
 class _SeeingModel(ChatModel):

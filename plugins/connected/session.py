@@ -49,7 +49,8 @@ class ForeignSession:
             described = self._db.describe(collection)
             self._collection = real_name(described, collection)
             self._own = self._collection in recorded_there(self._db)
-            self.reader = CollectionReader(self._db, layout_of(connection, described, own=self._own))
+            layout = layout_of(connection, described, own=self._own)
+            self.reader = CollectionReader(self._db, layout, embedding_model=connection.embedding_model)
             self._db.load(collection)
         except BaseException:
             self.close()
@@ -67,9 +68,9 @@ class ForeignSession:
 
     def search(self, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
         """The nearest passages by cosine, regardless of the metric of the index that found them."""
-        self._check(vector)
-        where = self.reader.layout.filter(within)
-        return [] if limit < 1 or where is None else self.reader.search(vector, limit, where)
+        if not np.isfinite(vector).all():
+            raise StoreError.query_not_finite(collection=self._connection.name)
+        return self.reader.search(vector, limit, within)
 
     def sources(self) -> list[SourceInfo]:
         """Sources by name, with their passages among the first 16 384 rows of a collection not made by us."""
@@ -102,17 +103,6 @@ class ForeignSession:
         present = {item.info.kind for item in rows if item.info.passages}
         kinds = tuple(kind for kind in SOURCE_KINDS if kind in present)
         return replace(info, sources=len(rows), fingerprint=fingerprint(rows), kinds=kinds or ("vector",))
-
-    def _check(self, vector: Vector) -> None:
-        item = self._connection
-        # An empty embedded collection answers a vector of any width with "no hits", so the store cannot be asked.
-        if vector.shape[-1] != item.dim:
-            built_with = f"{item.embedding_model} ({item.dim} dimensions)"
-            raise StoreError.embedding_mismatch(
-                collection=item.name, built_with=built_with, offered=f"a model of {vector.shape[-1]} dimensions"
-            )
-        if not np.isfinite(vector).all():
-            raise StoreError.query_not_finite(collection=item.name)
 
 
 def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bool) -> Layout:

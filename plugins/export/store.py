@@ -35,7 +35,7 @@ class ReadOnlyStore:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
 
     async def search(self, collection: str, vector: Vector, limit: int, within: Within = ANYWHERE) -> list[Hit]:
-        return await self._found(limit, within, lambda reader, where: reader.search(vector, limit, where))
+        return await self._read(lambda reader: reader.search(vector, limit, within))
 
     async def search_text(
         self, collection: str, text: str, vector: Vector, limit: int, within: Within = ANYWHERE

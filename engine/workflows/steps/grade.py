@@ -30,7 +30,24 @@ def grade_step(
     targets = {"generate": answering, "rewrite": rewriting}
 
     async def step(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> dict[str, Any]:
-        rounds, decision = await _graded(state, run, trace)
+        current, fresh = _settled(state["rounds"], run)
+        judged, unavailable = await _judge(state, run, trace, fresh)
+        rounds = (*state["rounds"][:-1], replace(current, verdicts={**current.verdicts, **judged}))
+        last = state["rewrites"][-1] if state.get("rewrites") else None
+        evidence = Evidence(
+            rounds=rounds,
+            elapsed_s=run.clock.elapsed_s(),
+            repeated_rewrite=bool(last and last.repeated),
+            rewriter_failed=bool(last and last.failed),
+            grader_unavailable=unavailable,
+        )
+        decision = decide(evidence, run.config)
+        if run.config.needs_whole and decision.reason == "passed":
+            whole = await _whole(state["question"], rounds, run, trace)
+            rounds = (*rounds[:-1], replace(rounds[-1], whole=whole))
+            sufficiency = whole.sufficiency if whole is not None else 0.0
+            evidence = replace(evidence, rounds=rounds, elapsed_s=run.clock.elapsed_s(), sufficiency=sufficiency)
+            decision = decide(evidence, run.config)
         decision = replace(decision, route=targets.get(decision.route, decision.route), node=trace.node)
         decision = settled(decision, state["question"], run)
         run.emit(Decided(decision=decision))
@@ -42,13 +59,12 @@ def grade_step(
 grade = grade_step()
 
 
-async def _graded(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -> tuple[tuple[Round, ...], Decision]:
-    """Judge what has no verdict yet, bind verdicts to passages by id, and decide.
+def _settled(rounds: Sequence[Round], run: RunContext) -> tuple[Round, list[Passage]]:
+    """The newest round with the verdicts that earlier ones gave its passages, and those of these that have none.
 
     Judged against the question as asked: a rewrite that drifts must not be able to make its own
     off-topic hits look relevant, and verdicts of earlier rounds stay valid.
     """
-    rounds: tuple[Round, ...] = state["rounds"]
     current = rounds[-1]
     wanted = (
         [item.passage for item in current.candidates] if run.config.grade_probe else kept_passages(current, run.config)
@@ -62,27 +78,8 @@ async def _graded(state: Mapping[str, Any], run: RunContext, trace: NodeTrace) -
     # After a rewrite that repeated itself nothing was searched, and nothing is asked again either.
     settled = known.keys() | given.keys()
     fresh = [passage for passage in wanted if passage.id not in settled] if current.searched else []
-    judged, unavailable = await _judge(state, run, trace, fresh)
-    verdicts = {**given, **{passage_id: known[passage_id] for passage_id in reused}, **judged}
-    graded = replace(current, verdicts=verdicts, reused=(*current.reused, *reused))
-    rounds = (*rounds[:-1], graded)
-    last = state["rewrites"][-1] if state.get("rewrites") else None
-    evidence = Evidence(
-        rounds=rounds,
-        elapsed_s=run.clock.elapsed_s(),
-        repeated_rewrite=bool(last and last.repeated),
-        rewriter_failed=bool(last and last.failed),
-        grader_unavailable=unavailable,
-    )
-    decision = decide(evidence, run.config)
-    if not run.config.needs_whole or decision.reason != "passed":
-        return rounds, decision
-    whole = await _whole(state["question"], rounds, run, trace)
-    rounds = (*rounds[:-1], replace(rounds[-1], whole=whole))
-    sufficiency = whole.sufficiency if whole is not None else 0.0
-    return rounds, decide(
-        replace(evidence, rounds=rounds, elapsed_s=run.clock.elapsed_s(), sufficiency=sufficiency), run.config
-    )
+    verdicts = {**given, **{passage_id: known[passage_id] for passage_id in reused}}
+    return replace(current, verdicts=verdicts, reused=(*current.reused, *reused)), fresh
 
 
 async def _whole(question: str, rounds: Sequence[Round], run: RunContext, trace: NodeTrace) -> SetVerdict | None:
