@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.flow import workflows
 from engine.messages import N_, NC_
-from engine.model.config import declarations, every_setting
+from engine.model.config import every_setting
 
 _OTHERS = {
     "workflow": (N_("Workflow"), ""),
@@ -257,7 +258,7 @@ def help_of(name: str) -> str:
 def choices_of(name: str) -> Mapping[str, str]:
     """The messages that name the values of a setting that is a choice; empty for any other."""
     if name == "workflow":
-        return {workflow: own.title or own.name for workflow, own in declarations().items()}
+        return {workflow: own.title or own.name for workflow, own in workflows().items()}
     declared = every_setting().get(name)
     return declared.choices if declared else {}
 

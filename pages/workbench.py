@@ -25,8 +25,9 @@ from components.common.run_settings import names_settings, roles_of
 from components.common.url_state import base_path, begin_here, moved_here, put_into_url, take_from_url
 from engine.api.process import get_engine
 from engine.errors import UnknownCollection, WorkbenchError
+from engine.flow import workflow
 from engine.messages import N_
-from engine.model.config import WORKFLOWS, RoleModels, RunConfig, declared
+from engine.model.config import WORKFLOWS, RoleModels, RunConfig
 from engine.model.values import SAMPLE_COLLECTION, Attachment, Fault, PassageId, RunId, RunRecord, SourceKind
 from engine.replay.cost import CostModel
 from engine.running.budget import measured_costs, worst_case
@@ -88,7 +89,7 @@ def before_a_run(config: RunConfig) -> None:
     with st.container(key="before"):
         beside = st.columns(ANSWER_AND_WHAT_IF, gap="medium")
         with beside[0]:
-            own = declared(config.workflow)
+            own = workflow(config.workflow)
             st.caption(words(own.introduction or own.summary))
             nothing_to_search(config.collection)
             follow(config, *examples(config, None, words))
@@ -245,7 +246,7 @@ def ask(config: RunConfig, record: RunRecord | None) -> None:
             share_menu(engine, record, config, words)
             tried = examples_menu(config, record, words)
     box_below = Box()
-    if declared(config.workflow).takes_attachments and may("editor"):
+    if workflow(config.workflow).takes_attachments and may("editor"):
         box_below = attachments_box(engine, config, record, (question or "").strip(), words)
     if pressed:
         # The box says it already: it keeps its key, and with it the keyboard.

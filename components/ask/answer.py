@@ -9,7 +9,7 @@ from components.ask.answer_text import Cite, CiteCell, answer_prose, doubts_of
 from components.common.i18n import Words
 from components.common.markup import OPEN, Node, button, chip, copy_button, draw, node, opened_passage
 from components.common.phrases import note_badge, place_text
-from engine.model.config import declared
+from engine.flow import workflow
 from engine.model.values import BY_HAND, CellCitation, Citation, PassageId, RunRecord
 from engine.replay.admitted import refused_given
 
@@ -157,7 +157,7 @@ def _footnotes(record: RunRecord, words: Words) -> list[Node]:
         notes.append(
             words(
                 "No passage passed the grader. The answer is based on unverified passages; check it yourself."
-                if declared(record.workflow).grades and any(item.verdicts for item in record.rounds)
+                if workflow(record.workflow).grades and any(item.verdicts for item in record.rounds)
                 else "No passage was graded. The answer is based on unverified passages; check it yourself."
             )
         )

@@ -21,7 +21,7 @@ from components.common.phrases import (
 from components.labels import GRADE_NAMES
 from engine.flow import workflow
 from engine.messages import N_
-from engine.model.config import USUAL, WorkflowName, declared
+from engine.model.config import USUAL, WorkflowName
 from engine.model.values import Decision, Outcome, RunRecord, counted
 from engine.model.wording import change_of
 from engine.replay.admitted import refused_given
@@ -133,12 +133,12 @@ def shared_measures(a: RunRecord, b: RunRecord) -> tuple[Measure, Measure]:
     """The two measures by which two runs can be set side by side: of different loops, those that every loop has."""
     if a.workflow == b.workflow:
         return _measures_of(a.workflow)
-    return ("pass_rate" if declared(a.workflow).gate and declared(b.workflow).gate else "context"), "similarity"
+    return ("pass_rate" if workflow(a.workflow).gate and workflow(b.workflow).gate else "context"), "similarity"
 
 
-def _measures_of(workflow: WorkflowName) -> tuple[Measure, Measure]:
+def _measures_of(of: WorkflowName) -> tuple[Measure, Measure]:
     """What a workflow goes by, between outcome and calls."""
-    own = declared(workflow)
+    own = workflow(of)
     first, second = (cast(Measure, name) for name in own.measures)
     return ("context" if first == "pass_rate" and not own.gate else first), second
 
@@ -171,7 +171,7 @@ def _values(record: RunRecord, measure: Measure) -> list[float]:
 
 
 def _graded(record: RunRecord) -> list[Decision]:
-    return [item for item in record.decisions if item.node == declared(record.workflow).gate]
+    return [item for item in record.decisions if item.node == workflow(record.workflow).gate]
 
 
 def _outcome(record: RunRecord, words: Words) -> Figure:

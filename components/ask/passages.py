@@ -34,8 +34,9 @@ from components.common.phrases import (
 )
 from components.common.terms import question_terms, segments
 from components.labels import GATE_STEPS, LIST_NAMES, NOTHING_FOUND, SOURCE_KIND_NAMES, WEB_PASSAGE
+from engine.flow import workflow
 from engine.messages import N_, NC_
-from engine.model.config import RunConfig, declared
+from engine.model.config import RunConfig
 from engine.model.values import (
     NO_SCALE,
     RETRIEVAL_LISTS,
@@ -396,7 +397,7 @@ def _state(line: LifeLine) -> str:
 def _reason(verdict: Verdict | None, config: RunConfig, words: Words) -> str:
     if verdict:
         return verdict_reason(verdict, words)
-    return words("the grader has not judged it" if declared(config.workflow).grades else "no grader judges it")
+    return words("the grader has not judged it" if workflow(config.workflow).grades else "no grader judges it")
 
 
 def _grader(verdict: Verdict | None, words: Words) -> str:

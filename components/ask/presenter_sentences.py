@@ -11,7 +11,6 @@ from components.common.run_settings import setting_label
 from components.labels import STRATEGY_PHRASES, UNREADABLE_GRADER
 from engine.flow import workflow
 from engine.messages import N_, NC_, NN_
-from engine.model.config import declared
 from engine.model.values import Comparison, Decision, Quantity, Round, RunRecord
 from engine.replay import WhatIf
 from engine.replay.playback import ReplayStep
@@ -217,7 +216,7 @@ def _found(current: Round, record: RunRecord, words: Words) -> str:
             found=found,
             best=number(best, words),
         )
-    if not declared(record.workflow).grades:
+    if not workflow(record.workflow).grades:
         return words.count(
             "The retriever finds {found}, and one of them is kept.",
             "The retriever finds {found}, and {k} of them are kept.",
@@ -273,7 +272,7 @@ def _inside(said: str, words: Words) -> str:
 
 
 def _judged(index: int, record: RunRecord, words: Words) -> str:
-    gate = declared(record.workflow).gate
+    gate = workflow(record.workflow).gate
     decision = next((item for item in record.decisions if item.round == index and item.node == gate), None)
     current = record.rounds[index]
     if decision is None and record.origin is not None:
@@ -421,7 +420,7 @@ def _ended(record: RunRecord, words: Words) -> str:
     given = len(record.context.passages) if record.context else 0
     if record.origin is not None and record.answer and (not given or record.outcome == "answered_unverified"):
         return words("The answer is the other program's own.")
-    if record.outcome == "answered_unverified" and not record.answer_note and not declared(record.workflow).grades:
+    if record.outcome == "answered_unverified" and not record.answer_note and not workflow(record.workflow).grades:
         return words.count(*_FOUND_GIVEN, given, n=number(given, words))
     if record.outcome not in ("answered", "answered_forced") and not record.answer_note:
         return words(_ENDED[str(record.outcome)])

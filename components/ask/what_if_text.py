@@ -12,8 +12,9 @@ from components.common.own import own_of
 from components.common.phrases import begun, duration_text, outcome_text, probability_text, reason_text
 from components.common.run_settings import ALL_ROLES, differing, setting_of_config, setting_text
 from components.labels import name_of
+from engine.flow import workflow
 from engine.messages import N_, NC_, NN_
-from engine.model.config import BUILTIN, ROLES, RunConfig, declared
+from engine.model.config import BUILTIN, ROLES, RunConfig
 from engine.model.cost import Cost
 from engine.model.language import normalised_query
 from engine.model.values import Outcome, Reason, Recall, RunRecord
@@ -216,7 +217,7 @@ def _other_roles(gap: Gap, found: WhatIf, record: RunRecord) -> str:
             "**another search** would be made (mode, hops, entities, communities or depth), and nothing recorded says "
             "what it would find."
         )
-        if declared(record.workflow).in_modes and _same_place(found.config, record.config)
+        if workflow(record.workflow).in_modes and _same_place(found.config, record.config)
         else _GAPS[gap]
     )
 

@@ -16,7 +16,7 @@ from components.common.markup import Node, draw, opened_passage
 from components.common.widgets import control, heading
 from engine.flow import workflow
 from engine.messages import N_
-from engine.model.config import Options, RunConfig, WorkflowName, declared
+from engine.model.config import Options, RunConfig, WorkflowName
 from engine.model.values import PassageId, Quantity, RunRecord, SourceKind
 from engine.replay.playback import ReplayStep
 from engine.roles import StoredPassage
@@ -43,11 +43,9 @@ class Own:
     facts: ClassVar[Mapping[str, Fact]] = MappingProxyType({})
     """By node what its box says once it was visited, where that is not what every node of its kind says."""
 
-    def options(
-        self, words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator], machine: Machine
-    ) -> Options:
+    def options(self, words: Words, of: WorkflowName, below: dict[str, DeltaGenerator], machine: Machine) -> Options:
         """Draw the workflow's own settings as controls, and return what they are set to."""
-        own = declared(workflow)
+        own = workflow(of)
         if own.options_heading:
             heading(words, own.options_heading)
         chosen: dict[str, Any] = {}
@@ -68,7 +66,7 @@ class Own:
 
     def bar(self, config: RunConfig) -> tuple[Quantity, float] | None:
         """What a round is measured by and has to reach before an answer is written; None where nothing decides that."""
-        if not declared(config.workflow).gate:
+        if not workflow(config.workflow).gate:
             return None
         if config.gate == "min_relevant":
             return "relevant_passages", config.min_relevant
@@ -100,7 +98,7 @@ class Own:
 
     def report(self, record: RunRecord, words: Words) -> tuple[str, list[Node]]:
         """The same in a report, below its title."""
-        return words(declared(record.workflow).tab), self.evidence(record, words)
+        return words(workflow(record.workflow).tab), self.evidence(record, words)
 
     def tab(self, record: RunRecord, words: Words, *, key: str, read: ReadPassages) -> PassageId | None:
         """Draw the same in its tab; returns the passage whose citation was pressed, if any."""
@@ -128,8 +126,8 @@ def why_nothing(record: RunRecord) -> str:
 _NOTHING = Own()
 
 
-def own_of(workflow: WorkflowName) -> Own:
+def own_of(name: WorkflowName) -> Own:
     """What a workflow draws of its own."""
-    module = declared(workflow).drawn_by
+    module = workflow(name).drawn_by
     found: Own = import_module(module).OWN if module else _NOTHING
     return found

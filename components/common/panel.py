@@ -36,6 +36,7 @@ from components.common.widgets import (
     warning,
 )
 from components.labels import choices_of, help_of
+from engine.flow import workflow
 from engine.messages import N_
 from engine.model.config import (
     BUILTIN,
@@ -53,7 +54,6 @@ from engine.model.config import (
     RunConfig,
     SearchMethod,
     WorkflowName,
-    declared,
     default_of,
     number_of,
     settings_of,
@@ -234,10 +234,10 @@ def config_panel(
     return Chosen(config, look_again, below)
 
 
-def small_rewriter(workflow: WorkflowName, models: Mapping[str, RoleModel], smallest: str) -> str:
+def small_rewriter(name: WorkflowName, models: Mapping[str, RoleModel], smallest: str) -> str:
     """The model to propose where a chat model answers and the rewriter is built in, for which a small one will do."""
     rewriter, generator = models.get("rewriter", RoleModel()), models.get("generator", RoleModel())
-    wanted = "rewriter" in declared(workflow).temperatures and rewriter.built_in and not generator.built_in
+    wanted = "rewriter" in workflow(name).temperatures and rewriter.built_in and not generator.built_in
     return smallest if wanted else ""
 
 
@@ -257,7 +257,7 @@ def _model(role: str, name: str) -> RoleModel:
 
 def _workflow(words: Words, offered: tuple[WorkflowName, ...], defaults: Defaults) -> WorkflowName:
     """The workflow; what stands at the defaults of the one before moves to its own."""
-    workflow = offered[0]
+    picked = offered[0]
     if len(offered) > 1:
         take_from_url("workflow", offered[0], lambda given: given in offered)
         relabel(words, "workflow")
@@ -268,22 +268,22 @@ def _workflow(words: Words, offered: tuple[WorkflowName, ...], defaults: Default
             key="workflow",
             persist_state="session",
         )
-        workflow = chosen if chosen in offered else offered[0]
-        put_into_url("workflow", workflow, offered[0])
-        st.caption(words(declared(workflow).summary))
-    before: WorkflowName = st.session_state.get(_DRAWN, workflow)
-    if before != workflow:
-        former, usual = defaults.of(before), defaults.of(workflow)
+        picked = chosen if chosen in offered else offered[0]
+        put_into_url("workflow", picked, offered[0])
+        st.caption(words(workflow(picked).summary))
+    before: WorkflowName = st.session_state.get(_DRAWN, picked)
+    if before != picked:
+        former, usual = defaults.of(before), defaults.of(picked)
         for name, limits in PARAMETERS.items():
             if st.session_state.get(name) == getattr(former, name):
                 moved = getattr(usual, name)
                 st.session_state[name] = int(moved) if limits.whole or name == "budget_s" else moved
-        for name, setting in declared(workflow).own_settings.items():
+        for name, setting in workflow(picked).own_settings.items():
             value = getattr(usual.options, name)
             if name not in st.session_state and value != setting.default:
                 st.session_state[name] = value
-    st.session_state[_DRAWN] = workflow
-    return workflow
+    st.session_state[_DRAWN] = picked
+    return picked
 
 
 def _thresholds(words: Words, workflow: WorkflowName, below: dict[str, DeltaGenerator]) -> dict[str, Any]:
@@ -344,7 +344,7 @@ def _slider(words: Words, name: str, workflow: WorkflowName, below: dict[str, De
     return slider(words, name, PARAMETERS[name], default_of(workflow, name), below)
 
 
-def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
+def _chat_parameters(words: Words, name: WorkflowName) -> dict[str, Any]:
     """What chat models are asked with; built-in roles have none of it."""
     heading(words, N_("Chat models"))
     temperature = MODEL_PARAMETERS["temperature"]
@@ -363,7 +363,7 @@ def _chat_parameters(words: Words, workflow: WorkflowName) -> dict[str, Any]:
             persist_state="session",
         ),
     }
-    for role, warmth in declared(workflow).temperatures.items():
+    for role, warmth in workflow(name).temperatures.items():
         st.caption(
             words(
                 "In this workflow the {role} on a chat model is asked at temperature {value} where this is 0.",

@@ -11,7 +11,7 @@ from engine.errors import message_of
 from engine.flow import workflow
 from engine.flow.flow import END
 from engine.messages import N_
-from engine.model.config import BUILTIN, WORKFLOWS, WorkflowName, declared
+from engine.model.config import BUILTIN, WORKFLOWS, WorkflowName
 from engine.model.suggestion_wording import filled, template_of
 from engine.model.values import (
     BY_HAND,
@@ -171,9 +171,9 @@ def plain_name(code: str) -> str:
     return (code[:1].upper() + code[1:]).replace("_", " ")
 
 
-def workflow_text(workflow: str, words: Words) -> str:
+def workflow_text(name: str, words: Words) -> str:
     """The short name of a workflow; a record of a later version may name one that is not here."""
-    return words(declared(workflow).name) if workflow in WORKFLOWS else workflow
+    return words(workflow(name).name) if name in WORKFLOWS else name
 
 
 def outcome_text(outcome: Outcome | None, words: Words, note: AnswerNote = "") -> str:

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from components.common.i18n import Words
 from components.common.phrases import begun
 from components.labels import choices_of, name_of
+from engine.flow import workflow
 from engine.model.config import (
     BUILTIN,
     ROLES,
@@ -15,7 +16,6 @@ from engine.model.config import (
     RoleName,
     RunConfig,
     WorkflowName,
-    declared,
     every_setting,
     number_of,
     settings_of,
@@ -34,14 +34,14 @@ def names_settings(address: Iterable[str]) -> bool:
     return not named.isdisjoint(set(address) - {"collection"})
 
 
-def option_names(workflow: WorkflowName) -> tuple[str, ...]:
+def option_names(name: WorkflowName) -> tuple[str, ...]:
     """Names of the options that only this workflow has."""
-    return tuple(declared(workflow).own_settings)
+    return tuple(workflow(name).own_settings)
 
 
-def roles_of(workflow: WorkflowName) -> tuple[RoleName, ...]:
+def roles_of(name: WorkflowName) -> tuple[RoleName, ...]:
     """The roles that a workflow asks, in the order of the panel."""
-    return tuple(role for role in ALL_ROLES if role in declared(workflow).roles)
+    return tuple(role for role in ALL_ROLES if role in workflow(name).roles)
 
 
 def setting_of_config(config: RunConfig, name: str) -> Any:
@@ -72,7 +72,7 @@ def chat_model_of(config: RunConfig) -> RoleModel | None:
 
     Roles that have a temperature of their own come last.
     """
-    warm = declared(config.workflow).temperatures
+    warm = workflow(config.workflow).temperatures
     roles = sorted(roles_of(config.workflow), key=lambda role: role in warm)
     return next((config.models.of(role) for role in roles if not config.models.of(role).built_in), None)
 

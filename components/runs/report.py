@@ -38,7 +38,7 @@ from engine.evaluation.values import RunAnswer
 from engine.flow import workflow
 from engine.flow.graph import WorkflowGraph
 from engine.messages import N_
-from engine.model.config import ROLES, RunConfig, declared
+from engine.model.config import ROLES, RunConfig
 from engine.model.values import Decision, Fault, ModelCall, Rewrite, RunRecord
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -295,7 +295,7 @@ def _values(config: RunConfig) -> list[tuple[str, object]]:
         (item.name, getattr(config, item.name)) for item in fields(config) if item.name not in ("models", "options")
     ]
     found.extend((item.name, getattr(config.options, item.name)) for item in fields(config.options))
-    for role in declared(config.workflow).roles:
+    for role in workflow(config.workflow).roles:
         model = config.models.of(role)
         found.append((f"models.{role}", model.name))
         if not model.built_in:

@@ -20,8 +20,9 @@ from pydantic import (
 
 from engine.api import published
 from engine.api.addresses import with_listed_address
+from engine.flow import workflows
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions
-from engine.model.config import PARAMETERS, WORKFLOWS, Parameter, RunConfig, declarations
+from engine.model.config import PARAMETERS, WORKFLOWS, Parameter, RunConfig
 from engine.model.values import Outcome
 from engine.records.listing import Filters
 from engine.settings import Settings
@@ -93,7 +94,7 @@ def _ranges(parameters: Mapping[str, Parameter]) -> str:
 def _config_in_words() -> str:
     """What a config may hold: numbers with their ranges, and the options of each workflow that has some."""
     lines = [f"Fields of a config; those left out are the workflow's own defaults. Numbers: {_ranges(PARAMETERS)}."]
-    for workflow, own in declarations().items():
+    for workflow, own in workflows().items():
         others = [name for name in own.own_settings if name not in own.numbers]
         if own.own_settings:
             lines.append(f"`options` of {workflow}: {', '.join(filter(None, [_ranges(own.numbers), *others]))}.")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.errors import AttachmentError
-from engine.model.config import RunConfig, declared
+from engine.flow import workflow
+from engine.model.config import RunConfig
 from engine.model.values import Attachment
 
 MOST_ATTACHMENTS = 6
@@ -35,7 +36,7 @@ def admitted(attachments: Sequence[Attachment], config: RunConfig) -> tuple[Atta
 
 def admissible(count: int, config: RunConfig) -> None:
     """Check the count of attachments before anything is read; raises as :func:`admitted` does."""
-    if count and not declared(config.workflow).takes_attachments:
+    if count and not workflow(config.workflow).takes_attachments:
         raise AttachmentError.not_looked_at(workflow=config.workflow)
     if count > MOST_ATTACHMENTS:
         raise AttachmentError.too_many(count=count, most=MOST_ATTACHMENTS)

@@ -30,6 +30,7 @@ from engine.cli.record_printing import print_record
 from engine.cli.serve import add_options
 from engine.cli.sources import add_sources
 from engine.errors import AppRefused, ModelError, WorkbenchError
+from engine.flow import workflows
 from engine.messages import CONTEXT_END
 from engine.model.config import (
     MODEL_PARAMETERS,
@@ -42,7 +43,6 @@ from engine.model.config import (
     RoleModel,
     RunConfig,
     Setting,
-    declarations,
 )
 from engine.model.gate_reach import gate_warnings
 from engine.model.values import Fault, RunRecord
@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
     """A flag for each parameter of a run, with its range and default."""
     defaults = RunConfig()
-    attaching = [name for name, own in declarations().items() if own.takes_attachments]
+    attaching = [name for name, own in workflows().items() if own.takes_attachments]
     ask.add_argument("question")
     ask.add_argument(
         "--workflow",
@@ -153,7 +153,7 @@ def _add_ask_arguments(ask: argparse.ArgumentParser) -> None:
         ask.add_argument(_flag(role), metavar="MODEL", help=said)
     for name in _OF_MODELS:
         _add_number(ask, name, MODEL_PARAMETERS[name], "of the chat models named; ")
-    for workflow, own in declarations().items():
+    for workflow, own in workflows().items():
         for name, setting in own.own_settings.items():
             _add_setting(ask, name, setting, workflow)
 
@@ -210,7 +210,7 @@ def _add_number(parser: argparse.ArgumentParser, name: str, limits: Parameter, m
 
 def _other_defaults(name: str) -> str:
     """Say which workflows have another default."""
-    others = [(own.defaults[name], workflow) for workflow, own in declarations().items() if name in own.defaults]
+    others = [(own.defaults[name], workflow) for workflow, own in workflows().items() if name in own.defaults]
     return "".join(f", {value if isinstance(value, str) else format(value, 'g')} in {by}" for value, by in others)
 
 
@@ -231,7 +231,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     chosen: dict[str, RoleModel] = {role: named.get(role) or getattr(usual.models, role) for role in _ROLES}
     chosen = {role: model if model.built_in else replace(model, **numbers) for role, model in chosen.items()}
     written = _given(options, ("workflow", "collection", *SETTINGS))
-    own = _given(options, [name for item in declarations().values() for name in item.own_settings])
+    own = _given(options, [name for item in workflows().values() for name in item.own_settings])
     config = usual.over({**written, "options": own})
     return replace(config, models=replace(config.models, **chosen))
 

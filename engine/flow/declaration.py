@@ -6,16 +6,15 @@ line, API, records, replays and tables read it, and name no workflow themselves.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol, cast, get_args
 
 from engine.errors import WorkbenchError
 from engine.flow.context import Roles
 from engine.flow.flow import Flow, NodeKind
-from engine.model.config import RoleName, RunConfig
-from engine.model.config.registry import Declaration
+from engine.model.config import Options, Parameter, RoleName, RunConfig, Setting, WorkflowName, numbers_in, settings_in
 from engine.model.cost import Cost
 from engine.model.decide import outcome_of
 from engine.model.gate_reach import gate_warnings
@@ -97,8 +96,49 @@ async def warned_of_gate(question: str, config: RunConfig, known: KindsOf) -> Se
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Workflow(Declaration):
+class Workflow:
     """A workflow with its steps; what is left out is as in a workflow that retrieves, grades, rewrites and answers."""
+
+    id: WorkflowName
+    name: str
+    """A message, as are all its words."""
+    title: str = ""
+    """As in the picker of workflows; left out, ``name``."""
+    summary: str = ""
+    """One sentence under the picker."""
+    introduction: str = ""
+    """What a reader is told who has not asked anything yet; left out, ``summary``."""
+    unused: tuple[str, ...] = ()
+    """Settings of ``RunConfig`` that count for nothing in it, though its nodes let one expect otherwise."""
+    in_modes: bool = False
+    """Whether it searches in one of several modes."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Where they have other defaults."""
+    options: type[Options] = Options
+    """The settings that it alone has."""
+    options_heading: str = ""
+    """What stands above them in the panel."""
+    more_roles: tuple[RoleName, ...] = ()
+    """The model roles that it asks besides those of its nodes."""
+    temperatures: Mapping[RoleName, float] = field(default_factory=dict)
+    """At what a chat model is asked where a config says 0."""
+    samples: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """Questions that show what it does, by language: a text or the id of a labelled question, and what its button says
+    of it (empty: its own kind)."""
+    takes_attachments: bool = False
+    """Whether images and tables may come with a question."""
+    remembers: bool = False
+    """Whether it recalls earlier answers and keeps its own."""
+    on_grid: bool = False
+    """Whether ``engine.replay.grid`` models its decisions; else every what-if runs its steps."""
+    plain_gate: bool = False
+    """Whether ``engine.model.decide.decide`` alone says when its passages are enough."""
+    measures: tuple[str, ...] = ("pass_rate", "similarity")
+    """The two figures of a run beside outcome, calls and time, by their names in ``components.ask.figures``."""
+    tab: str = ""
+    """Name of the tab of its own evidence; empty where it has none."""
+    drawn_by: str = ""
+    """The module of ``components.workflows`` that draws what only it has; empty where it has nothing of its own."""
 
     flow: Flow
     initial_state: Callable[[str], Mapping[str, Any]] = initial_state
@@ -167,22 +207,41 @@ class Workflow(Declaration):
         return config.max_rewrites + 1 if self.flow.of_kind("rewrite") else 1
 
     @property
+    def numbers(self) -> Mapping[str, Parameter]:
+        """The ranges of its own settings that are numbers."""
+        return numbers_in(cast(Hashable, self.options))
+
+    @property
+    def own_settings(self) -> Mapping[str, Setting]:
+        """The settings of the workflow's own options, by name."""
+        return settings_in(cast(Hashable, self.options))
+
+    @property
     def gate(self) -> str:
+        """The node that decides whether the passages of a round are enough; empty where none does."""
         return self.flow.gate
 
     @property
     def grades(self) -> bool:
+        """Whether passages are judged before they are given to the generator."""
         return bool(self.flow.of_kind("grade"))
 
     @property
     def roles(self) -> tuple[RoleName, ...]:
+        """The model roles that it asks."""
         asked = {_ASKED[node.kind] for node in self.flow.nodes.values() if node.kind in _ASKED} | {*self.more_roles}
         return tuple(role for role in get_args(RoleName) if role in asked)
 
     @property
     def idle(self) -> frozenset[str]:
+        """The settings of ``RunConfig`` that count for nothing in it."""
         idle = {*self.unused}
         idle |= set() if self.in_modes else {"mode"}
         idle |= set() if self.grades else {*_OF_GRADING, *_OF_GATE}
         idle |= set() if self.gate else {*_OF_GATE}
         return frozenset(idle if self.flow.of_kind("rewrite") else idle | {"max_rewrites", "context"})
+
+    @property
+    def gated(self) -> bool:
+        """Whether a pass rate or a count of relevant passages leads to its answer."""
+        return "gate" not in self.idle

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.model.config import RunConfig, declared
+from engine.flow import workflow
+from engine.model.config import RunConfig
 from engine.model.decide import gate_in
 from engine.model.values import Candidate, Gate, Passage, PassageId, Round, RunRecord, Verdict
 
@@ -45,7 +46,7 @@ def admitted(
     ``rounds`` are the run's as they would be under ``config``. A passage that the grader refused is always one of them,
     even where a low bar let it into the run itself. None in a workflow that grades nothing.
     """
-    if not declared(config.workflow).grades:
+    if not workflow(config.workflow).grades:
         return ()
     verdicts = _newest(rounds)
     seen = _nearest(record)

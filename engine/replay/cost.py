@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from engine.builtin.rerank import BATCH, CHAT_BATCH
 from engine.flow import workflow
-from engine.model.config import RoleName, RunConfig, declared
+from engine.model.config import RoleName, RunConfig
 from engine.model.cost import Cost
 from engine.model.values import NodeExecution, RunRecord
 
@@ -118,7 +118,7 @@ def _visits(record: RunRecord, role: RoleName, nodes: frozenset[str]) -> float |
 
 def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float | None) -> Cost:
     """The price of one call; nothing where the workflow does not ask the role."""
-    if role not in declared(config.workflow).roles:
+    if role not in workflow(config.workflow).roles:
         return Cost()
     model = config.models.of(role)
     seconds = measured_s if model == record.config.models.of(role) else None
@@ -127,7 +127,7 @@ def _of(record: RunRecord, config: RunConfig, role: RoleName, measured_s: float 
 
 def _reranking(record: RunRecord, config: RunConfig, spent_ms: float) -> Cost:
     model = config.models.reranker
-    if "reranker" not in declared(config.workflow).roles or model.built_in:
+    if "reranker" not in workflow(config.workflow).roles or model.built_in:
         return Cost()
     calls = sum(call.role == "reranker" and not call.cached for call in record.model_calls)
     measured = spent_ms / calls / 1000.0 if calls and model == record.config.models.reranker else None
@@ -156,7 +156,7 @@ def _depth(config: RunConfig) -> int:
 
 def _whole(config: RunConfig) -> int:
     """Judgements of all passed passages together in a round."""
-    return int(config.needs_whole and "needs_whole" not in declared(config.workflow).idle)
+    return int(config.needs_whole and "needs_whole" not in workflow(config.workflow).idle)
 
 
 def _mean(durations_ms: list[float | None]) -> float | None:

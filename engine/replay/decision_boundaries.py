@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.model.config import RunConfig, declared
+from engine.flow import workflow
+from engine.model.config import RunConfig
 from engine.model.values import AnswerNote, Outcome, PassageId, RunRecord
 from engine.replay import what_if
 from engine.replay.admitted import Admitted
@@ -185,7 +186,7 @@ def remedy(
     where ``answerable`` false says that there is no answer. Another gate counts as its whole range, so that moving a
     slider is proposed first.
     """
-    if not declared(record.workflow).on_grid or answerable is False:
+    if not workflow(record.workflow).on_grid or answerable is False:
         # Other loops end well by other gates than the ones that are moved here.
         return None
     expectations = 1 + max((place for places in (met or {}).values() for place in places), default=-1)

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from engine.model.config import BUILTIN, declared
+from engine.flow import workflow
+from engine.model.config import BUILTIN
 from engine.model.decide import gate_in, passed_ids
 from engine.model.values import Candidate, PassageId, RunRecord, Verdict
 from engine.replay.admitted import refused_given
@@ -79,7 +80,7 @@ def diagnose(
     ``met`` says which expectations a candidate meets, None where nothing is expected; ``answerable`` false says that
     there is nothing to find, so that abstaining is right.
     """
-    if not declared(record.workflow).on_grid or record.outcome not in (*_WRONG, "answered") or not record.rounds:
+    if not workflow(record.workflow).on_grid or record.outcome not in (*_WRONG, "answered") or not record.rounds:
         return None
     if answerable is False:
         return _without_an_answer(record)

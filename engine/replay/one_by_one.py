@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.model.config import declared
+from engine.flow import workflow
 from engine.model.decide import passed_ids
 from engine.model.values import PassageId
 from engine.replay import what_if
@@ -89,7 +89,7 @@ def _fill(out: Paths, place: int, found: WhatIf, table: RunTable) -> None:
     out.seconds[place] = np.nan if cost.seconds is None else cost.seconds
     generated = found.path_known and found.outcome not in ("abstained", "fallback", "failed")
     out.generations[place] = found.answers or int(generated)
-    if declared(found.config.workflow).on_grid:
+    if workflow(found.config.workflow).on_grid:
         out.paid_rewrites[place] = max(0, len(found.steps) - 1)
         out.gradings[place] = cost.calls + cost.built_in_calls - out.generations[place] - out.paid_rewrites[place]
     else:

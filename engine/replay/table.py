@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.model.config import RunConfig, declared
+from engine.flow import workflow
+from engine.model.config import RunConfig
 from engine.model.decide import kept_passages
 from engine.model.language import normalised_query
 from engine.model.values import Content, Outcome, PassageId, Reason, Round, RunId, RunRecord, Verdict
@@ -249,7 +250,7 @@ class _Layout:
     def plain(self) -> bool:
         """Whether the evidence is what one unbranched run under one config leaves: one readable verdict a passage."""
         record = self.record
-        if not declared(record.workflow).on_grid or record.fork is not None:
+        if not workflow(record.workflow).on_grid or record.fork is not None:
             return False
         if len({item.round for item in record.rewrites}) != len(record.rewrites):
             return False

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.model.config import RunConfig, declared
+from engine.flow import workflow
+from engine.model.config import RunConfig
 from engine.model.decide import kept_passages, passed_ids
 from engine.model.values import WEAK_POINT, Context, Passage, PassageId, Round
 
@@ -31,7 +32,7 @@ def assemble(
     """
     considered = rounds if config.context == "union" else rounds[-1:]
     passed = _best([(current, passed_ids(current, config)) for current in considered])
-    if passed or (declared(config.workflow).grades and not config.answer_unverified):
+    if passed or (workflow(config.workflow).grades and not config.answer_unverified):
         return _within(passed, token_budget, count_tokens, verified=True)
     kept = [(current, [item.id for item in kept_passages(current, config)]) for current in considered]
     return _within(_best(kept)[: config.top_k], token_budget, count_tokens, verified=False)

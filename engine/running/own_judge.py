@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine.errors import RunWarning
-from engine.model.config import RunConfig, declared
+from engine.flow import workflow
+from engine.model.config import RunConfig
 
 
 def own_judge_warnings(config: RunConfig) -> tuple[RunWarning, ...]:
@@ -11,6 +12,6 @@ def own_judge_warnings(config: RunConfig) -> tuple[RunWarning, ...]:
     model = config.models.writes_and_judges
     return (
         (RunWarning.judges_its_own_answers(model=model),)
-        if model is not None and "evaluator" in declared(config.workflow).roles
+        if model is not None and "evaluator" in workflow(config.workflow).roles
         else ()
     )

@@ -14,7 +14,8 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from engine.errors import UnknownRun
-from engine.model.config import RunConfig, WorkflowName, declared, options_from_dict
+from engine.flow import workflow
+from engine.model.config import RunConfig, WorkflowName, options_from_dict
 from engine.model.events import Event, fold_all
 from engine.model.values import RunId, RunRecord
 from engine.records.codec import event_from_json
@@ -91,7 +92,7 @@ class Demo:
     def config(self) -> RunConfig:
         """Defaults; without long-term memory, which is another one on every machine, and with the pass rate where
         the scenario is about it."""
-        own: dict[str, Any] = {"memory": False} if declared(self.workflow).remembers else {}
+        own: dict[str, Any] = {"memory": False} if workflow(self.workflow).remembers else {}
         usual = RunConfig(workflow=self.workflow, options=options_from_dict(self.workflow, own))
         return replace(usual, gate="pass_rate") if self.scenario in _BY_PASS_RATE else usual
 

@@ -10,7 +10,8 @@ from engine.api.partial_config import config_over
 from engine.engine import Engine
 from engine.errors import InvalidConfig
 from engine.evaluation.settings_out import plain_settings
-from engine.model.config import USUAL, WORKFLOWS, RunConfig, declared, for_workflow
+from engine.flow import workflow
+from engine.model.config import USUAL, WORKFLOWS, RunConfig, for_workflow
 
 
 def config_for(engine: Engine, saved: str, collection: str, settings: Mapping[str, Any]) -> RunConfig:
@@ -43,7 +44,7 @@ def differences(config: RunConfig, base: RunConfig | None = None) -> dict[str, A
 def without_effect(config: RunConfig) -> frozenset[str]:
     """The settings that count for nothing in a config: those of no node of its workflow, and the other gate's bar."""
     other = {"pass_rate": "min_relevant", "min_relevant": "grade_pass_threshold"}
-    return declared(config.workflow).idle | {other[config.gate]}
+    return workflow(config.workflow).idle | {other[config.gate]}
 
 
 def _changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field
 from components.common.i18n import UiLanguage as Language
 from components.runs.in_words import InWords
 from engine.engine import Engine
-from engine.model.config import WORKFLOWS, RunConfig, declared
+from engine.flow import workflow
+from engine.model.config import WORKFLOWS, RunConfig
 from engine.model.config.parameters import MODEL_PARAMETERS
 from engine.model.config.setting import settings_in
 
@@ -54,7 +55,7 @@ _NOT_TEXTS: Final = frozenset(
         *MODEL_PARAMETERS,
         *(
             name
-            for kind in (RunConfig, *(declared(name).options for name in WORKFLOWS))
+            for kind in (RunConfig, *(workflow(name).options for name in WORKFLOWS))
             for name, setting in settings_in(kind).items()
             if not setting.choices
         ),

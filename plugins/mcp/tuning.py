@@ -10,8 +10,9 @@ from pydantic import BeforeValidator, Field
 from engine.engine import Engine
 from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.values import Batch
+from engine.flow import workflow
 from engine.messages import CONTEXT_END
-from engine.model.config import USUAL, WORKFLOWS, Setting, WorkflowName, declared, every_setting, settings_of
+from engine.model.config import USUAL, WORKFLOWS, Setting, WorkflowName, every_setting, settings_of
 from engine.replay.settings import COLUMNS
 from plugins.mcp.configs import differences
 from plugins.mcp.declared import InLanguage, Tools, tool, with_numbers
@@ -48,7 +49,7 @@ class Tuning(Tools):
     ) -> SettingsKnown:
         """List the settings of a run, with their ranges, and the saved ones."""
         names = [name for name in settings_of(for_workflow) if name in every_setting()]
-        own = declared(for_workflow).own_settings
+        own = workflow(for_workflow).own_settings
         said = [_setting(name, every_setting()[name]) for name in names]
         saved = [
             SavedSaid(name=name, collection=item.collection, workflow=item.workflow, settings=differences(item))

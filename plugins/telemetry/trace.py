@@ -12,7 +12,8 @@ from typing import Any
 from openinference.semconv.trace import OpenInferenceSpanKindValues as Kind
 from openinference.semconv.trace import SpanAttributes
 
-from engine.model.config import ROLES, SETTINGS, declared
+from engine.flow import workflow
+from engine.model.config import ROLES, SETTINGS
 from engine.model.traceparent import TRACEPARENT, parent_in
 from engine.model.values import Fault, ModelCall, RunRecord
 from plugins.telemetry import scores
@@ -105,7 +106,7 @@ class _Making:
     def _metadata(self) -> dict[str, Any]:
         record, config = self._record, self._record.config
         settings = {name: getattr(config, name) for name in SETTINGS}
-        own = {name: getattr(config.options, name) for name in declared(record.workflow).own_settings}
+        own = {name: getattr(config.options, name) for name in workflow(record.workflow).own_settings}
         models = {role: config.models.of(role).name for role in ROLES if role in record.manifest}  # type: ignore[arg-type]
         named = {name: record.manifest[name] for name in _OF_MANIFEST if name in record.manifest}
         told = {"collection": record.collection} if self._wanted.content else {}

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from engine.model.config import BUILTIN, PARAMETERS, RunConfig, declarations
+from engine.flow import workflows
+from engine.model.config import BUILTIN, PARAMETERS, RunConfig
 from engine.records.tagging import LONGEST_TAG
 from tests.api.served import calling
 from tests.support.brought import brought
@@ -136,7 +137,7 @@ def test_the_options_of_every_workflow_are_described_with_their_ranges(described
     run = described["components"]["schemas"]["RunRequest"]["properties"]
     assert {"quality_loop", "answer_evaluation"} <= set(run["workflow"]["anyOf"][0]["enum"])
     said = run["config"]["description"]
-    for parameters in (PARAMETERS, *(own.numbers for own in declarations().values())):
+    for parameters in (PARAMETERS, *(own.numbers for own in workflows().values())):
         for name, limits in parameters.items():
             assert f"{name} {limits.low:.10g} to {limits.high:.10g}" in said
     assert "grade_on" in said

@@ -15,7 +15,7 @@ from components.common.phrases import suggestion_said
 from components.runs.report import safe_text
 from components.workflows.quality_chart import ISSUES, issue_inequality
 from components.workflows.scores import score_text
-from engine.model.config import declared
+from engine.flow import workflow
 from engine.model.suggestion_wording import DIMENSION_OF, suggested
 from engine.model.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
@@ -327,9 +327,9 @@ def test_every_state_draws_in_both_languages_without_an_unfilled_place(record: R
 
 
 def test_other_workflows_have_no_such_tab() -> None:
-    workflow = sample_record().workflow
-    assert own_of(workflow).evidence(sample_record(), EN) == []
-    assert not declared(workflow).tab
+    name = sample_record().workflow
+    assert own_of(name).evidence(sample_record(), EN) == []
+    assert not workflow(name).tab
 
 
 def drawn(name: str, language: str) -> AppTest:

@@ -7,16 +7,16 @@ from typing import get_args
 import pytest
 
 from components.common.life_lines import life_lines
-from engine.flow import compiled
+from engine.flow import compiled, workflows
 from engine.flow.flow import Tab
 from engine.flow.graph import END, START, graph_of
-from engine.model.config import RunConfig, WorkflowName, declarations
+from engine.model.config import RunConfig, WorkflowName
 from engine.model.values import RunId, RunRecord
 from pages.parts.ask.evidence import concerns, tab_of
 from tests.components.loop_runs import answers_record, dual_record, quality_record
 
 
-@pytest.mark.parametrize("workflow", [name for name, own in declarations().items() if own.tab])
+@pytest.mark.parametrize("workflow", [name for name, own in workflows().items() if own.tab])
 def test_every_node_of_the_three_loops_opens_a_tab_of_its_own(workflow: WorkflowName) -> None:
     nodes = [name for name in graph_of(compiled(workflow)).nodes if name not in (START, END)]
     record = RunRecord(RunId("r"), "Q?", RunConfig(workflow=workflow), "")

@@ -18,9 +18,8 @@ from components.common.phrases import OUTCOMES
 from components.runs.report import html_of, report_html, safe_text
 from components.runs.report_charts import ReportMap
 from engine.evaluation.values import AnswerJudgement, RunAnswer
-from engine.flow import compiled
+from engine.flow import compiled, workflow
 from engine.flow.graph import graph_of
-from engine.model.config import declared
 from engine.model.events import fold_all
 from engine.model.values import Candidate, Claim, Origin, RunId, RunRecord
 from tests.components.laced_run import HOSTILE, laced
@@ -232,7 +231,7 @@ def test_a_report_holds_what_the_other_loops_did(record: RunRecord, language: Ui
     words = words_for(language)
     document = report_html(record, graph_of(compiled(record.workflow)), words)
     read = Read(document)
-    assert words(declared(record.workflow).tab) in read.texts
+    assert words(workflow(record.workflow).tab) in read.texts
     assert "button" not in read.tags
     # The same words as in the tab, no matter what else stands between them.
     shown = set(" ".join(read.texts).split())

@@ -14,9 +14,9 @@ from pydantic import BaseModel, SecretStr
 from components.common.i18n import words_for
 from components.picture.export import workflow_svg
 from engine.errors import WorkbenchError, rows
-from engine.flow import compiled
+from engine.flow import compiled, workflows
 from engine.flow.graph import graph_of
-from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting, declarations
+from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting
 from engine.plugins import plugins
 from engine.settings import Settings
 from tests.docs.figures import kinds_table, loops_table, samples_table, table
@@ -63,7 +63,7 @@ def options_table() -> str:
     """What only one workflow has: its options with range, default, and the words the page has for them."""
     rows = [
         (f"`{workflow}`", f"`{name}`", _span(setting), _value(setting, setting.default), _help(setting))
-        for workflow, own in declarations().items()
+        for workflow, own in workflows().items()
         for name, setting in own.own_settings.items()
     ]
     return table(("workflow", "option", "range", "default", "meaning"), rows)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
+from engine.flow import workflow
 from engine.llm.examples import given_back
-from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName, declared
+from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.contracts.chat_models import obedient
@@ -44,12 +45,12 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.mark.parametrize("habit", HABITS)
-@pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_a_run_ends_with_a_true_record(engine: Engine, workflow: WorkflowName, habit: str) -> None:
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_run_ends_with_a_true_record(engine: Engine, name: WorkflowName, habit: str) -> None:
     MODEL.habit = HABITS[habit]
     # What the run before remembered would be repeated, and no habit would show.
-    options = DualLoopOptions(memory=False) if workflow == "dual_loop" else declared(workflow).options()
-    config = RunConfig(workflow=workflow, max_rewrites=1, ignore_cache=True, models=EVERY_ROLE, options=options)
+    options = DualLoopOptions(memory=False) if name == "dual_loop" else workflow(name).options()
+    config = RunConfig(workflow=name, max_rewrites=1, ignore_cache=True, models=EVERY_ROLE, options=options)
     record = engine.run(QUESTION, config)
     assert record.outcome is not None and record.outcome != "cancelled"
     if habit in ("markers_only", "question_back"):

@@ -23,8 +23,9 @@ from engine.api import create_api
 from engine.api.process import use_engine
 from engine.cli import main as cli
 from engine.engine import Engine
+from engine.flow import workflow
 from engine.model import events
-from engine.model.config import RunConfig, declared, every_setting
+from engine.model.config import RunConfig, every_setting
 from engine.model.events import fold_all
 from engine.model.values import RunRecord
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
@@ -71,7 +72,7 @@ def test_a_run_and_its_record(engine: Engine, record: RunRecord) -> None:
 def test_what_a_run_asks_is_counted_from_its_nodes(engine: Engine) -> None:
     chat = replace(PLAIN, models=replace(PLAIN.models, generator=replace(PLAIN.models.generator, model="ollama:m")))
     assert (engine.worst_case_calls(PLAIN), engine.worst_case_calls(chat)) == (0, 1)
-    assert declared("plain").roles == ("generator",)
+    assert workflow("plain").roles == ("generator",)
 
 
 def test_the_price_of_a_run_is_that_of_its_own_steps(record: RunRecord) -> None:
@@ -109,7 +110,7 @@ def test_the_picture_the_drawing_and_the_report(engine: Engine, record: RunRecor
         assert all(view.title and view.spoken for view in picture.nodes.values())
     assert workflow_svg(graph, record, words).startswith("<svg")
     report = report_html(record, graph, words)
-    assert words(declared("plain").name) in report and record.answer.split()[0] in report
+    assert words(workflow("plain").name) in report and record.answer.split()[0] in report
     assert not _of_gates(report, words), "no gate judged anything"
 
 

@@ -9,10 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
-from engine.model.config import RunConfig, WorkflowName, declarations, declared
+from engine.flow import workflow, workflows
+from engine.model.config import RunConfig, WorkflowName
 from tests.pages.driving import inline, opened, visible
 
-LOOPS = [name for name, own in declarations().items() if own.tab]
+LOOPS = [name for name, own in workflows().items() if own.tab]
 QUESTION = {"en": "What are the main symptoms of diabetes?", "zh": "糖尿病的主要症状是什么？"}
 
 
@@ -21,12 +22,12 @@ def labels(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("workflow", LOOPS)
-def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, workflow: WorkflowName, language: UiLanguage) -> None:
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, name: WorkflowName, language: UiLanguage) -> None:
     words = words_for(language)
-    record = engine.run(QUESTION[language], RunConfig(workflow=workflow))
+    record = engine.run(QUESTION[language], RunConfig(workflow=name))
     app = opened(language=language, run=record.id)
-    assert labels(app)[0] == words(declared(workflow).tab)
+    assert labels(app)[0] == words(workflow(name).tab)
     said = {
         "quality_loop": words(
             "The setting “grade on” says which of the two numbers decides the route; the other one is shown to compare."
@@ -35,7 +36,7 @@ def test_a_run_of_a_loop_opens_its_own_tab_first(engine: Engine, workflow: Workf
         "answer_evaluation": words("Answer {n}", n=1),
         "graph_hybrid": words("Analysis"),
     }
-    assert said[workflow] in inline(app)
+    assert said[name] in inline(app)
     assert not re.search(r"\{[a-z_]+\}", visible(app)), "a word with an unfilled place"
 
 

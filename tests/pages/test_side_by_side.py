@@ -7,8 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
+from engine.flow import workflow
 from engine.knowledge.ingest import IngestItem
-from engine.model.config import WORKFLOWS, RunConfig, declared
+from engine.model.config import WORKFLOWS, RunConfig
 from engine.replay.side_by_side import shared_time
 from tests.pages.driving import button, given, inline, opened, setting, visible
 
@@ -44,7 +45,7 @@ def test_all_workflows_answer_one_question_at_the_same_time(engine: Engine) -> N
     assert [engine.record(run_id).workflow for run_id in ids] == list(WORKFLOWS)
     drawn = inline(app)
     for name in WORKFLOWS:
-        assert words(declared(name).name) in drawn
+        assert words(workflow(name).name) in drawn
     assert (
         words("The runs shared this machine, so each may have taken longer than it would alone.") in drawn
     ) == shared_time([engine.record(run_id) for run_id in ids])

@@ -15,6 +15,7 @@ from components.common.run_link import settings_in_url
 from components.common.run_settings import differing, option_names, roles_of
 from engine.api.process import use_engine
 from engine.engine import Engine
+from engine.flow import workflow
 from engine.model.config import (
     WORKFLOWS,
     RoleModel,
@@ -22,7 +23,6 @@ from engine.model.config import (
     RunConfig,
     WorkflowName,
     config_from_dict,
-    declared,
     default_of,
     settings_of,
 )
@@ -48,18 +48,18 @@ def choose(app: AppTest, workflow: WorkflowName) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("workflow", WORKFLOWS)
+@pytest.mark.parametrize("name", WORKFLOWS)
 def test_the_page_shows_the_chosen_workflow_before_a_run(
-    engine: Engine, workflow: WorkflowName, language: UiLanguage
+    engine: Engine, name: WorkflowName, language: UiLanguage
 ) -> None:
     """SC-12: an empty state says what this workflow does, and proposes questions that fit it."""
     words = words_for(language)
-    app = opened(language=language, workflow=workflow)
-    assert setting(app, "workflow").value == workflow
-    assert len(boxes(app)) == NODES[workflow]
+    app = opened(language=language, workflow=name)
+    assert setting(app, "workflow").value == name
+    assert len(boxes(app)) == NODES[name]
     captions = [item.value for item in app.caption]
-    assert words(declared(workflow).summary) in captions
-    assert words(declared(workflow).introduction) in captions
+    assert words(workflow(name).summary) in captions
+    assert words(workflow(name).introduction) in captions
     assert len([item for item in app.button if str(item.key).startswith("sample_")]) == 5
     assert not re.search(r"\{[a-z_]+\}", visible(app))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import InvalidConfig
-from engine.model.config.registry import USUAL, WORKFLOWS, declarations, declared
+from engine.model.config.registry import USUAL, WORKFLOWS, declared
 from engine.model.config.role_models import RoleModel, RoleModels
 from engine.model.config.run_config import (
     CONFIG_FIELDS,
@@ -92,7 +92,7 @@ def read_defaults(path: Path, named: Mapping[str, RoleModel]) -> Defaults:
     options = plain.get("options", {})
     if not isinstance(options, Mapping):
         raise InvalidConfig.not_an_object(field="options")
-    known = [name for own in declarations().values() for name in own.own_settings]
+    known = [name for own in map(declared, WORKFLOWS) for name in own.own_settings]
     for name in options:
         if name not in known:
             raise InvalidConfig.unknown_setting(field=str(name)[:40], known=tuple(known))

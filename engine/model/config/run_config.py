@@ -18,7 +18,7 @@ from engine.model.config.parameters import (
     SearchMethod,
     WorkflowName,
 )
-from engine.model.config.registry import USUAL, WORKFLOWS, declarations, declared
+from engine.model.config.registry import USUAL, WORKFLOWS, declared
 from engine.model.config.role_models import RoleModel, RoleModels
 from engine.model.config.setting import (
     Options,
@@ -346,7 +346,7 @@ def settings_of(workflow: WorkflowName) -> tuple[str, ...]:
 def every_setting() -> Mapping[str, Setting]:
     """The settings that workflows share, and those that one of them alone has, by name."""
     return MappingProxyType(
-        {**SETTINGS, **{k: v for own in declarations().values() for k, v in own.own_settings.items()}}
+        {**SETTINGS, **{k: v for own in map(declared, WORKFLOWS) for k, v in own.own_settings.items()}}
     )
 
 

@@ -7,7 +7,8 @@ import streamlit as st
 from components.ask.presenter import demo_buttons
 from components.common.i18n import UiLanguage, Words
 from components.common.sample_questions import sample_buttons
-from engine.model.config import USUAL, RunConfig, WorkflowName, declared
+from engine.flow import workflow
+from engine.model.config import USUAL, RunConfig, WorkflowName
 from engine.model.values import SAMPLE_COLLECTION, RunId, RunRecord
 from engine.samples import multi_hop_questions, sample_questions
 from pages.parts.common.rights import may
@@ -34,10 +35,10 @@ def examples_menu(config: RunConfig, record: RunRecord, words: Words) -> tuple[s
         return examples(config, record, words)
 
 
-def shown_samples(workflow: WorkflowName, language: UiLanguage) -> list[tuple[str, str]]:
+def shown_samples(name: WorkflowName, language: UiLanguage) -> list[tuple[str, str]]:
     """Questions with their kind, in the order of their buttons; those of the usual workflow where it has none."""
     labelled = {item.id: item for item in (*sample_questions(), *multi_hop_questions())}
-    offered = declared(workflow).samples or declared(USUAL).samples
+    offered = workflow(name).samples or workflow(USUAL).samples
     shown = []
     for named, kind in offered.get(language, ()):
         known = labelled.get(named)

@@ -23,8 +23,9 @@ from components.common.phrases import (
 from components.common.run_settings import setting_label, setting_text, unread_by
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.flow import workflow
 from engine.messages import N_
-from engine.model.config import RunConfig, declared
+from engine.model.config import RunConfig
 from engine.model.decide import kept_passages
 from engine.model.settings_difference import settings_difference
 from engine.model.values import Decision, Fault, Fork, Passage, PassageId, Round, RunRecord, Verdict, counted
@@ -186,7 +187,7 @@ def round_text(record: RunRecord, index: int, words: Words) -> str:
     decision = next((item for item in record.decisions if item.round == index), None)
     if decision:
         return decision_text(decision, record.workflow, words)
-    decides = declared(record.workflow).gate
+    decides = workflow(record.workflow).gate
     return words("round {n}: nothing decided yet" if decides else "round {n}", n=index)
 
 

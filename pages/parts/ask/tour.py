@@ -11,8 +11,9 @@ import streamlit as st
 
 from components.common.i18n import Words
 from components.common.markup import nothing, script
+from engine.flow import workflow
 from engine.messages import N_
-from engine.model.config import RunConfig, declared
+from engine.model.config import RunConfig
 from engine.model.values import SAMPLE_COLLECTION, RunId, RunRecord
 from engine.samples.demos import demos
 from pages.parts.common.rights import may
@@ -96,7 +97,7 @@ def ended(record: RunRecord) -> Ended:
             return "refused"
     if not record.citations:
         return "uncited"
-    return "answered" if record.outcome == "answered" and declared(record.workflow).grades else "cited"
+    return "answered" if record.outcome == "answered" and workflow(record.workflow).grades else "cited"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,9 @@ from components.common.phrases import begun, note_badge, outcome_text, place_tex
 from components.common.run_settings import differing
 from engine.engine import Engine
 from engine.evaluation.known_right import known_right
+from engine.flow import workflow
 from engine.messages import N_
-from engine.model.config import PARAMETERS, SETTINGS, RoleModels, RunConfig, declared, for_workflow, settings_of
+from engine.model.config import PARAMETERS, SETTINGS, RoleModels, RunConfig, for_workflow, settings_of
 from engine.model.values import Passage, PassageId, RunId, RunRecord
 from engine.replay import WhatIf
 from engine.replay.decision_boundaries import Sweep
@@ -115,7 +116,7 @@ def tried(chosen: RunConfig, run: RunConfig) -> RunConfig:
     moved = for_workflow(chosen, run.workflow)
     shown = {*settings_of(run.workflow)} & {*settings_of(chosen.workflow)}
     hidden = {name: getattr(run, name) for name in SETTINGS if name not in shown}
-    roles = declared(run.workflow).roles
+    roles = workflow(run.workflow).roles
     models = {}
     for item in fields(RoleModels):
         own, wanted = getattr(run.models, item.name), getattr(chosen.models, item.name)

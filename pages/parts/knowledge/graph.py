@@ -13,10 +13,11 @@ from components.knowledge.graph_card import SAMPLES, extractor_text, graph_card
 from components.labels import BUILTIN_EXTRACTOR
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.flow import first_that
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
 from engine.messages import NC_
-from engine.model.config import BUILTIN, RunConfig, first_that
+from engine.model.config import BUILTIN, RunConfig
 from engine.roles import CollectionInfo
 from pages.parts.common.rights import may
 from pages.parts.knowledge.graph_look import look_into

@@ -11,8 +11,9 @@ from components.common.i18n import Words
 from components.common.run_link import settings_in_url
 from components.knowledge.job_list import JobEvent, failed_csv, job_list
 from engine.engine import Engine
+from engine.flow import first_that
 from engine.library.values import JobStatus
-from engine.model.config import RunConfig, first_that
+from engine.model.config import RunConfig
 from pages.parts.common.following import redraw_when
 from pages.parts.common.rights import may
 from pages.parts.knowledge.state import attempt, go_to

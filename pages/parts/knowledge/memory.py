@@ -25,9 +25,10 @@ from components.knowledge.memory_ledger import (
 )
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.flow import first_that
+from engine.flow.declaration import Workflow
 from engine.knowledge.weak_points import WeakPoint
 from engine.messages import N_, NC_, NN_
-from engine.model.config import Declaration, first_that
 from engine.model.values import Fault, Memory, RunRecord
 from pages.parts.common.presses import answer_buttons, attempt, next_step, note_deleted, retry_box, say_last_press
 from pages.parts.common.rights import may
@@ -112,7 +113,7 @@ def recent(engine: Engine) -> list[RunRecord]:
     return [record for record in found if record is not None and record.recall is not None]
 
 
-def _remembers(own: Declaration) -> bool:
+def _remembers(own: Workflow) -> bool:
     return own.remembers
 
 

@@ -15,6 +15,7 @@ from components.common.widgets import bounded
 from components.labels import PRESET_NAMES, choices_of, help_of, name_of
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.flow import workflow
 from engine.model.config import (
     BUILTIN,
     PARAMETERS,
@@ -25,7 +26,6 @@ from engine.model.config import (
     RoleModel,
     RunConfig,
     SearchMethod,
-    declared,
 )
 from engine.model.settings_difference import settings_difference
 from engine.model.values import Attachment, RunRecord
@@ -111,7 +111,7 @@ def _run(a: RunRecord, config: RunConfig, words: Words, begin: Begin) -> None:
 
 def _asked_as(run: RunRecord, config: RunConfig) -> Wanted:
     """A run's question under other settings, with its attachments where the workflow looks at them."""
-    return run.question, config, run.attachments if declared(config.workflow).takes_attachments else ()
+    return run.question, config, run.attachments if workflow(config.workflow).takes_attachments else ()
 
 
 def _both(engine: Engine, a: RunRecord, b: RunRecord, words: Words, begin: Begin) -> None:

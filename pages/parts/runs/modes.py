@@ -28,8 +28,9 @@ from components.workflows.mode_notes import notes_box
 from engine.api.process import get_engine
 from engine.engine import Engine
 from engine.errors import WorkbenchError
+from engine.flow import first_that, workflow
 from engine.messages import N_, NC_
-from engine.model.config import SETTINGS, Mode, RunConfig, declared, first_that
+from engine.model.config import SETTINGS, Mode, RunConfig
 from engine.model.values import Candidate, Comparison, RunRecord, operands
 from engine.running.mode_race import MODES, ModeLane, ModeRace, RacedPassage, mode_race
 from engine.samples import multi_hop_questions
@@ -90,7 +91,7 @@ def modes_view(engine: Engine, words: Words) -> None:
         key="race",
         offered={mode: mode_text(mode, words) for mode in MODES},
         config_of=config_of,
-        takes=lambda record: declared(record.workflow).in_modes,
+        takes=lambda record: workflow(record.workflow).in_modes,
         draw=draw,
         about=lambda collection: _about_graph(engine, collection, words),
         first=samples[0][0],
@@ -144,9 +145,9 @@ def _about_graph(engine: Engine, collection: str, words: Words) -> None:
 
 def config_of(mode: Mode, collection: str) -> RunConfig:
     """The defaults of the workflow in one mode, with the models of the workbench."""
-    workflow = first_that(lambda own: own.in_modes)
-    models = models_played(declared(workflow).roles)
-    usual = get_engine().settings.defaults_of_runs.of(workflow)
+    name = first_that(lambda own: own.in_modes)
+    models = models_played(workflow(name).roles)
+    usual = get_engine().settings.defaults_of_runs.of(name)
     return replace(usual, mode=mode, collection=collection, models=models)
 
 

@@ -14,7 +14,7 @@ from components.common.i18n import Words
 from components.common.url_state import put_into_url, take_from_url
 from engine.engine import Engine
 from engine.errors import WorkbenchError
-from engine.model.config import declared
+from engine.flow import workflow
 from engine.model.values import Fault, RunRecord
 from engine.records import BATCH
 from engine.replay.playback import steps
@@ -109,7 +109,7 @@ def stage(engine: Engine, words: Words, record: RunRecord) -> None:
         with told:
             answer_card(record, words, key="present_answer")
     # The other loops have other bars; their what-if stands on the workbench.
-    if record.decisions and declared(record.workflow).on_grid:
+    if record.decisions and workflow(record.workflow).on_grid:
         with asked:
             what_if(engine, words, record)
 

@@ -34,8 +34,9 @@ from components.runs.lanes import (
 )
 from engine.api.process import get_engine
 from engine.engine import Engine
+from engine.flow import workflow
 from engine.messages import N_
-from engine.model.config import WORKFLOWS, RunConfig, WorkflowName, declared
+from engine.model.config import WORKFLOWS, RunConfig, WorkflowName
 from engine.model.values import Decision, Passage, PassageId, RunRecord
 from engine.replay.side_by_side import Lane, SideBySide, side_by_side
 from engine.samples import sample_questions
@@ -117,10 +118,10 @@ def _workflows_view(engine: Engine, words: Words) -> None:
     together_view(engine, words, view)
 
 
-def config_of(workflow: WorkflowName, collection: str) -> RunConfig:
+def config_of(name: WorkflowName, collection: str) -> RunConfig:
     """The defaults of the workflow on this collection, with the models of the panel."""
-    usual = get_engine().settings.defaults_of_runs.of(workflow)
-    return replace(usual, collection=collection, models=models_played(declared(workflow).roles))
+    usual = get_engine().settings.defaults_of_runs.of(name)
+    return replace(usual, collection=collection, models=models_played(workflow(name).roles))
 
 
 def side_by_side_view(found: SideBySide, words: Words, *, key: str, base: str = "") -> None:
