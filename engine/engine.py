@@ -31,13 +31,14 @@ from engine.knowledge.ingest import IngestItem, IngestReport, Progress
 from engine.knowledge.weak_points import WeakPoints
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.discovery import OllamaStatus
+from engine.messages import N_
 from engine.model.config import USUAL, RoleModel, RunConfig, WorkflowName
 from engine.model.events import Event
 from engine.model.loop_thread import LoopThread
 from engine.model.noted_faults import NotedFault, NotedFaults
 from engine.model.values import Attachment, Chat, Fault, Memory, PassageId, RunId, RunRecord, SourceKind
 from engine.people import WORKBENCH, acting, acting_as
-from engine.people.doors import admit, guarded
+from engine.people.authorization import RESULT, authorized, internal, needs, require_role
 from engine.people.limits import CollectionLimits, PeopleDatabase
 from engine.plugins import Inside, Part, opened, room
 from engine.records import CHAT
@@ -75,7 +76,7 @@ _NOTICED_S = 6.0
 """By then a proxy that asks every two seconds has noticed that this process is about to end."""
 
 
-@guarded
+@authorized
 class Engine:
     """Runs questions, keeps their records, and looks after the knowledge base; safe to call from any thread.
 
@@ -122,6 +123,7 @@ class Engine:
         self._loop.submit(self._warm_up())
 
     @classmethod
+    @internal
     def open(cls, settings: Settings | None = None) -> Self:
         """Open an engine on embedded defaults, with the sample knowledge base present."""
         return cls(settings or Settings.load())
@@ -132,6 +134,7 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @internal
     def close(self) -> None:
         """Cancel what runs, write what is left, release the knowledge base; a second call does nothing."""
         with self._closing:
@@ -151,6 +154,7 @@ class Engine:
             self._evaluations.close()
         self.databases.close()
 
+    @internal
     def part(self, kind: type[_P]) -> _P | None:
         """What a plug-in brought, by its class; None where its settings do not ask for it."""
         return next((part for part in self._parts if isinstance(part, kind)), None)
@@ -163,6 +167,7 @@ class Engine:
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
+    @needs("editor", log=N_("Run started"), on=(RESULT,))
     def start(
         self,
         question: str,
@@ -201,6 +206,7 @@ class Engine:
                 self._store.tag(begun, CHAT)
         return begun
 
+    @needs("editor")
     def condense(self, chat: Chat, config: RunConfig) -> Future[tuple[str, Chat]]:
         """The question that the last message of a chat asks, and the chat with how it was found, for :meth:`start`.
 
@@ -210,6 +216,7 @@ class Engine:
         with room(self._parts):
             return self._loop.submit(condensed(chat, config, self.settings))
 
+    @needs("editor", log=N_("Branch started"), on=(RESULT,))
     def fork(
         self,
         parent: str | RunRecord,
@@ -242,6 +249,7 @@ class Engine:
         if limited and self.limits.groups_of(self.describe(config.collection).name) != limited:
             raise ForkRefused.other_setting(field="collection")
 
+    @needs("viewer")
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
         """What a run should be warned of before it begins, such as a bar that no round can reach (QL-08).
 
@@ -250,6 +258,7 @@ class Engine:
         found = self._loop.call(workflow(config.workflow).warnings_before(question, config, self.resources))
         return tuple(Fault.of(item) for item in (*found, *own_judge_warnings(config)))
 
+    @needs("editor")
     def run(
         self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()
     ) -> RunRecord:
@@ -258,6 +267,7 @@ class Engine:
         run.wait()
         return run.record
 
+    @needs("editor")
     def stream(
         self, question: str, config: RunConfig | None = None, *, attachments: Sequence[Attachment] = ()
     ) -> Iterator[Event]:
@@ -268,6 +278,7 @@ class Engine:
         finally:
             self._runs.stop(run)
 
+    @needs("editor")
     def read_attachment(
         self, name: str, data: bytes, config: RunConfig | None = None, *, question: str = ""
     ) -> Attachment:
@@ -280,50 +291,61 @@ class Engine:
         model = config.models.vision if config else RoleModel()
         return self._loop.call(read_with(model, self.resources, name=name, data=data, question=question))
 
+    @needs("editor", log=N_("Run stopped"))
     def cancel(self, run_id: str) -> bool:
         """Stop a run within one step, also one of another replica; False where it had ended. Raises ``UnknownRun``."""
         return self._any.cancel(run_id)
 
+    @needs("viewer")
     def wait(self, run_id: str, timeout_s: float | None = None) -> bool:
         """Block until a run has ended; False where ``timeout_s`` passed first. Raises ``UnknownRun``."""
         return self._any.wait(run_id, timeout_s)
 
+    @needs("viewer")
     def record(self, run_id: str) -> RunRecord:
         """The record of a run, live or stored; raises ``UnknownRun``."""
         return self._any.record(run_id)
 
+    @needs("viewer")
     def events(self, run_id: str, after: int = 0) -> Iterator[Event]:
         """Events above sequence number ``after``; follows a live run to its end. Raises ``UnknownRun``."""
         return self._any.events(run_id, after)
 
+    @needs("viewer")
     def aevents(self, run_id: str, after: int = 0) -> AsyncIterator[Event]:
         """:meth:`events` for an event loop, e.g. the web server's."""
         return self._any.aevents(run_id, after)
 
+    @needs("viewer")
     def runs(self, limit: int = 50, **filters: Unpack[Filters]) -> list[RunSummary]:
         """Runs, newest first: at most ``limit`` of those that the filters of ``records.listing.Wanted`` let through."""
         return self._store.list(limit, reader=acting(), **filters)
 
+    @needs("viewer")
     def run_configs(self, run_ids: Sequence[RunId]) -> dict[RunId, RunConfig]:
         """Settings of stored runs, by id; those that cannot be read are left out."""
         return self._store.configs(run_ids, acting())
 
+    @needs("editor", log=N_("Tag put on a run"), on=("run_id", "tag"))
     def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``RecordError``, ``UnknownRun``."""
         self._archive.require_own(run_id)
         self._require_folder()
         return self._store.tag(run_id, tag)
 
+    @needs("editor", log=N_("Tag taken from a run"), on=("run_id", "tag"))
     def untag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Take a tag from a run and return those left; raises ``InvalidTag``, ``RecordError``, ``UnknownRun``."""
         self._archive.require_own(run_id)
         self._require_folder()
         return self._store.untag(run_id, tag)
 
+    @needs("viewer")
     def tags(self) -> dict[str, int]:
         """How many runs have each tag, in alphabetical order."""
         return self._store.tags(acting())
 
+    @needs("admin", log=N_("Run deleted"))
     def delete_run(self, run_id: str) -> None:
         """Remove a record; raises ``RecordError`` while it runs or where it is shipped, ``UnknownRun`` for none."""
         self._archive.require_own(run_id)
@@ -332,21 +354,26 @@ class Engine:
         self._store.delete(run_id)
         self._runs.forget(run_id)
 
+    @needs("viewer")
     def what_if(self, record: RunRecord, config: RunConfig) -> WhatIf:
         """What ``record``'s question would have done under ``config``; no calls."""
         return what_if(record, config)
 
+    @needs("viewer")
     def flush(self) -> bool:
         """Block until every event so far is in the file of runs; False where it cannot be written at the moment."""
         return self._store.flush()
 
+    @needs("viewer")
     def under_way(self, run_id: str) -> tuple[float, int]:
         """Milliseconds that a live run has taken until now, and the model calls that wait for their end."""
         return self._any.under_way(run_id)
 
+    @needs("viewer")
     def active_runs(self) -> int:
         return self._runs.active()
 
+    @internal
     def drain(self, timeout_s: float) -> bool:
         """Say that this process is about to end, and wait for its runs; False where ``timeout_s`` passed first.
 
@@ -359,32 +386,40 @@ class Engine:
 
     # -- knowledge ----------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def collections(self) -> list[CollectionInfo]:
         return self._loop.call(self.resources.knowledge.collections())
 
+    @needs("viewer")
     def describe(self, collection: str) -> CollectionInfo:
         """Describe a collection; raises ``UnknownCollection``."""
         return self._loop.call(self.resources.knowledge.describe(collection))
 
+    @needs("viewer")
     def sources(self, collection: str) -> list[SourceInfo]:
         return self._loop.call(self.resources.knowledge.sources(collection))
 
+    @needs("viewer")
     def passages(self, collection: str, source: str) -> list[StoredPassage]:
         return self._loop.call(self.resources.knowledge.passages(collection, source))
 
+    @needs("admin", log=N_("Source deleted"), on=("collection", "source"))
     def delete_source(self, collection: str, source: str) -> int:
         """Remove a source's passages; returns how many."""
         return self._loop.call(self.resources.knowledge.delete_source(collection, source))
 
+    @needs("admin", log=N_("Query prefix changed"), on=("collection", "prefix"))
     def set_query_prefix(self, collection: str, prefix: str) -> CollectionInfo:
         """Change what is put before queries of a collection; ``InvalidConfig`` where its model has a fixed prefix."""
         return self._loop.call(self.resources.knowledge.set_query_prefix(collection, prefix))
 
+    @needs("admin", log=N_("Collection limited to groups"), on=("collection", "groups"))
     def limit_collection(self, collection: str, groups: Sequence[str]) -> None:
         """Let only people of some groups, and admins, read a collection; no group: all. Raises ``SignInOff``."""
         info = self.describe(collection)
         self.limits.limit((info.name, *info.aliases), groups)
 
+    @needs("editor")
     def ingest(
         self,
         items: Sequence[IngestItem],
@@ -406,6 +441,7 @@ class Engine:
             items, collection, progress, query_prefix, passage_prefix, chunks=chunks, embedding_model=embedding_model
         ).result()
 
+    @needs("editor", log=N_("Files put in"), on=("collection",))
     def start_ingest(
         self,
         items: Sequence[IngestItem],
@@ -419,41 +455,47 @@ class Engine:
     ) -> Future[IngestReport]:
         """:meth:`ingest` in the background; cancelling the future leaves no half source behind."""
         if any(item.data is None for item in items):
-            admit(acting(), "admin")  # a path is one of this machine's own disk
+            require_role(acting(), "admin")  # a path is one of this machine's own disk
         knowledge = self.resources.knowledge
         work = knowledge.ingest(
             items, collection, progress, query_prefix, passage_prefix, chunks=chunks, embedding_model=embedding_model
         )
         return self._loop.submit(work)
 
+    @internal
     def wait_until_ready(self) -> None:
         """Block until a question can be answered; raises what kept the store from opening, e.g. ``StoreLocked``."""
         self._loop.call(self.resources.knowledge.ready())
         self._loop.call(self.resources.load_workflow())
 
     @property
+    @internal
     def ready(self) -> bool:
         """Whether a question can be answered without a wait for what a start loads; never blocks."""
         return not self.loading
 
     @property
+    @internal
     def loading(self) -> tuple[Loaded, ...]:
         """What the first question would still wait for; never blocks."""
         there = {"knowledge_base": self.resources.knowledge.is_open, "workflow": self.resources.workflow_loaded}
         return tuple(name for name in get_args(Loaded) if not there[name])
 
     @property
+    @needs("viewer")
     def opening_fault(self) -> Fault | None:
         """What kept the knowledge base from opening, until :meth:`open_again` tries once more."""
         error = self.resources.knowledge.opening_error
         return Fault.of(error) if error is not None else None
 
     @property
+    @needs("viewer")
     def unopened(self) -> Fault | None:
         """What keeps the knowledge base from being open: the last fault, also while another opening is being tried."""
         error = self.resources.knowledge.last_error
         return Fault.of(error) if error is not None else None
 
+    @needs("viewer")
     def open_again(self) -> None:
         """Try to open the knowledge base again, in the background."""
         self._loop.submit(self._warm_up())
@@ -463,33 +505,39 @@ class Engine:
             for fault in await self.resources.warm_up() or ():
                 self._faults.note(fault)
 
+    @needs("viewer")
     def source_kinds(self, collection: str) -> tuple[SourceKind, ...]:
         """Kinds of sources that a run finds in a collection; raises ``UnknownCollection``."""
         return self._loop.call(self.resources.source_kinds(RunConfig(collection=collection)))
 
     # -- long-term memory ---------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def memories(self) -> list[Memory]:
         """What long-term memory holds, passed and failed answers, newest first; raises ``StoreError``."""
         found = self._loop.call(self.resources.knowledge.memory().list())
         return [item for item in found if acting().may_read(item.collection)]
 
+    @needs("admin", log=N_("Memory forgotten"))
     def forget_memory(self, memory_id: str) -> None:
         """Remove one memory for good; raises ``StoreError.unknown_memory`` where there is none of that id."""
         if not self._loop.call(self.resources.knowledge.memory().forget(memory_id)):
             raise StoreError.unknown_memory(memory=memory_id)
 
+    @needs("admin", log=N_("Every memory forgotten"))
     def forget_every_memory(self) -> int:
         """Remove all memories for good, passed and failed; returns how many there were."""
         return self._loop.call(self.resources.knowledge.memory().forget_all())
 
     @property
+    @needs("viewer")
     def weak_points(self) -> WeakPoints:
         """The history of weak points, which runs fill; its calls raise ``WeakPointsUnusable``."""
         return self.resources.knowledge.weak_points
 
     # -- evaluation ---------------------------------------------------------------------------------------------
 
+    @needs("editor")
     def start_regrade(
         self, records: Sequence[RunRecord], times: int, note: Callable[[int], None] | None = None
     ) -> Future[Regraded]:
@@ -499,6 +547,7 @@ class Engine:
         return begin_regrade(self._loop, self.resources, records, times, note)
 
     @property
+    @needs("viewer")
     def evaluation(self) -> EvaluationStore:
         """Query sets, batches, labels and saved settings; opened when first asked for.
 
@@ -507,34 +556,41 @@ class Engine:
         return self._evaluations.store
 
     @property
+    @needs("viewer")
     def batches(self) -> BatchRunner:
         """The one runner of batches of this process; raises like :attr:`evaluation`."""
         return self._evaluations.batches
 
     # -- the rest -----------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def graph(self, name: WorkflowName = USUAL) -> WorkflowGraph:
         """The shape of a workflow, read off its compiled graph."""
         return graph_of(compiled(name))
 
+    @needs("viewer")
     def worst_case_calls(self, config: RunConfig) -> int:
         """Chat-model calls of the longest run this config allows."""
         return workflow(config.workflow).worst_case_calls(config)
 
+    @needs("viewer")
     def ollama(self, *, fresh: bool = False) -> OllamaStatus:
         """What Ollama offers on this machine; looked up again at most every half minute unless ``fresh``."""
         return self._loop.call(self.resources.ollama(fresh=fresh, patience_s=None if fresh else _PATIENCE_S))
 
+    @needs("viewer")
     def chat_models(self, *, fresh: bool = False) -> tuple[str, ...]:
         """Chat models that the servers set up here list, for pickers; looked up as :meth:`ollama` is."""
         return self._loop.call(self.resources.chat_models(fresh=fresh, patience_s=None if fresh else _PATIENCE_S))
 
     @property
+    @needs("viewer")
     def faults(self) -> tuple[Fault, ...]:
         """What went wrong apart from any run and is not over, e.g. a disk that is full: newest last."""
         return tuple(fault for fault in self.noted_faults if not fault.over_since)
 
     @property
+    @needs("viewer")
     def noted_faults(self) -> tuple[NotedFault, ...]:
         """The last fifty with their times, those that are over among them; newest last."""
         with suppress(DataFolderGone):

@@ -30,7 +30,7 @@ from engine.api.errors import NOT_KEPT_YET, add_error_handlers, answered
 from engine.api.forking import add_fork
 from engine.api.graph_routes import add_graphs
 from engine.api.host_routes import add_host
-from engine.api.incoming import QuickRoute
+from engine.api.incoming import OPEN, QuickRoute
 from engine.api.judging_routes import add_judging
 from engine.api.knowledge_routes import add_knowledge
 from engine.api.links import link_of, linked
@@ -44,7 +44,7 @@ from engine.model.config import USUAL, RunConfig, models_from_dict
 from engine.model.noted_faults import NotedFault
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import Attachment, RunId, RunRecord
-from engine.people.rights import OPEN
+from engine.people.authorization import needs
 from engine.plugins import Front, SignIn, plugins
 from engine.running.seed_response import seed_response
 from engine.settings import Settings
@@ -132,6 +132,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
         summary="Ask a question and wait for the answer",
         responses={202: {"description": NOT_KEPT_YET}},
     )
+    @needs("editor")
     async def ask(body: SeedRequest, request: Request) -> Response:
         engine = get_engine()
         # What the form of this endpoint names has the defaults of that form; the rest is as everywhere.
@@ -151,6 +152,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
         return answered(record, linked(record, seed_response(record)), kept=kept)
 
     @api.get("/health", summary="Whether the workbench can answer")
+    @needs("viewer")
     async def health() -> Response:
         engine = get_engine()
         kept = engine.unopened
@@ -167,6 +169,7 @@ def _add_ask(api: FastAPI, get_engine: GetEngine) -> None:
         )
 
     @api.get("/ready", summary="Whether this replica takes new work", responses={503: {"description": "It does not."}})
+    @needs("viewer")
     async def ready() -> Response:
         """For a proxy in front of several replicas: not while the knowledge base opens, nor shortly before the end."""
         engine = get_engine()
@@ -185,6 +188,7 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
             }
         },
     )
+    @needs("editor")
     async def start(body: RunRequest, request: Request) -> Response:
         engine = get_engine()
         config = body.over(engine.settings)
@@ -206,12 +210,14 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
         return answered(record, linked(record), kept=kept)
 
     @api.post("/runs/check", summary="What a run would be warned of before it begins; nothing is run")
+    @needs("viewer")
     async def check(body: CheckRequest) -> Response:
         engine = get_engine()
         found = await asyncio.to_thread(engine.warnings_before, body.question, body.over(engine.settings))
         return Json({"warnings": [item.said() for item in found]})
 
     @api.get("/runs", summary="Stored runs, newest first")
+    @needs("viewer")
     async def runs(asked: Annotated[RunsQuery, Query()]) -> Response:
         found = await asyncio.to_thread(lambda: get_engine().runs(asked.limit, **asked.filters()))
         return Json([{**asdict(item), "cursor": item.cursor, "link": link_of(item.id)} for item in found])
@@ -219,6 +225,7 @@ def _add_runs(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> None:
     @api.get("/runs/{run_id}", summary="The record of a run, live or stored")
+    @needs("viewer")
     async def run(run_id: str) -> Response:
         return Json(linked(await asyncio.to_thread(get_engine().record, run_id)))
 
@@ -228,6 +235,7 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
         responses=_EVENTS,
         response_class=StreamingResponse,
     )
+    @needs("viewer")
     async def events(
         run_id: str,
         last_event_id: Annotated[str | None, Header()] = None,
@@ -241,10 +249,12 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
         return StreamingResponse(event_stream(engine, run_id, after, heartbeat_s), **STREAM)
 
     @api.post("/runs/{run_id}/cancel", summary="Stop a run")
+    @needs("editor")
     async def cancel(run_id: str) -> Response:
         return Json({"id": run_id, "cancelled": await asyncio.to_thread(get_engine().cancel, run_id)})
 
     @api.delete("/runs/{run_id}", summary="Remove the record of a run", status_code=204, response_class=Response)
+    @needs("admin")
     async def delete(run_id: str) -> Response:
         await asyncio.to_thread(get_engine().delete_run, run_id)
         return Response(status_code=204)
@@ -253,6 +263,7 @@ def _add_one_run(api: FastAPI, get_engine: GetEngine, heartbeat_s: float) -> Non
 def _add_view(api: FastAPI, get_engine: GetEngine, heartbeat_s: float, views: Views) -> None:
     # For the pages of this version alone, so it is no part of what the API promises.
     @api.get("/runs/{run_id}/view", include_in_schema=False)
+    @needs("viewer")
     async def view(run_id: str, request: Request, last_event_id: Annotated[str | None, Header()] = None) -> Response:
         engine = get_engine()
         record = await asyncio.to_thread(engine.record, run_id)
@@ -269,6 +280,7 @@ def _add_what_if_and_tags(api: FastAPI, get_engine: GetEngine) -> None:
     @api.post(
         "/runs/{run_id}/what-if", summary="What a run would have done under other settings, without calling anything"
     )
+    @needs("viewer")
     async def what_if(run_id: str, body: WhatIfRequest) -> Response:
         engine = get_engine()
 
@@ -279,21 +291,25 @@ def _add_what_if_and_tags(api: FastAPI, get_engine: GetEngine) -> None:
         return Json(await asyncio.to_thread(computed))
 
     @api.put("/runs/{run_id}/tags/{tag:path}", summary="Put a tag on a run; answers with all its tags")
+    @needs("editor")
     async def tag_run(run_id: str, tag: _Tag) -> Response:
         return Json({"id": run_id, "tags": await asyncio.to_thread(get_engine().tag_run, run_id, tag)})
 
     @api.delete("/runs/{run_id}/tags/{tag:path}", summary="Take a tag from a run; answers with those left")
+    @needs("editor")
     async def untag_run(run_id: str, tag: _Tag) -> Response:
         return Json({"id": run_id, "tags": await asyncio.to_thread(get_engine().untag_run, run_id, tag)})
 
 
 def _add_memories(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/memories", summary="What long-term memory holds, passed and failed answers, newest first")
+    @needs("viewer")
     async def memories() -> Response:
         found = await asyncio.to_thread(get_engine().memories)
         return Json([{name: value for name, value in asdict(item).items() if name != "similarity"} for item in found])
 
     @api.delete("/memories/{memory_id}", summary="Forget one memory for good", status_code=204, response_class=Response)
+    @needs("admin")
     async def forget(memory_id: str) -> Response:
         await asyncio.to_thread(get_engine().forget_memory, memory_id)
         return Response(status_code=204)

@@ -14,6 +14,7 @@ from engine.engine import Engine
 from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.model.config import BUILTIN, RoleModel
 from engine.people import acting
+from engine.people.authorization import needs
 
 GetEngine = Callable[[], Engine]
 
@@ -22,14 +23,17 @@ def add_answers(api: FastAPI, get_engine: GetEngine) -> None:
     """``/runs/{run_id}/answer``, its ``judgement`` and its ``verdict``."""
 
     @api.get("/runs/{run_id}/answer", summary="Whether a run's answer is right and by what, its figures, who judged it")
+    @needs("viewer")
     async def answer(run_id: str) -> Response:
         return Json((await asyncio.to_thread(_known, get_engine(), run_id)).to_dict())
 
     @api.put("/runs/{run_id}/answer/judgement", summary="Say whether a run's answer is right, or take that back")
+    @needs("editor")
     async def judge(run_id: str, body: AnswerJudgementRequest) -> Response:
         return Json((await asyncio.to_thread(_judged, get_engine(), run_id, body)).to_dict())
 
     @api.post("/runs/{run_id}/answer/verdict", summary="Have a chat model judge a run's answer, unless it has already")
+    @needs("editor")
     async def verdict(run_id: str, body: AnswerVerdictRequest) -> Response:
         return Json((await asyncio.to_thread(_asked, get_engine(), run_id, body.model)).to_dict())
 

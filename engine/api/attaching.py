@@ -17,12 +17,14 @@ from engine.engine import Engine
 from engine.errors import AttachmentError
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Attachment
+from engine.people.authorization import needs
 
 
 def add_attachments(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
     """``POST /attachments``."""
 
     @api.post("/attachments", summary="Read an image or a table, to be corrected and sent along with a question")
+    @needs("editor")
     async def read(body: ReadRequest, request: Request) -> Response:
         engine = get_engine()
         vision = RoleModel(body.vision) if body.vision else engine.settings.models.vision

@@ -14,6 +14,7 @@ from engine.api.encoding import Json
 from engine.api.waiting import while_connected
 from engine.drafting.values import Kept
 from engine.engine import Engine
+from engine.people.authorization import needs
 
 GetEngine = Callable[[], Engine]
 _State = Annotated[Literal["open", "accepted", "refused", "all"], Query()]
@@ -26,6 +27,7 @@ def add_drafts(api: FastAPI, get_engine: GetEngine) -> None:
         "/collections/{name}/drafts",
         summary="Let a chat model draft questions from the documents of a collection, and wait for them",
     )
+    @needs("editor")
     async def make(name: str, body: DraftsRequest, request: Request) -> Response:
         drafting = get_engine().drafting
         making = asyncio.wrap_future(drafting.start(name, body.limit, body.model))
@@ -38,6 +40,7 @@ def add_drafts(api: FastAPI, get_engine: GetEngine) -> None:
         return Json(await while_connected(request, made()))
 
     @api.get("/drafts", summary="Drafted questions, in the order in which they are best looked through")
+    @needs("viewer")
     async def drafts(
         collection: Annotated[str, Query(max_length=255)] = "",
         state: _State = "open",
@@ -47,6 +50,7 @@ def add_drafts(api: FastAPI, get_engine: GetEngine) -> None:
         return Json([item.to_dict() for item in found])
 
     @api.put("/drafts/{draft_id}", summary="Accept a drafted question into a query set, refuse it, or reopen it")
+    @needs("editor")
     async def decide(draft_id: str, body: DraftDecision) -> Response:
         return Json((await asyncio.to_thread(_decided, get_engine(), draft_id, body)).to_dict())
 

@@ -18,6 +18,7 @@ from engine.api.partial_config import config_over
 from engine.api.waiting import finished, while_connected
 from engine.engine import Engine
 from engine.model.values import PassageId, RunId
+from engine.people.authorization import needs
 from engine.replay.fork import fork_price
 
 
@@ -31,6 +32,7 @@ def add_fork(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
             202: {"description": f"The branch runs; its id, the path of its events, its link. Or: {NOT_KEPT_YET}"}
         },
     )
+    @needs("editor")
     async def fork(run_id: str, body: ForkRequest, request: Request) -> Response:
         engine = get_engine()
         branch_id = await asyncio.to_thread(_begun, engine, run_id, body)
@@ -43,6 +45,7 @@ def add_fork(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
         "/runs/{run_id}/fork/price",
         summary="What a branch would cost beyond what is reused: the next step, and the rest at worst",
     )
+    @needs("viewer")
     async def price(run_id: str, body: ForkChanges) -> Response:
         return Json(await asyncio.to_thread(_priced, get_engine(), run_id, body))
 

@@ -13,6 +13,7 @@ from engine.api.bodies import GraphRequest
 from engine.api.encoding import Json
 from engine.engine import Engine
 from engine.errors import GraphStoreError
+from engine.people.authorization import needs
 
 GetEngine = Callable[[], Engine]
 _Name = Annotated[str, Query(min_length=1, max_length=200)]
@@ -30,6 +31,7 @@ def _add_building(api: FastAPI, get_engine: GetEngine) -> None:
         summary="Begin to build the knowledge graph of a collection; its job is followed at `/ingestions/{id}`",
         status_code=202,
     )
+    @needs("editor")
     async def build(name: str, body: GraphRequest) -> Response:
         graphs, usual = get_engine().graphs, get_engine().settings.models.extractor.model
         job_id = await asyncio.to_thread(graphs.build, name, body.extractor or usual, replace=body.replace)
@@ -41,6 +43,7 @@ def _add_building(api: FastAPI, get_engine: GetEngine) -> None:
         status_code=204,
         response_class=Response,
     )
+    @needs("admin")
     async def delete(name: str) -> Response:
         if not await asyncio.to_thread(get_engine().graphs.delete, name):
             raise GraphStoreError.missing(collection=name)
@@ -49,6 +52,7 @@ def _add_building(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _add_looking(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/collections/{name}/graph", summary="The knowledge graph of a collection: how far it is, what it holds")
+    @needs("viewer")
     async def describe(
         name: str,
         entities: Annotated[int, Query(ge=0, le=2000)] = 50,
@@ -61,6 +65,7 @@ def _add_looking(api: FastAPI, get_engine: GetEngine) -> None:
         "/collections/{name}/graph/neighbourhood",
         summary="Entities around one, by its name, alias or id, and the relationships between all of them",
     )
+    @needs("viewer")
     async def neighbourhood(
         name: str,
         entity: _Name,

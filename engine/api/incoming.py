@@ -8,8 +8,7 @@ piece, and other requests have their turn in between.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from functools import cache
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from fastapi.routing import APIRoute
@@ -20,10 +19,10 @@ from starlette.types import Message, Receive
 
 from engine.model.people import Role
 from engine.people import acting, signing_in
-from engine.people.doors import admit
-from engine.people.rights import ROUTES
-from engine.plugins import plugins
+from engine.people.authorization import declared, require_role
 
+OPEN: Final = "/ready"
+"""The one route that needs no token: it says whether this replica takes work, and a proxy that asks has none."""
 MOST_NAMES: Final = 1000
 MOST_VALUES: Final = 200_000
 """More than the cells of any table that is kept."""
@@ -169,22 +168,21 @@ class QuickRequest(Request):
 class QuickRoute(APIRoute):
     """A route whose requests are :class:`QuickRequest`, and which asks first whether its caller may use it."""
 
-    prefix = ""
-    """What stands before its path in the table of rights."""
-
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
         async def quickly(request: Request) -> Response:
             if signing_in():
-                admit(acting(), roles().get(f"{request.method} {self.prefix}{self.path}", "admin"))
+                require_role(acting(), self.least)
             return await handle(QuickRequest(request.scope, request.receive))
 
         return quickly
 
-
-@cache
-def roles() -> Mapping[str, Role]:
-    """The least role for each route, those of plug-ins included; any other route is for admins."""
-    theirs = {route: role for plugin in plugins() for route, role in plugin.roles.items()}
-    return {**theirs, **ROUTES}
+    @property
+    def least(self) -> Role:
+        """The role that it needs; a route that declares none is for admins."""
+        try:
+            operation = declared(self.endpoint)
+        except LookupError:
+            operation = None
+        return operation.least if operation else "admin"

@@ -15,6 +15,7 @@ from engine.api.encoding import Json
 from engine.engine import Engine
 from engine.evaluation.desk.formats import Format
 from engine.model.grader_fit import GraderFit
+from engine.people.authorization import needs
 
 GetEngine = Callable[[], Engine]
 
@@ -27,10 +28,12 @@ def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
         summary="Judgements of a query set as JSON lines, TREC qrels, or the CSV of Quepid",
         responses={200: {"content": {"text/plain": {}}, "description": "The file."}},
     )
+    @needs("viewer")
     async def export(set_name: str, format: Annotated[Format, Query()] = "jsonl") -> Response:
         return PlainTextResponse(await asyncio.to_thread(get_engine().judging.exported, set_name, format))
 
     @api.post("/query-sets/{set_name:path}/judgements", summary="Take in judgements of a query set from a file")
+    @needs("editor")
     async def take_in(set_name: str, body: JudgementsRequest) -> Response:
         judging = get_engine().judging
         found = await asyncio.to_thread(
@@ -44,10 +47,12 @@ def add_judging(api: FastAPI, get_engine: GetEngine) -> None:
         "/query-sets/{set_name:path}/history",
         summary="What the finished gatherings of a query set came to, oldest first",
     )
+    @needs("viewer")
     async def history(set_name: str) -> Response:
         return Json([asdict(item) for item in await asyncio.to_thread(get_engine().judging.history, set_name)])
 
     @api.get("/collections/{name}/fits", summary="Graders fitted to a collection, newest first")
+    @needs("viewer")
     async def fits(name: str) -> Response:
         return Json([fit.to_dict() for fit in await asyncio.to_thread(_fits, get_engine(), name)])
 

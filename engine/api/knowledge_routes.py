@@ -16,6 +16,7 @@ from engine.api.waiting import while_connected
 from engine.engine import Engine
 from engine.errors import InvalidConfig
 from engine.knowledge.items import IngestItem
+from engine.people.authorization import needs
 
 GetEngine = Callable[[], Engine]
 AT_ONCE = 100_000
@@ -31,10 +32,12 @@ def add_knowledge(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/collections", summary="Collections of the knowledge base")
+    @needs("viewer")
     async def collections() -> Response:
         return Json([asdict(item) for item in await asyncio.to_thread(get_engine().collections)])
 
     @api.get("/collections/{name}/sources", summary="Sources of a collection")
+    @needs("viewer")
     async def sources(name: str) -> Response:
         return Json([asdict(item) for item in await asyncio.to_thread(get_engine().sources, name)])
 
@@ -43,6 +46,7 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
         summary=f"Put one file into a collection: up to {AT_ONCE // 1000} kB at once, a larger one as a job",
         responses={202: {"description": "The job that puts it in; it is followed at `/ingestions/{id}`"}},
     )
+    @needs("editor")
     async def add_source(name: str, body: SourceRequest, request: Request) -> Response:
         item = IngestItem(body.name, data=await asyncio.to_thread(_content, body), hidden=body.hidden)
         if len(item.data or b"") > AT_ONCE:
@@ -67,18 +71,22 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/ingestions", summary="Jobs of the knowledge base, newest first: unfinished ones, and the last ones done")
+    @needs("viewer")
     async def ingestions() -> Response:
         return Json([item.to_dict() for item in await asyncio.to_thread(get_engine().ingestions.jobs)])
 
     @api.get("/ingestions/{job_id}", summary="How far one job has come")
+    @needs("viewer")
     async def ingestion(job_id: str) -> Response:
         return Json((await asyncio.to_thread(get_engine().ingestions.job, job_id)).to_dict())
 
     @api.post("/ingestions/{job_id}/stop", summary="Stop a job between two batches; it can be resumed")
+    @needs("editor")
     async def stop(job_id: str) -> Response:
         return Json((await asyncio.to_thread(get_engine().ingestions.stop, job_id)).to_dict())
 
     @api.post("/ingestions/{job_id}/resume", summary="Go on with a job that was stopped, failed or interrupted")
+    @needs("editor")
     async def resume(job_id: str) -> Response:
         return Json((await asyncio.to_thread(get_engine().ingestions.resume, job_id)).to_dict())
 
@@ -88,6 +96,7 @@ def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
         status_code=204,
         response_class=Response,
     )
+    @needs("editor")
     async def discard(job_id: str) -> Response:
         await asyncio.to_thread(get_engine().ingestions.discard, job_id)
         return Response(status_code=204)

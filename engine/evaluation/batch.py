@@ -36,10 +36,11 @@ from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Batch, BatchProgress, JudgingProgress
 from engine.executing.blocks import Block, Executor, Performed, Recipe
 from engine.executing.local import LocalExecutor
+from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
 from engine.model.values import Fault, RunId, RunRecord
 from engine.people.acting import acting, carried
-from engine.people.doors import guarded
+from engine.people.authorization import RESULT, authorized, internal, needs
 from engine.people.reading import may_read
 from engine.plugins import executor_of
 from engine.records import faults
@@ -67,7 +68,7 @@ class _Going:
     """When it was last looked whether the batch is still this process's own."""
 
 
-@guarded
+@authorized
 class BatchRunner:
     """Runs batches one after the other on threads of its own; every method is safe from any thread.
 
@@ -91,6 +92,7 @@ class BatchRunner:
         self._evidence: tuple[tuple[str, tuple[RunId, ...], dict[str, Judged]], Evidence] | None = None
         self._runs_db.signals.listen(self._heard)
 
+    @needs("editor", log=N_("Batch started"), on=("set_name", RESULT))
     def start(
         self, set_name: str, config: RunConfig, concurrency: int = 2, case_ids: Iterable[str] | None = None
     ) -> str:
@@ -119,6 +121,7 @@ class BatchRunner:
             self._launch(batch, cases, executor)
         return batch.id
 
+    @needs("editor", log=N_("Batch resumed"))
     def resume(self, batch_id: str, *, failures: bool = False, here: bool = False) -> bool:
         """Run what is left of a batch: cases without a finished run, and failed ones where ``failures`` says so.
 
@@ -148,10 +151,12 @@ class BatchRunner:
                 self._store.release_batch(batch_id, self._owner())
             return bool(left)
 
+    @internal
     def orphans(self) -> tuple[str, ...]:
         """Batches whose process is gone without having let them go, oldest first."""
         return self._store.orphans(self._lives)
 
+    @needs("editor", log=N_("Batch stopped"))
     def stop(self, batch_id: str) -> bool:
         """Begin no further case and cancel the runs that go on, here or in another replica; False where none does.
 
@@ -176,12 +181,14 @@ class BatchRunner:
         if kind == "stop-batch":
             self._stop_here(batch_id)
 
+    @needs("viewer")
     def wait(self, batch_id: str, timeout_s: float | None = None) -> bool:
         """Block until the batch no longer continues in this process; False where ``timeout_s`` passed first."""
         with self._guard:
             going = self._going
         return True if going is None or going.id != batch_id else going.over.wait(timeout_s)
 
+    @needs("viewer")
     def progress(self, batch_id: str) -> BatchProgress:
         """Return how far a batch is; raises ``UnknownBatch``."""
         with self._guard:
@@ -205,11 +212,13 @@ class BatchRunner:
         )
 
     @property
+    @internal
     def running(self) -> str | None:
         """The batch that is running in this process."""
         with self._guard:
             return self._going.id if self._going else None
 
+    @needs("viewer")
     def results(self, batch_id: str) -> list[tuple[Case, RunRecord]]:
         """Cases whose run ended by itself with their records, in the order of the set; failures are left out.
 
@@ -225,12 +234,14 @@ class BatchRunner:
             if case.id in batch.done and (run_id := batch.runs[case.id]) in records and may_read(records[run_id])
         ]
 
+    @internal
     def renewed(self, record: RunRecord) -> None:
         """Read a run as it is now: verdicts were added to it after it had been read."""
         self._cache.keep(record)
         with self._guard:
             self._evidence = None
 
+    @needs("viewer")
     def evidence(self, batch_id: str) -> Evidence:
         """What charts are made of, with all other cases as failed; the same object while nothing has changed.
 
@@ -251,6 +262,7 @@ class BatchRunner:
             self._evidence = (key, evidence)
         return evidence
 
+    @needs("editor", log=N_("Judging of answers begun"), on=("batch_id", "model.model"))
     def judge(self, batch_id: str, model: RoleModel) -> bool:
         """Have a chat model judge the answers of a batch in the background; False where it has judged all of them.
 
@@ -259,24 +271,29 @@ class BatchRunner:
         """
         return self._judgings.start(batch_id, self.results(batch_id), model)
 
+    @needs("viewer")
     def judging(self, batch_id: str, judge: str) -> JudgingProgress:
         """How far a judge has come with the answers of a batch; raises ``UnknownBatch``."""
         return self._judgings.progress(batch_id, self.results(batch_id), judge)
 
+    @needs("viewer")
     def judge_at_work(self, batch_id: str) -> str | None:
         """The model that judges the answers of a batch in this process at the moment; raises ``UnknownBatch``."""
         self._store.batch(batch_id)
         return self._judgings.running(batch_id)
 
+    @needs("editor", log=N_("Judging of answers stopped"))
     def stop_judging(self, batch_id: str) -> bool:
         """Ask the judge nothing further; False where it judges nothing here. Raises ``UnknownBatch``."""
         self._store.batch(batch_id)
         return self._judgings.stop(batch_id)
 
+    @needs("viewer")
     def wait_judging(self, batch_id: str, timeout_s: float | None = None) -> bool:
         """Block until no answer of a batch is judged in this process; False where ``timeout_s`` passed first."""
         return self._judgings.wait(batch_id, timeout_s)
 
+    @internal
     def close(self, timeout_s: float | None = None) -> None:
         """Stop what is running and wait for it; what had not ended can be resumed. A second call does nothing."""
         with self._guard:

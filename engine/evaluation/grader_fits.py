@@ -18,19 +18,20 @@ from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, cause_at
 from engine.database.tables import GRADER_FITS
 from engine.errors import EvaluationError, InvalidConfig, UnknownCollection
+from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
 from engine.model.grader_fit import GraderFit
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
 from engine.people import acting
-from engine.people.doors import guarded
+from engine.people.authorization import authorized, internal, needs
 
 if TYPE_CHECKING:
     from engine.evaluation.fit_examples import ExamplesSource, Plan
     from engine.evaluation.fitting import Subject, Trial
 
 
-@guarded
+@authorized
 class GraderFits:
     """Fits by id, in the database of evaluations; one that was kept stays as long as its collection: records name it.
 
@@ -46,6 +47,7 @@ class GraderFits:
         self._graders = graders
         self._opened = False
 
+    @needs("editor", log=N_("Grader fitted"), on=("fit.name",))
     def keep(self, fit: GraderFit) -> GraderFit:
         """Keep a fit and return it with date and author; one of the same content stays as it is.
 
@@ -58,6 +60,7 @@ class GraderFits:
             put(connection, GRADER_FITS, _row(noted), changes=())
             return self._found(connection, noted.id) or noted
 
+    @needs("viewer")
     def of(self, collection: str) -> tuple[GraderFit, ...]:
         """The fits to a collection, newest first; none where who acts may not read it."""
         if not acting().may_read(collection):
@@ -67,6 +70,7 @@ class GraderFits:
         with self._reading() as connection:
             return tuple(_adapter().validate_json(text) for text in connection.scalars(newest)) if connection else ()
 
+    @needs("admin")
     def rename_collection(self, collection: str, new_name: str) -> None:
         """Let the fits to a collection follow it to its new name, each with the id that its content has there."""
         moved = [_row(replace(fit, collection=new_name)) for fit in self.of(collection)]
@@ -75,6 +79,7 @@ class GraderFits:
                 put(connection, GRADER_FITS, moved, changes=())
             self.forget(collection)
 
+    @needs("admin", log=N_("Fits of a grader removed"), on=("collection",))
     def forget(self, collection: str) -> int:
         """Remove the fits to a collection, which no other one can use; returns how many there were."""
         if not self.of(collection):
@@ -83,6 +88,7 @@ class GraderFits:
             these = GRADER_FITS.c.collection == clean(collection)
             return connection.execute(delete(GRADER_FITS).where(these)).rowcount
 
+    @internal
     def used_by(self, model: RoleModel, collection: str) -> GraderFit | None:
         """The fit that a grader judges a collection with; None for one as shipped.
 
@@ -98,6 +104,7 @@ class GraderFits:
             raise InvalidConfig.fit_of_another(fit=model.fit, model=fit.model, collection=fit.collection)
         return fit
 
+    @needs("editor")
     def start_examples(
         self, config: RunConfig, plan: Plan, subject: Subject, note: Callable[[int], None] | None = None
     ) -> Future[tuple[Trial | None, Fault | None]]:

@@ -37,17 +37,18 @@ from engine.evaluation import judgements
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
 from engine.evaluation.opened import OpenedStore, now
 from engine.evaluation.values import NOTHING_SPENT, AnswerJudgement, Batch, Drawing, Label, Spent
+from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
 from engine.model.values import Fault, PassageId, RunId
 from engine.people import acting
-from engine.people.doors import guarded
+from engine.people.authorization import authorized, internal, needs
 
 LONGEST_NAME = 120
 _CASE_COLUMNS = [BATCH_CASES.c[name] for name in ("case_id", "run_id", "ended", "fault", "calls", "tokens", "ended_at")]
 """What a batch knows of its cases: all but the cases themselves."""
 
 
-@guarded
+@authorized
 class EvaluationStore(OpenedStore):
     """Several processes may use it at once; safe from any thread.
 
@@ -58,11 +59,13 @@ class EvaluationStore(OpenedStore):
 
     # -- query sets ---------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def query_sets(self) -> tuple[str, ...]:
         """Names, the samples first, then by name."""
         rows = self._rows(select(QUERY_SETS.c.name, QUERY_SETS.c.collection).order_by(QUERY_SETS.c.name))
         return (SAMPLE_SET, *(str(name) for name, collection in rows if acting().may_read(str(collection))))
 
+    @needs("viewer")
     def query_set(self, name: str) -> QuerySet:
         """Return a query set by its id; raises ``UnknownQuerySet``."""
         if name == SAMPLE_SET:
@@ -79,6 +82,7 @@ class EvaluationStore(OpenedStore):
         cases = tuple(self._case(data) for data in rows)
         return QuerySet(name, cases, str(found.collection), str(found.origin), str(found.author))
 
+    @needs("viewer")
     def cases_asking(self, question: str, collection: str, run_id: RunId | None = None) -> tuple[Case, ...]:
         """Return the cases of a collection's sets that ask this question, by set, and the one that ``run_id`` answered.
 
@@ -98,6 +102,7 @@ class EvaluationStore(OpenedStore):
         found = [*(shipped.cases if shipped.collection == collection else ()), *found]
         return tuple(case for case in found if clean(case.question.strip()) == asked)
 
+    @needs("editor", log=N_("Query set saved"), on=("query_set.name",))
     def save_query_set(self, query_set: QuerySet) -> None:
         """Keep a set; one of the same name is replaced. Batches keep the cases they were begun with.
 
@@ -120,6 +125,7 @@ class EvaluationStore(OpenedStore):
             connection.execute(delete(CASES).where(CASES.c.set_name == name))
             put(connection, CASES, rows)
 
+    @needs("editor", log=N_("Question added to a query set"), on=("name", "case.id"))
     def add_case(self, name: str, case: Case, collection: str = "samples", origin: str = "runs") -> None:
         """Put a case at the end of a set, which is made where it is missing; a case of the same id is replaced.
 
@@ -138,6 +144,7 @@ class EvaluationStore(OpenedStore):
             place = connection.scalar(last) or 0
             put(connection, CASES, _case_row(usable, place, case), changes=("data",))
 
+    @needs("editor", log=N_("Question taken from a query set"), on=("name", "case_id"))
     def remove_case(self, name: str, case_id: str) -> None:
         """Take a case out of a set; batches keep theirs.
 
@@ -150,6 +157,7 @@ class EvaluationStore(OpenedStore):
         with self._writing() as connection:
             connection.execute(delete(CASES).where(CASES.c.set_name == clean(name), CASES.c.id == clean(case_id)))
 
+    @needs("editor", log=N_("Query set bound to a collection"), on=("name", "collection"))
     def bind_query_set(self, name: str, collection: str) -> None:
         """Ask a set of another collection from now on; its batches keep theirs.
 
@@ -163,6 +171,7 @@ class EvaluationStore(OpenedStore):
                 raise InvalidQuerySet.other_readers(name=name, collection=bound)
         self._change_set(name, update(QUERY_SETS).values(collection=clean(collection)))
 
+    @needs("admin", log=N_("Query set deleted"))
     def delete_query_set(self, name: str) -> None:
         """Remove a set with its guidelines; its batches stay.
 
@@ -174,6 +183,7 @@ class EvaluationStore(OpenedStore):
 
     # -- batches ------------------------------------------------------------------------------------------------
 
+    @needs("editor")
     def add_batch(self, batch: Batch, cases: Sequence[Case], owner: str) -> None:
         """Keep a batch before its first case; ``owner`` is the process that runs it.
 
@@ -201,6 +211,7 @@ class EvaluationStore(OpenedStore):
             if rows:
                 connection.execute(insert(BATCH_CASES), rows)
 
+    @needs("viewer")
     def batches(self, set_name: str | None = None) -> tuple[Batch, ...]:
         """List the batches of one query set or of all, newest first."""
         query = select(BATCHES).order_by(BATCHES.c.created_at.desc(), BATCHES.c.id.desc())
@@ -210,6 +221,7 @@ class EvaluationStore(OpenedStore):
             heads = connection.execute(query).all()
             return tuple(self._batch(connection, head) for head in heads if self._may_read(connection, head))
 
+    @needs("viewer")
     def batch(self, batch_id: str) -> Batch:
         """Return a batch by its id; raises ``UnknownBatch``."""
         with self._reading() as connection:
@@ -249,6 +261,7 @@ class EvaluationStore(OpenedStore):
             ended_at={str(row.case_id): str(row.ended_at) for row in rows if row.ended and row.ended_at},
         )
 
+    @needs("viewer")
     def batch_cases(self, batch_id: str) -> tuple[Case, ...]:
         """The cases as they were when the batch was begun, in order; raises ``UnknownBatch``."""
         self.batch(batch_id)
@@ -258,6 +271,7 @@ class EvaluationStore(OpenedStore):
             raise UnknownBatch(batch=batch_id)
         return tuple(self._case(data) for (data,) in rows)
 
+    @needs("editor")
     def begin_case(self, batch_id: str, case_id: str, run_id: str) -> bool:
         """Note which run a case gets, before that run begins: what a killed process had finished is then found.
 
@@ -266,6 +280,7 @@ class EvaluationStore(OpenedStore):
         """
         return self._set_case(batch_id, case_id, BATCH_CASES.c.ended == 0, run_id=run_id)
 
+    @needs("editor")
     def end_case(
         self, batch_id: str, case_id: str, run_id: str, fault: Fault | None = None, spent: Spent = NOTHING_SPENT
     ) -> bool:
@@ -279,6 +294,7 @@ class EvaluationStore(OpenedStore):
             batch_id, case_id, ours, ended=1, fault=stored, calls=spent.calls, tokens=spent.tokens, ended_at=now()
         )
 
+    @needs("editor")
     def run_of(self, batch_id: str, case_id: str) -> RunId | None:
         """The run that a case was given last, if any; raises ``UnknownBatch``."""
         with self._reading() as connection:
@@ -289,6 +305,7 @@ class EvaluationStore(OpenedStore):
             raise UnknownBatch(batch=batch_id)
         return None if found.run_id is None else RunId(found.run_id)
 
+    @needs("editor")
     def forget_cases(self, batch_id: str, case_ids: Iterable[str], *, done: bool = False) -> None:
         """Let cases be run again that have failed or not ended; with ``done`` also those that ended well."""
         again = true() if done else or_(BATCH_CASES.c.ended == 0, BATCH_CASES.c.fault.is_not(None))
@@ -298,6 +315,7 @@ class EvaluationStore(OpenedStore):
             these = (BATCH_CASES.c.batch_id == clean(batch_id), among(connection, BATCH_CASES.c.case_id, case_ids))
             connection.execute(update(BATCH_CASES).where(*these, again).values(**fresh))
 
+    @internal
     def owner_of(self, batch_id: str) -> str:
         """The process that runs a batch, or ran it last; empty where it was let go in order."""
         found = self._rows(select(BATCHES.c.owner).where(BATCHES.c.id == clean(batch_id)))
@@ -305,6 +323,7 @@ class EvaluationStore(OpenedStore):
             raise UnknownBatch(batch=batch_id)
         return str(found[0][0])
 
+    @internal
     def orphans(self, lives: Callable[[str], bool]) -> tuple[str, ...]:
         """Batches with cases left whose owner is set and does not live, oldest first."""
         left = select(BATCH_CASES.c.batch_id).where(BATCH_CASES.c.ended == 0).distinct()
@@ -313,6 +332,7 @@ class EvaluationStore(OpenedStore):
         dead = {owner for owner in {row.owner for row in rows} if not lives(owner)}
         return tuple(row.id for row in rows if row.owner in dead)
 
+    @needs("editor")
     def claim_batch(self, batch_id: str, owner: str, lives: Callable[[str], bool]) -> str | None:
         """Become the owner of a batch in the place of another, which is returned: empty where it was let go.
 
@@ -324,6 +344,7 @@ class EvaluationStore(OpenedStore):
         # Another process may have claimed it since: then it has another owner than the one just seen.
         return present if self._change_owner(batch_id, present, owner) else None
 
+    @needs("editor")
     def release_batch(self, batch_id: str, owner: str, former: str = "") -> None:
         """Let a batch go, for this or another process to resume it; or give it back to its ``former`` owner."""
         self._change_owner(batch_id, owner, former)
@@ -336,6 +357,7 @@ class EvaluationStore(OpenedStore):
 
     # -- labels -------------------------------------------------------------------------------------------------
 
+    @needs("editor", log=N_("Passage judged"), on=("passage_id",))
     def set_label(
         self,
         question: str,
@@ -358,6 +380,7 @@ class EvaluationStore(OpenedStore):
         with self._writing() as connection:
             judgements.take_label(connection, label) if relevant is None else judgements.put_labels(connection, [label])
 
+    @needs("viewer")
     def labels(self, *questions: str) -> tuple[Label, ...]:
         """Labels of these questions, by question, passage and judge.
 
@@ -366,6 +389,7 @@ class EvaluationStore(OpenedStore):
         with self._reading() as connection:
             return judgements.labels(connection, questions)
 
+    @needs("editor", log=N_("Answer judged"), on=("judgement.question",))
     def judge_answer(self, judgement: AnswerJudgement) -> AnswerJudgement:
         """Keep what a person or a model says of an answer, in the place of what the same one said of it before.
 
@@ -377,6 +401,7 @@ class EvaluationStore(OpenedStore):
             judgements.put_answers(connection, [kept])
         return kept
 
+    @needs("editor", log=N_("Judgements imported"), on=("set_name",))
     def take_judgements(self, set_name: str, labels: Iterable[Label], answers: Iterable[AnswerJudgement]) -> None:
         """Keep what people judged of a set elsewhere, with the present time: all of it, or nothing where that fails."""
         at, author = now(), acting().author
@@ -384,6 +409,7 @@ class EvaluationStore(OpenedStore):
             judgements.put_labels(connection, [replace(item, labelled_at=at, author=author) for item in labels])
             judgements.put_answers(connection, [replace(item, judged_at=at, author=author) for item in answers])
 
+    @needs("viewer")
     def answer_judgements(self, *answers: tuple[str, str]) -> tuple[AnswerJudgement, ...]:
         """What was said of these pairs of question and answer, by pair, kind and judge.
 
@@ -392,6 +418,7 @@ class EvaluationStore(OpenedStore):
         with self._reading() as connection:
             return judgements.answers(connection, answers, self._damaged_entry)
 
+    @needs("editor", log=N_("Judgement of an answer taken back"), on=("judgement.question",))
     def remove_answer_judgement(self, judgement: AnswerJudgement) -> None:
         """Take back what one judge said of an answer; nothing happens where there is no such judgement.
 
@@ -402,6 +429,7 @@ class EvaluationStore(OpenedStore):
 
     # -- saved settings -----------------------------------------------------------------------------------------
 
+    @needs("editor", log=N_("Settings saved"))
     def save_settings(self, name: str, config: RunConfig) -> None:
         """Keep settings under a name; those of the same name are replaced.
 
@@ -415,6 +443,7 @@ class EvaluationStore(OpenedStore):
                 raise InvalidQuerySet.settings_taken(name=name)
             put(connection, SAVED_SETTINGS, row)
 
+    @needs("viewer")
     def settings(self) -> dict[str, RunConfig]:
         """Saved settings by name, without those for a collection that is kept from who acts.
 
@@ -431,12 +460,14 @@ class EvaluationStore(OpenedStore):
                 found[str(name)] = config
         return found
 
+    @needs("viewer")
     def saved_at(self) -> dict[str, str]:
         """When settings were saved, by name (ISO 8601); without those for a collection that is kept from who acts."""
         rows = self._rows(select(SAVED_SETTINGS.c.name, SAVED_SETTINGS.c.saved_at))
         seen = self.settings()
         return {str(name): str(saved) for name, saved in rows if name in seen}
 
+    @needs("editor", log=N_("Saved settings deleted"))
     def delete_settings(self, name: str) -> None:
         """Delete saved settings; nothing happens where who acts may see none of that name."""
         with self._writing() as connection:

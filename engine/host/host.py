@@ -19,6 +19,7 @@ from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
 from engine.llm.pull import checked_name, unload
 from engine.llm.scorers import scorer_of
+from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.host import (
     ModelDetails,
@@ -31,7 +32,7 @@ from engine.model.host import (
 )
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault, Message
-from engine.people.doors import guarded
+from engine.people.authorization import authorized, internal, needs
 from engine.roles import SILENT, CollectionInfo
 from engine.running.resources import Resources
 
@@ -44,7 +45,7 @@ def _none() -> Sequence[Fault]:
     return ()
 
 
-@guarded
+@authorized
 class Host:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
@@ -58,26 +59,31 @@ class Host:
         self._models: tuple[ModelDetails, ...] = ()
         self._models_at: float | None = None
 
+    @internal
     def close(self) -> None:
         """Stop what is running; nothing half done is left behind."""
         self._pulls.close()
 
     # -- how it is ----------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def health(self) -> tuple[PartHealth, ...]:
         """Every part as it is now, all looked at side by side, each for about three seconds; never raises."""
         redactor = Redactor(self._resources.settings)
         found = self._loop.call(look_at_all(self._resources, self._faults()))
         return tuple(replace(item, fault=redactor.fault(item.fault)) if item.fault else item for item in found)
 
+    @needs("admin")
     def settings(self) -> tuple[SettingValue, ...]:
         """Every setting with its value, secrets masked, and where it came from."""
         return setting_values(self._resources.settings)
 
+    @needs("viewer")
     def providers(self) -> tuple[Provider, ...]:
         """Providers of chat models besides Ollama."""
         return provider_states(self._resources.settings)
 
+    @needs("viewer")
     def offered(self, provider: str = OPENAI) -> OfferedModels:
         """What a provider lists: for ``openai`` the server at ``WORKBENCH_OPENAI_URL`` where that is set.
 
@@ -85,6 +91,7 @@ class Host:
         """
         return self._loop.call(self._resources.offered(provider, fresh=True))
 
+    @needs("admin")
     def diagnosis(self) -> str:
         """Everything about this host for a report of a fault, as Markdown: no secret, no question, no text."""
         findings = Findings(
@@ -99,6 +106,7 @@ class Host:
 
     # -- models -------------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def models(self, fresh: bool = False) -> tuple[ModelDetails, ...]:
         """What Ollama has, by name, looked up at most every ten seconds unless ``fresh``.
 
@@ -111,24 +119,29 @@ class Host:
                 self._models_at = time.monotonic()
             return self._models
 
+    @needs("admin", log=N_("Download of a model begun"))
     def start_pull(self, name: str) -> None:
         """Begin or go on with a download by Ollama, in the background; raises ``HostError``."""
         self._pulls.start(name)
 
+    @needs("viewer")
     def pulls(self) -> tuple[PullStatus, ...]:
         """Downloads of this process, newest first; returns at once."""
         return self._pulls.all()
 
+    @needs("admin", log=N_("Download of a model stopped"))
     def stop_pull(self, name: str) -> None:
         """Stop a download; Ollama keeps what it has, and continues there the next time."""
         self._pulls.stop(name)
 
+    @needs("admin", log=N_("Model dropped from memory"))
     def unload(self, name: str) -> None:
         """Let Ollama drop a model from memory; raises ``HostError.invalid_model_name`` and ``ModelError``."""
         self._loop.call(unload(checked_name(name), self._resources.settings))
         self._look_again()
 
     @on_loop
+    @needs("editor")
     async def try_model(self, model: str) -> ModelTrial:
         """One short call: reply, time and tokens, or a fault; never raises."""
         began = time.perf_counter()

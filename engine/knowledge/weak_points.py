@@ -17,11 +17,12 @@ from engine.database.faults import UNUSABLE, original
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import SWITCHES, WEAK_POINTS
 from engine.errors import UnknownCollection, WeakPointsUnusable
+from engine.messages import N_
 from engine.model.decide import best_draft
 from engine.model.language import normalised_query
 from engine.model.values import SAMPLE_COLLECTION, WEAK_POINT, Outcome, PassageId, RunRecord
 from engine.people import acting
-from engine.people.doors import guarded
+from engine.people.authorization import authorized, needs
 from engine.roles import StoredPassage
 
 Passages = list[StoredPassage]
@@ -78,7 +79,7 @@ def weak_point_of(
     return WeakPoint(name, collection, record.question, why, record.id, noted_at)
 
 
-@guarded
+@authorized
 class WeakPoints:
     """Entries in calls that block; every write is kept when it returns.
 
@@ -89,6 +90,7 @@ class WeakPoints:
         """``database`` is a path where they have an SQLite file of their own."""
         self._database = SqliteFile(database, "weak_points", durable=True) if isinstance(database, Path) else database
 
+    @needs("editor")
     def note(self, point: WeakPoint) -> None:
         """Add an entry, unless its collection is switched off; one of the same id is replaced.
 
@@ -102,6 +104,7 @@ class WeakPoints:
             if _is_on(connection, point.collection):
                 put(connection, WEAK_POINTS, asdict(point) | {"question": clean(point.question)})
 
+    @needs("viewer")
     def list(self, collection: str = "", limit: int | None = None) -> list[WeakPoint]:
         """Entries, newest first, of one collection or of all."""
         query = select(WEAK_POINTS).order_by(WEAK_POINTS.c.noted_at.desc(), WEAK_POINTS.c.id).limit(limit)
@@ -113,6 +116,7 @@ class WeakPoints:
             found = [WeakPoint(*row) for row in connection.execute(query)]
         return [item for item in found if acting().may_read(item.collection)]
 
+    @needs("viewer")
     def collections(self) -> frozenset[str]:
         """Names of the collections that have entries."""
         if not self._database.exists:
@@ -121,14 +125,17 @@ class WeakPoints:
             found = frozenset(connection.scalars(select(WEAK_POINTS.c.collection).distinct()))
         return frozenset(name for name in found if acting().may_read(name))
 
+    @needs("admin", log=N_("Weak point deleted"))
     def delete(self, point_id: str) -> bool:
         """Remove one entry for good; whether there was one."""
         return self._deleted(WEAK_POINTS.c.id == clean(point_id)) > 0
 
+    @needs("admin", log=N_("Weak points of a collection deleted"))
     def delete_all(self, collection: str) -> int:
         """Remove every entry of a collection for good; returns how many there were."""
         return self._deleted(WEAK_POINTS.c.collection == clean(collection))
 
+    @needs("viewer")
     def is_on(self, collection: str) -> bool:
         """Whether runs of a collection add entries: by default those of every collection but the samples."""
         if not self._database.exists:
@@ -136,10 +143,12 @@ class WeakPoints:
         with self._translated(), self._database.reading() as connection:
             return _is_on(connection, collection)
 
+    @needs("admin", log=N_("History of weak points switched"), on=("collection", "on"))
     def switch(self, collection: str, *, on: bool) -> None:
         with self._writing() as connection:
             put(connection, SWITCHES, {"collection": clean(collection), "on": int(on)})
 
+    @needs("admin")
     def rename_collection(self, collection: str, new_name: str) -> None:
         """Let entries and switch follow a collection to its new name."""
         if not self._database.exists:
@@ -152,6 +161,7 @@ class WeakPoints:
                 put(connection, SWITCHES, {"collection": new_name, "on": found})
                 connection.execute(delete(SWITCHES).where(SWITCHES.c.collection == collection))
 
+    @needs("viewer")
     def passages(self, collection: str, question: str) -> Passages:
         """What a run of this question may find: the newest entries, without those of the question itself."""
         asked = normalised_query(question)

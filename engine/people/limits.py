@@ -17,7 +17,7 @@ from engine.database.tables import COLLECTION_GROUPS
 from engine.errors import NotAllowed, PeopleUnusable, SignInOff
 from engine.model.people import Person
 from engine.people.acting import acting, signing_in
-from engine.people.doors import guarded
+from engine.people.authorization import authorized, internal, needs
 
 _KEPT_S = 1.0
 """How long another process may take to notice a limit that was set here."""
@@ -51,7 +51,7 @@ class PeopleDatabase:
             raise PeopleUnusable(path=self._database.place, why=why, advice=advice) from error
 
 
-@guarded
+@authorized
 class CollectionLimits:
     """Kept also where people do not sign in: they may again. Safe to call from any thread; every method blocks."""
 
@@ -60,11 +60,13 @@ class CollectionLimits:
         self._guard = threading.Lock()
         self._kept: tuple[float, Limits] | None = None
 
+    @needs("viewer")
     def all(self) -> Limits:
         """Groups by the name of each collection that is limited, as far as who asks may read it."""
         person = acting()
         return {name: groups for name, groups in self._known().items() if person.may_read(name)}
 
+    @needs("admin")
     def limit(self, names: Sequence[str], groups: Sequence[str]) -> None:
         """Limit a collection, by all its names, to people of some groups, and admins; no groups: open to all.
 
@@ -75,6 +77,7 @@ class CollectionLimits:
         for name in names:
             self._set(name, {group.strip() for group in groups} - {""})
 
+    @internal
     def admitted(self, person: Person) -> Person:
         """The person with the collections that are kept from them; admins read all."""
         if person.role == "admin" and person.collections is None:
@@ -84,10 +87,12 @@ class CollectionLimits:
         hidden = {name for name, groups in limits if not groups & person.groups and name not in named}
         return replace(person, hidden=frozenset(hidden)) if hidden else person
 
+    @internal
     def groups_of(self, collection: str) -> frozenset[str]:
         """The groups that a collection is limited to; none where all may read it."""
         return self._known().get(collection, frozenset())
 
+    @internal
     def limit_alike(self, collection: str, new_name: str) -> None:
         """Limit another name of a collection, or a copy of it, as the collection is.
 
@@ -96,6 +101,7 @@ class CollectionLimits:
         if groups := self._read().get(collection):
             self._set(new_name, groups)
 
+    @internal
     def limit_new(self, collection: str) -> None:
         """Limit a collection that a token of some collections is about to make to those who may read all of these.
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from engine.errors import HostError
 from engine.model.events import Event
-from engine.model.people import Person, Role
+from engine.model.people import Person
 from engine.model.values import RunId
 from engine.version import ROOT, install_command
 
@@ -138,10 +138,6 @@ class Plugin:
     """Requires an ``Engine``'s people to sign in from now on; None where nothing asks for it."""
     middleware: Callable[[Front], Sequence[Middleware]] | None = None
     """Stands behind the guards of pages and API, in front of both; asked for also where packages are missing."""
-    roles: Mapping[str, Role] = field(default_factory=dict)
-    """The least role for each route, such as ``GET /hello``; others are for admins where people sign in."""
-    operations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """``engine.people.rights.Operations`` of its parts by class, as ``guarded_by`` has them, for the log of changes."""
     uploads: tuple[str, ...] = ()
     """Ends of paths, such as ``/api/hello``, whose requests bring files and may be as large as these."""
     commands: Callable[[Any], None] | None = None

@@ -13,11 +13,12 @@ from engine.drafting.values import Kept, State
 from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownCollection, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.store import usable_set_name
+from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.language import language_of
 from engine.model.loop_thread import LoopThread
 from engine.people import acting
-from engine.people.doors import guarded
+from engine.people.authorization import authorized, needs
 from engine.running.resources import Resources
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ USUAL_DRAFTS, MOST_DRAFTS = 40, 200
 _LONGEST_GOLD = 10
 
 
-@guarded
+@authorized
 class Drafting:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
@@ -37,6 +38,7 @@ class Drafting:
         self._resources = resources
         self._evaluations = evaluations
 
+    @needs("editor", log=N_("Questions drafted"), on=("collection",))
     def start(
         self,
         collection: str,
@@ -54,6 +56,7 @@ class Drafting:
         writer = RoleModel(model) if model else self._resources.settings.models.generator
         return self._loop.submit(self._made(collection, limit, writer, note))
 
+    @needs("editor")
     def make(self, collection: str, limit: int = USUAL_DRAFTS, model: str = "") -> Made:
         """:meth:`start`, waited for; raises ``UnknownCollection`` and ``ModelError`` too.
 
@@ -82,14 +85,17 @@ class Drafting:
         asked = [case.question for item in sets if item.collection == collection for case in item.cases]
         return [*asked, *(item.draft.question for item in self._evaluations.drafts.drafts(collection))]
 
+    @needs("viewer")
     def list(self, collection: str = "", state: State | None = None) -> tuple[Kept, ...]:
         """Drafts of one collection or of all, in the order in which they are best looked through."""
         return self._evaluations.drafts.drafts(collection, state)
 
+    @needs("viewer")
     def draft(self, draft_id: str) -> Kept:
         """Return a draft by its id; raises ``EvaluationError.unknown_draft``."""
         return self._evaluations.drafts.draft(draft_id)
 
+    @needs("editor", log=N_("Drafted question accepted"), on=("draft_id", "set_name"))
     def accept(
         self,
         draft_id: str,
@@ -130,6 +136,7 @@ class Drafting:
         if bound != collection:
             raise InvalidQuerySet.other_collection(name=set_name, bound=bound, collection=collection)
 
+    @needs("editor", log=N_("Drafted question refused"))
     def refuse(self, draft_id: str) -> Kept:
         """Put a draft aside; its wording is not drafted again, and an accepted question leaves its set.
 
@@ -138,6 +145,7 @@ class Drafting:
         self._take_out(self.draft(draft_id))
         return self._evaluations.drafts.decide(draft_id, "refused")
 
+    @needs("editor", log=N_("Decision on a drafted question taken back"))
     def reopen(self, draft_id: str) -> Kept:
         """Take back what was decided: an accepted question leaves its set. Raises ``EvaluationError.unknown_draft``."""
         self._take_out(self.draft(draft_id))
@@ -148,6 +156,7 @@ class Drafting:
             with suppress(UnknownQuerySet):  # deleted since, and the question with it
                 self._evaluations.store.remove_case(kept.set_name, kept.draft.id)
 
+    @needs("editor", log=N_("Drafted questions removed"), on=("collection",))
     def forget(self, collection: str) -> int:
         """Remove the open drafts of a collection; returns how many there were.
 

@@ -11,10 +11,11 @@ from engine.errors import GraphStoreError, JobError, UnknownEntity
 from engine.knowledge.graph.names import normalised
 from engine.library.graph_values import GraphState
 from engine.library.values import JobStatus
+from engine.messages import N_
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Community, Entity, PassageId
-from engine.people.doors import guarded
+from engine.people.authorization import RESULT, authorized, needs
 from engine.roles import CollectionInfo, StoredPassage
 from engine.roles.graph import GraphInfo, GraphStore, Neighbourhood
 from engine.running.resources import Resources
@@ -26,7 +27,7 @@ MOST_SHOWN = 2000
 """Entities that one call gives at most."""
 
 
-@guarded
+@authorized
 class Graphs:
     """Safe to call from any thread; every method blocks until it is done. A collection may be named by an alias."""
 
@@ -38,6 +39,7 @@ class Graphs:
 
     # -- building ---------------------------------------------------------------------------------------------------
 
+    @needs("editor", log=N_("Knowledge graph begun"), on=("collection", RESULT))
     def build(self, collection: str, extractor: str = BUILTIN, *, replace: bool = False) -> str:
         """Begin to read a collection's passages into its graph; returns the job's id.
 
@@ -47,6 +49,7 @@ class Graphs:
         """
         return self._ingestions.start_graph(self.checked(collection, extractor, replace=replace).name, extractor)
 
+    @needs("editor")
     def checked(self, collection: str, extractor: str, *, replace: bool = False) -> CollectionInfo:
         """The collection, if its graph may be built now; raises as :meth:`build`."""
         RoleModel(extractor)
@@ -57,6 +60,7 @@ class Graphs:
         self._ingestions.check_graph(info.name, extractor, replace=replace)
         return info
 
+    @needs("viewer")
     def jobs(self, collection: str = "") -> tuple[JobStatus, ...]:
         """Jobs that build graphs, of one collection or of all, newest first."""
         names = set(self._names(collection)) if collection else set()
@@ -64,26 +68,32 @@ class Graphs:
             job for job in self._ingestions.jobs() if job.kind == "graph" and (not names or job.collection in names)
         )
 
+    @needs("viewer")
     def job(self, job_id: str) -> JobStatus:
         """Return a job by its id; raises ``UnknownJob``."""
         return self._ingestions.job(job_id)
 
+    @needs("viewer")
     def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:
         """The status once the job is over, or after ``timeout_s``; raises ``UnknownJob``."""
         return self._ingestions.wait(job_id, timeout_s)
 
+    @needs("editor", log=N_("Job stopped"))
     def stop(self, job_id: str) -> JobStatus:
         """End a job between two batches; what was read stays. Raises ``UnknownJob``."""
         return self._ingestions.stop(job_id)
 
+    @needs("editor", log=N_("Job resumed"))
     def resume(self, job_id: str) -> JobStatus:
         """Go on reading; raises ``UnknownJob``, ``JobError.active``, ``JobError.over``, ``JobDamaged``."""
         return self._ingestions.resume(job_id)
 
+    @needs("editor", log=N_("Job forgotten"))
     def discard(self, job_id: str) -> None:
         """Forget a job that is over; what it read stays. Raises ``UnknownJob``, ``JobError.active``."""
         self._ingestions.discard(job_id)
 
+    @needs("admin", log=N_("Knowledge graph deleted"))
     def delete(self, collection: str) -> bool:
         """Drop a collection's graph; False where it has none. Raises ``UnknownCollection``, ``JobError.graph_busy``."""
         info = self._loop.call(self._resources.knowledge.describe(collection))
@@ -96,11 +106,13 @@ class Graphs:
 
     # -- looking ----------------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def describe(self, collection: str) -> GraphState | None:
         """The graph and the job that builds it; None where there is neither. Raises ``UnknownCollection``."""
         info = self._loop.call(self._resources.knowledge.describe(collection))
         return self._state(info, self._loop.call(self._store.describe(info.name)))
 
+    @needs("viewer")
     def all(self) -> dict[str, GraphState]:
         """Graphs by the name of their collection."""
 
@@ -112,6 +124,7 @@ class Graphs:
         return {name: state for name, state in states if state is not None}
 
     @on_loop
+    @needs("viewer")
     async def entities(self, collection: str, limit: int = 500, query: str = "") -> tuple[Entity, ...]:
         """The most central entities; with a query those with a name or alias that has it in it, beginnings first."""
         limit, wanted = min(limit, MOST_SHOWN), normalised(query)
@@ -124,11 +137,13 @@ class Graphs:
         return tuple(await self._store.entities(name, list(ids)[:limit]))
 
     @on_loop
+    @needs("viewer")
     async def entity(self, collection: str, ids: Sequence[str]) -> tuple[Entity, ...]:
         """Entities by id, in the order asked for; unknown ones are left out."""
         return tuple(await self._store.entities(await self._own_name(collection), ids))
 
     @on_loop
+    @needs("viewer")
     async def neighbourhood(
         self, collection: str, names_or_ids: Sequence[str], hops: int = 1, limit: int = 200
     ) -> Neighbourhood:
@@ -143,6 +158,7 @@ class Graphs:
         return await self._store.neighbourhood(name, ids, hops, min(limit, MOST_SHOWN))
 
     @on_loop
+    @needs("viewer")
     async def overview(self, collection: str, limit: int = 500) -> Neighbourhood:
         """The most central entities and what is between them."""
         name, most = await self._own_name(collection), min(limit, MOST_SHOWN)
@@ -150,15 +166,18 @@ class Graphs:
         return await self._store.neighbourhood(name, [item.id for item in central], 0, most)
 
     @on_loop
+    @needs("viewer")
     async def communities(self, collection: str) -> tuple[Community, ...]:
         """The largest first."""
         return tuple(await self._store.communities(await self._own_name(collection)))
 
     @on_loop
+    @needs("viewer")
     async def passages(self, collection: str, ids: Sequence[PassageId]) -> list[StoredPassage]:
         """Passages that an entity or a relationship was read in; those that are gone are left out."""
         return await self._resources.knowledge.get(collection, ids)
 
+    @needs("viewer")
     def to_dict(self, collection: str, query: str = "", entities: int = 50, communities: int = 20) -> dict[str, Any]:
         """A graph as JSON: its state, so many entities, those that a query names, and communities.
 

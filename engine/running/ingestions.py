@@ -13,11 +13,12 @@ from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
+from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
 from engine.people import WORKBENCH, acting, acting_as
-from engine.people.doors import admit, guarded
+from engine.people.authorization import RESULT, authorized, internal, needs, require_role
 from engine.roles import SourceInfo
 from engine.roles.graph import Extractor, GraphInfo
 from engine.running.resources import Resources
@@ -26,7 +27,7 @@ _CLOSING_S = 10.0
 _log = logging.getLogger(__name__)
 
 
-@guarded
+@authorized
 class Ingestions:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
@@ -42,6 +43,7 @@ class Ingestions:
         self._resources = resources
         self._jobs = Jobs(resources.settings.data_dir, resources.knowledge, self._extractor)
 
+    @internal
     def share(self, make: Callable[[Jobs, Callable[[str, str], JobStatus]], SharedJobs]) -> None:
         """Share the jobs with other processes from now on.
 
@@ -49,6 +51,7 @@ class Ingestions:
         """
         self._jobs.shared = make(self._jobs, self._run)
 
+    @internal
     def close(self) -> None:
         """Stop what is running; nothing half done is left behind."""
         if self._jobs.shared is not None:
@@ -60,6 +63,7 @@ class Ingestions:
         except Exception:
             _log.exception("the ingestions could not be stopped in order")
 
+    @needs("editor")
     def preview(
         self,
         items: Sequence[IngestItem],
@@ -93,6 +97,7 @@ class Ingestions:
             looking=looking,
         )
 
+    @needs("editor", log=N_("Files put in"), on=("collection", RESULT))
     def start(
         self,
         items: Sequence[IngestItem],
@@ -142,6 +147,7 @@ class Ingestions:
             )
         )
 
+    @needs("editor")
     def check_graph(self, collection: str, extractor: str, *, replace: bool = False) -> None:
         """Raise ``InvalidConfig`` for no model, ``JobError`` where the graph of another would be thrown away."""
         RoleModel(extractor)
@@ -156,6 +162,7 @@ class Ingestions:
         except UnknownCollection:
             return None
 
+    @needs("editor", log=N_("Knowledge graph begun"), on=("collection", RESULT))
     def start_graph(self, collection: str, extractor: str) -> str:
         """Begin to build a knowledge graph; :meth:`engine.running.graphs.Graphs.build` says what is checked before.
 
@@ -164,6 +171,7 @@ class Ingestions:
         self._loop.call(self._resources.knowledge.describe(collection))
         return self.begin(Manifest("", "graph", collection, "", "", graph=extractor))
 
+    @needs("admin", log=N_("Collection embedded again"), on=("collection", "new_name", "model"))
     def start_reembed(self, collection: str, new_name: str, model: str, *, switch: bool = False) -> str:
         """Begin to embed a collection's passages with another model into a new collection; returns the job's id.
 
@@ -176,25 +184,30 @@ class Ingestions:
         wanted = Manifest("", "reembed", new_name, "", "", embedding_model=model, origin=collection, switch=switch)
         return self.begin(wanted)
 
+    @needs("editor", log=N_("Search by words added"), on=("collection",))
     def start_add_full_text(self, collection: str) -> str:
         """Begin to make a collection of an earlier version searchable by words; returns the job's id."""
         self._loop.call(self._resources.knowledge.describe(collection))
         return self.begin(Manifest("", "add_full_text", collection, "", ""))
 
+    @internal
     def begin(self, wanted: Manifest) -> str:
         """Begin a job that was checked, and which the current user may do; returns its id."""
         # In the caller's thread: uploads may be large, and the loop runs everybody's questions.
         kept = self._jobs.kept(wanted)
         return self._loop.call(self._jobs.begin(kept))
 
+    @needs("viewer")
     def jobs(self) -> tuple[JobStatus, ...]:
         """List jobs, newest first: all that are not done, and the last twenty that are."""
         return self._readable((self._jobs.shared or self._jobs).all())
 
+    @internal
     def here(self) -> tuple[JobStatus, ...]:
         """List the jobs of this process alone, where replicas share them."""
         return self._jobs.all()
 
+    @needs("viewer")
     def job(self, job_id: str) -> JobStatus:
         """Return a job by its id; raises ``UnknownJob``."""
         found = self._readable(((self._jobs.shared or self._jobs).status(job_id),))
@@ -202,16 +215,19 @@ class Ingestions:
             raise UnknownJob(job=job_id)
         return found[0]
 
+    @needs("viewer")
     def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:
         """The status once the job is over, or after ``timeout_s``; raises ``UnknownJob``."""
         self.job(job_id)
         return (self._jobs.shared or self._jobs).wait(job_id, timeout_s)
 
+    @needs("editor", log=N_("Job stopped"))
     def stop(self, job_id: str) -> JobStatus:
         """End a job between two batches; what is written stays, and it can be resumed. Raises ``UnknownJob``."""
         self.job(job_id)
         return self._jobs.shared.stop(job_id) if self._jobs.shared is not None else self._run("stop", job_id)
 
+    @needs("editor", log=N_("Job resumed"))
     def resume(self, job_id: str) -> JobStatus:
         """Go on with a job that was stopped, failed or interrupted, as if it had never been.
 
@@ -221,6 +237,7 @@ class Ingestions:
         self.job(job_id)
         return self._jobs.shared.resume(job_id) if self._jobs.shared is not None else self._run("resume", job_id)
 
+    @needs("editor", log=N_("Job forgotten"))
     def discard(self, job_id: str) -> None:
         """Forget a job that is over; what it put into the collection stays. Raises ``UnknownJob``, ``JobError``."""
         self.job(job_id)
@@ -255,7 +272,7 @@ class Ingestions:
 def _require_own_files(items: Iterable[IngestItem]) -> None:
     """Raise ``NotAllowed`` where files are named by a path of this machine, which is for its admins."""
     if any(item.data is None for item in items):
-        admit(acting(), "admin")
+        require_role(acting(), "admin")
 
 
 def _faults(failed: Iterable[tuple[str, WorkbenchError | Fault]]) -> list[tuple[str, Fault]]:

@@ -30,9 +30,10 @@ from engine.evaluation.desk.store import Scores
 from engine.evaluation.judgements import pair_id
 from engine.evaluation.statistics import Interval
 from engine.evaluation.values import AnswerJudgement, Batch, Drawing, Label
+from engine.messages import N_
 from engine.model.values import RunRecord
 from engine.people import acting
-from engine.people.doors import guarded
+from engine.people.authorization import authorized, needs
 
 if TYPE_CHECKING:
     from engine.evaluation.figures import Measure
@@ -121,7 +122,7 @@ def _of_the_whole(cases: frozenset[str], batches: Sequence[Batch]) -> list[Batch
     return whole[::-1]
 
 
-@guarded
+@authorized
 class Judging:
     """Safe to call from any thread; every method blocks until it is done."""
 
@@ -131,6 +132,7 @@ class Judging:
 
     # -- judging --------------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def desk(self, batch_id: str, kind: Kind, judge: str, put_off: Sequence[str] = ()) -> Desk:
         """The next pair of a gathering for a judge, how much is judged, and how far judges agree.
 
@@ -146,6 +148,7 @@ class Judging:
         graders = self._grader(batch_id, results, kind)
         return Desk(found, coverage(items, said, judge), agreements(said, graders), share_of_yes(items, said))
 
+    @needs("editor")
     def say(
         self,
         item: Item,
@@ -191,6 +194,7 @@ class Judging:
             if said.by == "person" and said.judge == judge:
                 store.judge_answer(replace(said, drawn="random"))
 
+    @needs("editor")
     def take_back(self, item: Item, judge: str) -> None:
         """Remove what a judge said of a pair; who signed in takes back only what they said themselves."""
         judge = self.named(judge)
@@ -236,6 +240,7 @@ class Judging:
 
     # -- judges and guidelines ------------------------------------------------------------------------------------
 
+    @needs("editor")
     def named(self, judge: str) -> str:
         """The name under which somebody judges: who signed in, else the one they gave; it is noted.
 
@@ -249,15 +254,18 @@ class Judging:
             self._evaluations.desk.add_judge(name)
         return name
 
+    @needs("viewer")
     def judges(self) -> tuple[str, ...]:
         """Names of those who have judged, in alphabetical order."""
         return self._evaluations.desk.judges()
 
+    @needs("viewer")
     def guidelines(self, set_name: str) -> str:
         """What judges of a set should go by; raises ``UnknownQuerySet``."""
         self._evaluations.store.query_set(set_name)
         return self._evaluations.desk.guidelines(set_name)
 
+    @needs("editor", log=N_("Guidelines for judges changed"), on=("set_name",))
     def set_guidelines(self, set_name: str, text: str) -> None:
         """Keep what judges of a set should go by.
 
@@ -270,6 +278,7 @@ class Judging:
 
     # -- files ----------------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def exported(self, set_name: str, form: Format) -> str:
         """The judgements of a set's questions as a file: of passages, and in JSON lines of the answers too.
 
@@ -286,6 +295,7 @@ class Judging:
             answers = store.answer_judgements(*{(case.question, record.answer) for case, record in results})
         return written(form, cases, labels, answers)
 
+    @needs("editor", log=N_("Judgements imported"), on=("set_name",))
     def imported(
         self,
         set_name: str,
@@ -334,6 +344,7 @@ class Judging:
 
     # -- history --------------------------------------------------------------------------------------------------
 
+    @needs("viewer")
     def history(self, set_name: str) -> tuple[Scores, ...]:
         """What the finished gatherings of a set came to, oldest first, each as it was when it was first looked at.
 
@@ -351,6 +362,7 @@ class Judging:
         known = {batch.id for batch in readable}
         return tuple(item for item in desk.scores(set_name) if item.batch_id in known)
 
+    @needs("editor", log=N_("Note on the scores of a gathering"), on=("batch_id",))
     def note_history(self, batch_id: str, note: str) -> None:
         """Write a note on the scores of a gathering.
 

@@ -14,11 +14,12 @@ from engine.knowledge.graph.keeping import dropped, renamed
 from engine.knowledge.passage_map import passage_map
 from engine.knowledge.rates import rate_of, usual_rate
 from engine.library.values import FoundPassage, GrowthAdvice, JobStatus, PassageMap, ProposedModel
+from engine.messages import N_
 from engine.model.config import BUILTIN, RunConfig, SearchMethod
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import SAMPLE_COLLECTION, Passage
 from engine.people import WORKBENCH, acting, acting_as
-from engine.people.doors import guarded
+from engine.people.authorization import authorized, needs
 from engine.roles import UNKNOWN_MODEL, CollectionInfo, StoredPassage
 from engine.running.evaluations import Evaluations
 from engine.running.resources import Resources
@@ -32,7 +33,7 @@ MAP_HITS = 10
 _OLLAMA_S = 1.0
 
 
-@guarded
+@authorized
 class Library:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise.
 
@@ -58,6 +59,7 @@ class Library:
         self._jobs = jobs
 
     @on_loop
+    @needs("editor", log=N_("Collection made"), on=("name",))
     async def create(
         self,
         name: str,
@@ -81,6 +83,7 @@ class Library:
         return await store.describe(name)
 
     @on_loop
+    @needs("viewer")
     async def given(self, config: RunConfig, work: Callable[[Given], Awaitable[_T]]) -> _T:
         """What ``work`` makes of all that a run with this config draws on.
 
@@ -91,6 +94,7 @@ class Library:
         return await work(Given(config, resources.settings, retriever, resources.knowledge, resources.graph_looks))
 
     @on_loop
+    @needs("admin", log=N_("Collection renamed"), on=("collection", "new_name"))
     async def rename(self, collection: str, new_name: str, *, keep_old: bool = True) -> CollectionInfo:
         """Give a collection another name; all that is kept of it goes with it: its graph, memories, drafts and fits.
 
@@ -112,6 +116,7 @@ class Library:
         return found
 
     @on_loop
+    @needs("admin", log=N_("Alias set"), on=("alias", "collection"))
     async def set_alias(self, alias: str, collection: str) -> CollectionInfo:
         """Let another name lead to a collection, wherever it led before; raises ``StoreError.collection_exists``."""
         info = await self._own(collection, samples=True)
@@ -121,11 +126,13 @@ class Library:
         return await (await self._knowledge.own_store()).set_alias(alias, info.name)
 
     @on_loop
+    @needs("admin", log=N_("Alias dropped"))
     async def drop_alias(self, alias: str) -> None:
         """Drop an alias; raises ``StoreError.unknown_alias``."""
         await (await self._knowledge.own_store()).drop_alias(alias)
 
     @on_loop
+    @needs("editor", log=N_("Collection described"), on=("collection",))
     async def set_description(self, collection: str, text: str) -> CollectionInfo:
         """Record what a collection holds, at most 2 000 characters; raises ``InvalidConfig``, ``StoreError``."""
         _check_description(text)
@@ -133,6 +140,7 @@ class Library:
         return await (await self._knowledge.own_store()).set_description(info.name, text.strip())
 
     @on_loop
+    @needs("admin", log=N_("Collection deleted"))
     async def drop(self, collection: str) -> None:
         """Delete a collection for good, with its sources, summaries, aliases, graph, open drafts and fits of graders.
 
@@ -151,6 +159,7 @@ class Library:
         await asyncio.to_thread(self._resources.fits.forget, collection)
 
     @on_loop
+    @needs("viewer")
     async def search(
         self, collection: str, query: str, limit: int = 20, method: SearchMethod = "vector"
     ) -> list[FoundPassage]:
@@ -162,6 +171,7 @@ class Library:
         return [_found(item, stored[item.id]) for item in found if item.id in stored]
 
     @on_loop
+    @needs("viewer")
     async def passage_map(self, collection: str, query: str = "", most: int = 2000) -> PassageMap:
         """Place at most ``most`` passages on two axes, with a query and its ten nearest among them where one is given.
 
@@ -176,6 +186,7 @@ class Library:
         return await passage_map(self._knowledge, collection, most, vector, [item.id for item in found.passages])
 
     @on_loop
+    @needs("viewer")
     async def embedding_models(self) -> tuple[ProposedModel, ...]:
         """Models that a new collection can be built with here; ``dim`` is 0 where only the model itself knows it."""
         installed = (await self._resources.ollama(patience_s=_OLLAMA_S)).embedders
@@ -187,6 +198,7 @@ class Library:
         )
 
     @on_loop
+    @needs("viewer")
     async def advice(self, collection: str) -> GrowthAdvice | None:
         """What follows from the collection's size on this kind of store; None where it is no trouble."""
         info = await self._knowledge.describe(collection)

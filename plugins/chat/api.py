@@ -22,6 +22,7 @@ from engine.engine import Engine
 from engine.errors import status_of
 from engine.model.traceparent import TRACEPARENT, called_by
 from engine.model.values import RunId
+from engine.people.authorization import needs
 from engine.plugins import Front
 from plugins.chat import models
 from plugins.chat.asking import begun
@@ -35,12 +36,6 @@ MOST_NAMES = 50_000
 """Names that a request may hold: each message of a chat has some, and long chats are sent whole every time."""
 
 
-class ChatRoute(QuickRoute):
-    """A route below ``/v1``."""
-
-    prefix = "/v1"
-
-
 def served(front: Front) -> Middleware:
     """The API behind its guards; it takes every path below ``/v1`` to itself."""
     api = create_chat_api(front.get_engine, heartbeat_s=front.heartbeat_s, base=front.base)
@@ -52,7 +47,7 @@ def served(front: Front) -> Middleware:
 def create_chat_api(get_engine: GetEngine, *, heartbeat_s: float, base: str = "") -> FastAPI:
     """The application without its guards; its paths are relative to ``/v1``, and ``base`` stands before that."""
     api = FastAPI(title="Chat", openapi_url=None, redirect_slashes=False, default_response_class=Json)
-    api.router.route_class = ChatRoute
+    api.router.route_class = QuickRoute
     add_error_handlers(api)
     _add_models(api, get_engine)
     _add_chat(api, get_engine, heartbeat_s, base)
@@ -61,16 +56,19 @@ def create_chat_api(get_engine: GetEngine, *, heartbeat_s: float, base: str = ""
 
 def _add_models(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/models")
+    @needs("viewer")
     async def listed() -> Response:
         return Json({"object": "list", "data": await asyncio.to_thread(models.models, get_engine())})
 
     @api.get("/models/{model_id:path}")
+    @needs("viewer")
     async def one(model_id: str) -> Response:
         return Json(await asyncio.to_thread(models.model, get_engine(), model_id))
 
 
 def _add_chat(api: FastAPI, get_engine: GetEngine, heartbeat_s: float, base: str) -> None:
     @api.post("/chat/completions")
+    @needs("editor")
     async def complete(body: ChatRequest, request: Request) -> Response:
         engine = get_engine()
         body.require_supported()

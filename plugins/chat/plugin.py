@@ -50,11 +50,6 @@ PLUGIN = Plugin(
     settings=ChatSettings,
     outermost=_outermost,
     middleware=_middleware,
-    roles={
-        "GET /v1/models": "viewer",
-        "GET /v1/models/{model_id:path}": "viewer",
-        "POST /v1/chat/completions": "editor",
-    },
     uploads=("/v1/chat/completions",),
     panels={"programs": _card, "saved_settings": _models_hint},
 )

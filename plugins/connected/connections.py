@@ -16,9 +16,10 @@ from engine.knowledge.graph.keeping import dropped
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_schema import check_new_name
 from engine.library.values import ProposedModel
+from engine.messages import N_
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault
-from engine.people.doors import guarded_by
+from engine.people.authorization import authorized, internal, needs
 from engine.plugins import Part
 from engine.roles import CollectionInfo, Embedder
 from engine.running.resources import Resources
@@ -27,7 +28,6 @@ from plugins.connected.client import close_place, open_place
 from plugins.connected.collections import ForeignCollections
 from plugins.connected.look import inspect, look, vector_of
 from plugins.connected.models import proposed_models
-from plugins.connected.rights import RIGHTS
 from plugins.connected.store import ForeignStore
 from plugins.connected.values import Connection, ConnectionState, Place, ProbedQuestion, RemoteCollection, SelfSearch
 
@@ -42,7 +42,7 @@ def collections_of(resources: Resources) -> ForeignCollections:
     return next(item for item in resources.knowledge.connected if isinstance(item, ForeignCollections))
 
 
-@guarded_by(RIGHTS)
+@authorized
 class Connections(Part):
     """Safe to call from any thread; every method blocks until it is done.
 
@@ -56,6 +56,7 @@ class Connections(Part):
         self._resources = engine.resources
 
     @classmethod
+    @internal
     def of(cls, engine: Engine) -> Self:
         """That of an engine, which always has one."""
         found = engine.part(cls)
@@ -63,11 +64,13 @@ class Connections(Part):
         return found
 
     @property
+    @needs("admin")
     def fault(self) -> Fault | None:
         """What is wrong with the kept connections."""
         return self._foreign.fault
 
     @on_loop
+    @needs("admin")
     async def look(self, place: Place) -> tuple[RemoteCollection, ...]:
         """The collections of a place, as far as they can be read without loading any.
 
@@ -81,6 +84,7 @@ class Connections(Part):
         return tuple(self._with_models(item, installed) for item in found)
 
     @on_loop
+    @needs("admin")
     async def inspect(self, place: Place, collection: str) -> RemoteCollection:
         """One collection, loaded if it was not, with a sample of every field and models that fit its vectors."""
         opened = self._foreign.opened_as(self._foreign.place(place))
@@ -88,11 +92,13 @@ class Connections(Part):
         return self._with_models(found, await self._installed())
 
     @on_loop
+    @needs("admin")
     async def models(self, dim: int) -> tuple[ProposedModel, ...]:
         """Embedding models whose vectors have ``dim`` numbers: those at hand first."""
         return proposed_models(dim, self._builtin_dim, await self._installed())
 
     @on_loop
+    @needs("admin")
     async def try_out(self, connection: Connection) -> SelfSearch:
         """Whether the chosen model made the stored vectors, by re-embedding some passages; takes some seconds."""
         checked, embedder = await self._checked(connection)
@@ -101,6 +107,7 @@ class Connections(Part):
             return await self_search(store, embedder, other)
 
     @on_loop
+    @needs("admin")
     async def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
         """What questions would find, with similarities as in a run (SC-09)."""
         checked, embedder = await self._checked(connection)
@@ -109,6 +116,7 @@ class Connections(Part):
             return tuple([await probed(store, embedder, calibration, item) for item in questions if item.strip()])
 
     @on_loop
+    @needs("admin", log=N_("Collection connected"), on=("connection.name",))
     async def connect(self, connection: Connection) -> CollectionInfo:
         """Keep the connection under its name, from now on a collection like any other, but read only.
 
@@ -133,6 +141,7 @@ class Connections(Part):
         return info
 
     @on_loop
+    @needs("admin", log=N_("Collection disconnected"))
     async def disconnect(self, name: str) -> None:
         """Forget a connection, its token and its knowledge graph; nothing changes where it leads.
 
@@ -142,12 +151,14 @@ class Connections(Part):
             await self._foreign.remove(name)
 
     @on_loop
+    @needs("admin")
     async def all(self) -> tuple[Connection, ...]:
         """List all connections by name, without their tokens."""
         await self._foreign.refresh()
         return self._foreign.all()
 
     @on_loop
+    @needs("admin")
     async def states(self) -> tuple[ConnectionState, ...]:
         """Connections as they were when last looked at, at most half a minute ago; waits a second at most."""
         return await self._foreign.states()

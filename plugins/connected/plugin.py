@@ -10,7 +10,6 @@ from engine.plugins import Inside, Plugin
 
 # Imported with the declaration: records hold these errors, and their codes lead to their messages.
 from plugins.connected import errors  # noqa: F401
-from plugins.connected.rights import RIGHTS
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
@@ -59,7 +58,6 @@ PLUGIN = Plugin(
     name="connected",
     title=N_("Collections of other programs"),
     open=_open,
-    operations={"Connections": RIGHTS},
     collections=_collections,
     tables=_tables,
     panels={"collection": _addition, "knowledge": _view},

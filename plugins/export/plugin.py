@@ -37,7 +37,6 @@ PLUGIN = Plugin(
     name="export",
     title=N_("Export as code"),
     routes=_routes,
-    roles={"POST /settings/code": "viewer"},
     commands=_commands,
     panels={"take_along": _take_along},
 )

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from engine.api.bodies import SettingsRequest
 from engine.engine import Engine
+from engine.people.authorization import needs
 from plugins.export.project import code_project
 
 
@@ -22,6 +23,7 @@ def add_code(api: FastAPI, get_engine: Callable[[], Engine]) -> None:
         responses={200: {"content": {"application/zip": {}}, "description": "The files in one folder of a zip."}},
         response_class=Response,
     )
+    @needs("viewer")
     async def code(body: SettingsRequest) -> Response:
         engine = get_engine()
         made = await asyncio.to_thread(code_project, engine, body.over(engine.settings))

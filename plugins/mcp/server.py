@@ -18,7 +18,7 @@ from engine.errors import WorkbenchError
 from engine.model.people import Role
 from engine.model.values import Fault
 from engine.people import acting
-from engine.people.doors import admit
+from engine.people.authorization import require_role
 from engine.version import __version__
 from plugins.mcp.asking import Asking
 from plugins.mcp.changing import Changing
@@ -98,7 +98,7 @@ class WorkbenchServer(MCPServer[Any]):
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool; every fault comes back as a result that says what happened and what to do."""
         try:
-            self._admit(name)
+            self._require_allowed(name)
             result = await super().call_tool(name, arguments, context)
         except (ToolError, WorkbenchError) as error:
             return self._failed(name, error, arguments)
@@ -106,10 +106,10 @@ class WorkbenchServer(MCPServer[Any]):
             return result.model_copy(update={"content": [_text(compact(result.structured_content))]})
         return result
 
-    def _admit(self, name: str) -> None:
+    def _require_allowed(self, name: str) -> None:
         if name not in self._names:
             raise McpError.no_such_tool(tool=name, known=self._names)
-        admit(acting(), TOOLS[name])
+        require_role(acting(), TOOLS[name])
 
     def _failed(self, name: str, error: ToolError | WorkbenchError, arguments: Mapping[str, Any]) -> CallToolResult:
         language: UiLanguage = "zh" if arguments.get("language") == "zh" else "en"

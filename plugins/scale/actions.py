@@ -9,8 +9,9 @@ from typing import Self
 from engine.engine import Engine
 from engine.errors import StoreError
 from engine.knowledge.manifest import Manifest
+from engine.messages import N_
 from engine.model.loop_thread import LoopThread, on_loop
-from engine.people.doors import guarded_by
+from engine.people.authorization import authorized, internal, needs
 from engine.plugins import Part
 from engine.roles import UNKNOWN_MODEL, CollectionInfo
 from plugins.scale.bulk import ImportFolder
@@ -18,11 +19,10 @@ from plugins.scale.choice import kind_named, options
 from plugins.scale.errors import ScaleError
 from plugins.scale.indexes import Indexes
 from plugins.scale.loading import LoadReport, load_vectors
-from plugins.scale.rights import RIGHTS
 from plugins.scale.values import IndexView
 
 
-@guarded_by(RIGHTS)
+@authorized
 class Scale(Part):
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
@@ -31,6 +31,7 @@ class Scale(Part):
         self._loop = loop
 
     @classmethod
+    @internal
     def of(cls, engine: Engine) -> Self:
         """That of an engine, which always has one."""
         found = engine.part(cls)
@@ -38,6 +39,7 @@ class Scale(Part):
         return found
 
     @on_loop
+    @needs("viewer")
     async def index(self, collection: str) -> IndexView:
         """How the vectors of a collection are found, what was measured of that, and what else it could have.
 
@@ -48,12 +50,14 @@ class Scale(Part):
         return IndexView(info.name, state, recall, options(info.passages, info.dim) if state.changeable else ())
 
     @on_loop
+    @needs("admin", log=N_("Breadth of a search changed"), on=("collection", "breadth"))
     async def set_breadth(self, collection: str, breadth: int) -> CollectionInfo:
         """Let searches of an index look further, or less far; 0 leaves it to the server."""
         info = await self._own(collection)
         return await (await self._indexes()).set_breadth(info.name, breadth)
 
     @on_loop
+    @needs("editor", log=N_("Passages put in with their vectors"), on=("collection",))
     async def load_vectors(
         self,
         files: Sequence[Path],
@@ -75,6 +79,7 @@ class Scale(Part):
         await embedder.embed_passages(())
         return await load_vectors(await knowledge.own_store(), embedder, collection, files, progress, folder=folder)
 
+    @needs("admin", log=N_("Index of a collection measured or changed"), on=("collection", "kind"))
     def start_index(self, collection: str, kind: str = "") -> str:
         """Begin to give a collection another index and to measure it; without a ``kind`` the one it has is measured.
 

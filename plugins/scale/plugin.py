@@ -10,7 +10,6 @@ from engine.plugins import Inside, Plugin
 
 # Imported with the declaration: jobs hold these errors, and their codes lead to their messages.
 from plugins.scale import errors  # noqa: F401
-from plugins.scale.rights import OPERATIONS
 
 if TYPE_CHECKING:
     from components.common.i18n import Words
@@ -54,7 +53,6 @@ PLUGIN = Plugin(
     name="scale",
     title=N_("Indexes and vector files"),
     open=_open,
-    operations=OPERATIONS,
     commands=_commands,
     jobs={"index": _index},
     panels={"collection": _addition},

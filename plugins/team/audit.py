@@ -29,7 +29,7 @@ class Entry:
     name: str
     role: str
     operation: str
-    """As the table of rights names it, such as ``Library.drop``."""
+    """Class and method, such as ``Library.drop``."""
     on: str
     """What it was done to."""
 

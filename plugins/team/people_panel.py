@@ -8,6 +8,8 @@ from functools import cache
 
 import streamlit as st
 
+# The engine imports it late; it declares what the log calls its changes, as other parts do at the start.
+import engine.evaluation.batch  # noqa: F401
 from components.common.amounts import moment
 from components.common.controls import download
 from components.common.i18n import Words
@@ -17,8 +19,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.messages import N_, NC_
 from engine.people import ROLES
-from engine.people.rights import OPERATIONS
-from engine.plugins import plugins
+from engine.people.authorization import OPERATIONS
 from pages.parts.common.presses import attempt, say_fault
 from plugins.team.audit import ROLE_NAMES, SIGNED_IN, Entry, as_csv
 from plugins.team.team import MOST_ENTRIES, team_of
@@ -153,13 +154,15 @@ def _change_texts() -> Mapping[str, str]:
     return {
         SIGNED_IN: N_("Signed in"),
         **{
-            f"{kind}.{name}": operation.change
-            for table in (OPERATIONS, *(plugin.operations for plugin in plugins()))
-            for kind, operations in table.items()
+            f"{kind.__name__}.{name}": operation.log
+            for kind, operations in OPERATIONS.items()
             for name, operation in operations.items()
-            if operation is not None and operation.change
+            if operation is not None and operation.log
         },
         # Of earlier versions.
+        "Library.set_breadth": N_("Breadth of a search changed"),
+        "Library.load_vectors": N_("Passages put in with their vectors"),
+        "Ingestions.start_index": N_("Index of a collection measured or changed"),
         "Host.start_measure": N_("Model measured"),
         "Host.start_self_test": N_("Self-test begun"),
     }

@@ -13,7 +13,6 @@ from engine.plugins import Inside, Part, Plugin, SignIn
 
 # Imported with the declaration: its codes lead to its messages.
 from plugins.team import errors  # noqa: F401
-from plugins.team.rights import TEAM
 from plugins.team.settings import TeamSettings
 
 if TYPE_CHECKING:
@@ -108,17 +107,5 @@ PLUGIN = Plugin(
     routes=_routes,
     sign_in=_sign_in,
     commands=_commands,
-    roles={
-        "GET /me": "viewer",
-        "GET /tokens": "admin",
-        "POST /tokens": "admin",
-        "DELETE /tokens/{token_id}": "admin",
-        "GET /audit": "admin",
-        "GET /audit.csv": "admin",
-        "GET /collections/{name}/groups": "viewer",
-        "PUT /collections/{name}/groups": "admin",
-        "GET /metrics": "viewer",
-    },
-    operations={"Team": TEAM},
     panels={"sign_in": _sign_in_page, "person": _person, "system": _people},
 )

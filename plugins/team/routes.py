@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from engine.api.encoding import Json
 from engine.engine import Engine
 from engine.people import acting
+from engine.people.authorization import needs
 from plugins.team.audit import as_csv
 from plugins.team.bodies import GroupsRequest, TokenRequest
 from plugins.team.team import MOST_ENTRIES, team_of
@@ -33,21 +34,25 @@ def add_team(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _add_tokens(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/me", summary="Who is asking, and with which role")
+    @needs("viewer")
     async def me() -> Response:
         person = acting()
         return Json({"id": person.id, "name": person.name, "role": person.role, "groups": sorted(person.groups)})
 
     @api.get("/tokens", summary="Bearer tokens, newest first, without their texts")
+    @needs("admin")
     async def tokens() -> Response:
         return Json([_shown(item) for item in await asyncio.to_thread(team_of(get_engine()).tokens)])
 
     @api.post("/tokens", summary="Make a bearer token; `token` of the answer is shown this once", status_code=201)
+    @needs("admin")
     async def make(body: TokenRequest) -> Response:
         team = team_of(get_engine())
         made, text = await asyncio.to_thread(team.make_token, body.name, body.role, body.days, body.collections)
         return Json({**_shown(made), "token": text}, 201)
 
     @api.delete("/tokens/{token_id}", summary="Revoke a bearer token", status_code=204, response_class=Response)
+    @needs("admin")
     async def revoke(token_id: str) -> Response:
         await asyncio.to_thread(team_of(get_engine()).revoke_token, token_id)
         return Response(status_code=204)
@@ -55,10 +60,12 @@ def _add_tokens(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _add_audit(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/audit", summary="What people changed, newest first")
+    @needs("admin")
     async def audit(before: _Before = None, limit: Annotated[int, Query(ge=1, le=MOST_ENTRIES)] = 100) -> Response:
         return Json([asdict(item) for item in await asyncio.to_thread(team_of(get_engine()).entries, before, limit)])
 
     @api.get("/audit.csv", summary="The same as a table", response_class=Response)
+    @needs("admin")
     async def table(before: _Before = None, limit: Annotated[int, Query(ge=1, le=MOST_ENTRIES)] = 1000) -> Response:
         found = await asyncio.to_thread(team_of(get_engine()).entries, before, limit)
         return Response(as_csv(found), media_type="text/csv; charset=utf-8")
@@ -66,10 +73,12 @@ def _add_audit(api: FastAPI, get_engine: GetEngine) -> None:
 
 def _add_groups(api: FastAPI, get_engine: GetEngine) -> None:
     @api.get("/collections/{name}/groups", summary="The groups that a collection is limited to; none: all may read it")
+    @needs("viewer")
     async def groups(name: str) -> Response:
         return Json(await asyncio.to_thread(_groups, get_engine(), name))
 
     @api.put("/collections/{name}/groups", summary="Limit a collection to groups; with none all may read it")
+    @needs("admin")
     async def limit(name: str, body: GroupsRequest) -> Response:
         engine = get_engine()
         await asyncio.to_thread(engine.limit_collection, name, body.groups)
@@ -94,6 +103,7 @@ def _add_metrics(api: FastAPI, get_engine: GetEngine) -> None:
             404: {"description": "WORKBENCH_METRICS is not set."},
         },
     )
+    @needs("viewer")
     async def metrics() -> Response:
         from plugins.team.metrics import CONTENT_TYPE_LATEST, Metrics
 

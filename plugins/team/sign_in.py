@@ -27,7 +27,7 @@ from engine.errors import InvalidSettings
 from engine.messages import N_
 from engine.model.people import Person
 from engine.people.acting import acting, require_sign_in
-from engine.people.doors import note_changes
+from engine.people.authorization import note_changes
 from plugins.team.audit import ROLE_NAMES
 from plugins.team.claims import RoleRules, SignedIn, signed_in
 from plugins.team.page_cookie import PageCookies

@@ -10,14 +10,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from engine.errors import SignInOff, TokenRefused
+from engine.messages import N_
 from engine.model.people import Person, Role
 from engine.people.acting import acting, signing_in
-from engine.people.doors import Change, guarded_by
+from engine.people.authorization import Change, authorized, internal, needs
 from engine.plugins import Part
 from plugins.team.audit import LONGEST_OBJECT, SIGNED_IN, Entry
 from plugins.team.people_records import PeopleRecords
 from plugins.team.quota import Quota
-from plugins.team.rights import TEAM
 from plugins.team.tokens import USUAL_DAYS, Token, digest, made, stamp
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ COMMAND_LINE = Person("command line", "Command line", "admin")
 """Who types commands on the machine of a running workbench."""
 
 
-@guarded_by(TEAM)
+@authorized
 class Team(Part):
     """Safe to call from any thread; every method blocks until it is done."""
 
@@ -43,19 +43,23 @@ class Team(Part):
         self._local_token = local_token
 
     @classmethod
+    @internal
     def of(cls, engine: Engine, inside: Inside) -> Team:
         """Return that of an engine which is being made."""
         return cls(PeopleRecords(engine.databases.people), Quota(engine.settings, inside.store), engine.local_token)
 
+    @internal
     def room(self) -> AbstractContextManager[None]:
         return self._quota.room()
 
     # -- tokens -----------------------------------------------------------------------------------------------------
 
+    @needs("admin")
     def tokens(self) -> list[Token]:
         """Every token, newest first, those that are over among them."""
         return self._records.tokens()
 
+    @needs("admin", log=N_("Token made"), on=("name",))
     def make_token(
         self, name: str, role: Role = "viewer", days: int = USUAL_DAYS, collections: Sequence[str] | None = None
     ) -> tuple[Token, str]:
@@ -67,18 +71,21 @@ class Team(Part):
         self._records.add_token(token)
         return token, text
 
+    @needs("admin", log=N_("Token revoked"))
     def revoke_token(self, token_id: str) -> None:
         """Let a token be refused from now on; it stays in the list. Raises ``UnknownToken``."""
         self._records.revoke_token(token_id, stamp(datetime.now(UTC)))
 
     # -- the log ----------------------------------------------------------------------------------------------------
 
+    @needs("admin")
     def entries(self, before: int | None = None, limit: int = 100) -> list[Entry]:
         """Lines of the log, newest first, at most ``limit`` of those below a number."""
         return self._records.entries(before, max(1, min(limit, MOST_ENTRIES)))
 
     # -- for the doors, which know no person yet ----------------------------------------------------------------------
 
+    @internal
     def person_of_token(self, text: str) -> Person:
         """Who a bearer token stands for; raises ``TokenRefused``."""
         if secrets.compare_digest(text.encode("utf-8", "replace"), self._local_token.encode()):
@@ -92,6 +99,7 @@ class Team(Part):
             self._records.note_use(token.id, stamp(now))
         return token.person
 
+    @internal
     def note_change(self, change: Change) -> None:
         """Add a change to the log."""
         who = change.person
@@ -99,6 +107,7 @@ class Team(Part):
         on = change.on[:LONGEST_OBJECT]
         self._records.add_entry(Entry(0, at, who.id, who.name, who.role, change.operation, on))
 
+    @internal
     def note_sign_in(self, person: Person) -> None:
         """Add to the log that a person signed in."""
         self.note_change(Change(person, SIGNED_IN, ""))

@@ -16,8 +16,7 @@ from engine.model.events import Event, RunFinished
 from engine.model.noted_faults import NotedFaults
 from engine.model.values import Fault, RunId, RunRecord
 from engine.people import WORKBENCH, acting_as
-from engine.people.doors import guarded_by
-from engine.people.rights import LOOK, OWN
+from engine.people.authorization import authorized, internal, needs
 from engine.plugins import Part
 from engine.settings import Settings
 from plugins.telemetry.errors import TelemetryError, TelemetryUnreachable
@@ -68,7 +67,7 @@ def require_packages() -> None:
         raise TelemetryError.cannot_send() from None
 
 
-@guarded_by({**dict.fromkeys(("of", "note", "close"), OWN), "state": LOOK})
+@authorized
 class Telemetry(Part):
     """Sends each run of this process once, after its end; safe from any thread.
 
@@ -90,6 +89,7 @@ class Telemetry(Part):
         self._thread.start()
 
     @classmethod
+    @internal
     def of(cls, engine: Engine, faults: NotedFaults) -> Self:
         """What sends the runs of an engine to the address of its settings.
 
@@ -108,6 +108,7 @@ class Telemetry(Part):
 
         return cls(engine.settings, Sources(ended, limited), faults, Receiver.of(engine.settings))
 
+    @internal
     def note(self, run_id: RunId, event: Event) -> None:
         """Take one event of a run of this process; the last one lets the run be sent."""
         if not isinstance(event, RunFinished):
@@ -121,6 +122,7 @@ class Telemetry(Part):
         if not self._closing.is_set():
             self._tell(TelemetryError.too_many(address=self._receiver.shown, waiting=MOST_WAITING))
 
+    @needs("viewer")
     def state(self) -> TelemetryState:
         """How it goes."""
         settings = self._wanted
@@ -135,6 +137,7 @@ class Telemetry(Part):
                 fault=Fault.of(self._fault) if self._fault else None,
             )
 
+    @internal
     def close(self) -> None:
         """Send what waits, each run once more at most; what takes longer than five seconds is left."""
         with self._guard:

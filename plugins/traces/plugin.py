@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from engine.messages import N_
 from engine.plugins import Inside, Plugin
 from plugins.traces.errors import TracesUnusable
-from plugins.traces.rights import TRACES
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -61,8 +60,6 @@ PLUGIN = Plugin(
     title=N_("Traces of other programs"),
     open=_open,
     routes=_routes,
-    roles={"POST /traces": "editor", "POST /runs/{run_id}/verdicts": "editor"},
-    operations={"Traces": TRACES},
     uploads=("/api/traces",),
     commands=_commands,
     bad_use=(TracesUnusable.code,),

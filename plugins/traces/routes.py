@@ -15,6 +15,7 @@ from engine.api.encoding import Json, from_base64
 from engine.api.waiting import started, while_connected
 from engine.engine import Engine
 from engine.model.config import RoleModel
+from engine.people.authorization import needs
 from plugins.traces.bodies import TraceFile, TracesRequest, VerdictsRequest
 from plugins.traces.errors import TracesUnusable
 from plugins.traces.taking import traces_of
@@ -27,10 +28,12 @@ def add_traces(api: FastAPI, get_engine: GetEngine) -> None:
     """``POST /traces`` and ``POST /runs/{run_id}/verdicts``."""
 
     @api.post("/traces", summary="Take in traces of another program as runs; with dry_run say what they hold")
+    @needs("editor")
     async def take(body: TracesRequest, request: Request) -> Response:
         return Json(await while_connected(request, asyncio.to_thread(_take, get_engine(), body)))
 
     @api.post("/runs/{run_id}/verdicts", summary="Have a grader judge what an imported run left ungraded")
+    @needs("editor")
     async def judge(run_id: str, body: VerdictsRequest, request: Request) -> Response:
         engine, model = get_engine(), RoleModel(body.grader)
         return Json({"run": run_id, "judged": await while_connected(request, judged(engine, run_id, model))})

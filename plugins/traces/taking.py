@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from engine.builtin.grader import BuiltinGrader
 from engine.errors import UnknownCollection, UnknownRun
+from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
 from engine.model.language import language_of
 from engine.model.values import SAMPLE_COLLECTION, ModelCall, Passage, PassageId, RunRecord, Verdict
 from engine.people import acting
-from engine.people.doors import guarded_by
+from engine.people.authorization import authorized, needs
 from engine.people.reading import may_read
 from engine.plugins import Inside, Part
 from engine.roles import Grader, SilentTrace, StoredPassage
@@ -25,7 +26,6 @@ from plugins.traces.errors import NothingToJudge, TracesUnusable
 from plugins.traces.foreign import LeftOut, Recognised
 from plugins.traces.judging import JudgingPrice, judged, price_of, ungraded
 from plugins.traces.reading import recognised
-from plugins.traces.rights import TRACES
 from plugins.traces.telling import Previewed, TracesTaken
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _PATIENCE_S = 120.0
 """How long one passage may take to be judged."""
 
 
-@guarded_by(TRACES)
+@authorized
 class Traces(Part):
     """The way in for traces of other programs; safe from any thread."""
 
@@ -46,6 +46,7 @@ class Traces(Part):
         self._loop: LoopThread = inside.loop
         self._store: RunStore = inside.store
 
+    @needs("editor")
     def preview(self, files: Sequence[tuple[str, bytes]], *, project: str = "", collection: str = "") -> Previewed:
         """Read files of traces, by name and content, and keep nothing.
 
@@ -80,6 +81,7 @@ class Traces(Part):
             known - hidden,
         )
 
+    @needs("editor", log=N_("Traces imported"), on=("names", "set_name"))
     def take(
         self, files: Sequence[tuple[str, bytes]], *, project: str = "", collection: str = "", set_name: str = "",
         names: Sequence[str] = (),
@@ -102,10 +104,12 @@ class Traces(Part):
             return TracesTaken(seen)
         return TracesTaken(seen, name, self._as_set(name, [self._store.load(record.id) for record in seen.records]))
 
+    @needs("editor")
     def price(self, run_ids: Sequence[str], model: RoleModel) -> JudgingPrice:
         """What :meth:`judge` would ask of a grader; raises ``UnknownRun``."""
         return price_of(self._readable(run_ids), model)
 
+    @needs("editor", log=N_("Passages of imported runs judged"), on=("run_ids",))
     def judge(
         self,
         run_ids: Sequence[str],

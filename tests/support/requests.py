@@ -9,10 +9,13 @@ from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from engine.api import create_api
+from engine.api.incoming import QuickRoute
 from engine.engine import Engine
-from engine.plugins import plugins
+from engine.model.people import Role
+from engine.people.authorization import declared as needed
 from tests.support.brought import brought
 
 _FILE = base64.b64encode(b"# A\n\nB.").decode()
@@ -40,28 +43,41 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def declared() -> set[str]:
-    """Every route, as the table of rights names them."""
-    apart = [plugin for plugin in plugins() if plugin.routes is None]
-    return {*_below_api(), *(route for plugin in apart for route in plugin.roles)}
+def declared() -> Mapping[str, Role]:
+    """Return the least role for every route, by its method and path."""
+    return {**_below_api(), **brought("ROUTES")}
 
 
 @cache
-def _below_api() -> frozenset[str]:
-    def no_engine() -> Engine:
-        raise AssertionError("no request is answered")
-
-    return routes_of(create_api(no_engine, views=lambda *_: {}))
+def _below_api() -> Mapping[str, Role]:
+    return routes_of(whole_api())
 
 
-def routes_of(api: FastAPI, prefix: str = "") -> frozenset[str]:
-    """Return each method and path of an API."""
-    return frozenset(
-        f"{method} {prefix}{getattr(route, 'path', '')}"
+def whole_api() -> FastAPI:
+    """The API with all its routes, over no engine."""
+    return create_api(no_engine, views=lambda *_: {})
+
+
+def no_engine() -> Engine:
+    raise AssertionError("no request is answered")
+
+
+def routes_of(api: FastAPI, prefix: str = "", owners: str | tuple[str, ...] = "") -> Mapping[str, Role]:
+    """Return the least role for each method and path of an API; raises ``LookupError`` for one that declares none."""
+    return {
+        f"{method} {prefix}{route.path}": _least(route)
         for route in api.routes
-        for method in (getattr(route, "methods", None) or ())
-        if method != "HEAD"
-    )
+        if isinstance(route, Route) and route.endpoint.__module__.startswith(owners)
+        for method in (route.methods or set()) - {"HEAD"}
+    }
+
+
+def _least(route: Route) -> Role:
+    if not isinstance(route, QuickRoute):
+        return "viewer"  # the library's own: the description of the API
+    operation = needed(route.endpoint)
+    assert operation is not None
+    return operation.least
 
 
 def address(route: str, **given: str) -> tuple[str, str]:

@@ -21,15 +21,15 @@ from engine.model.values import RunRecord
 from engine.people import acting_as
 from engine.records import CHAT
 from plugins.chat import models
-from plugins.chat.api import ChatRoute, create_chat_api
+from plugins.chat.api import create_chat_api
 from plugins.chat.bodies import ChatMessage
-from plugins.chat.plugin import PLUGIN
 from plugins.chat.tasks import task_reply
 from tests.api.served import app_of, calling, engine_of, relevant, serving
+from tests.plugins.chat import ROUTES
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeResources
 from tests.support.gates import PATIENCE_S, Gate
 from tests.support.people import EDITOR, signing_in
-from tests.support.requests import routes_of
+from tests.support.requests import no_engine, routes_of
 
 QUESTION = "What is a power set?"
 PICTURES = Path(__file__).parents[2] / "attachments" / "images"
@@ -492,8 +492,5 @@ def test_the_default_model_has_the_defaults_of_the_machine(tmp_path: Path) -> No
         assert models.config_of(engine, models.DEFAULT).top_k == 4
 
 
-def test_every_route_has_a_role_and_every_role_a_route() -> None:
-    def no_engine() -> Engine:
-        raise AssertionError("no request is answered")
-
-    assert routes_of(create_chat_api(no_engine, heartbeat_s=1.0), ChatRoute.prefix) == PLUGIN.roles.keys()
+def test_every_route_has_the_role_that_the_tests_of_all_routes_try() -> None:
+    assert routes_of(create_chat_api(no_engine, heartbeat_s=1.0), "/v1") == ROUTES

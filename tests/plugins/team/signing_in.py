@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from engine.engine import Engine
 from engine.people import Person
-from engine.people.doors import note_changes
+from engine.people.authorization import note_changes
 from plugins.team.page_cookie import PageCookies
 from plugins.team.signed_in import Doors
 from plugins.team.team import team_of

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from engine.api.incoming import roles
+from engine.api.incoming import OPEN
 from engine.model.people import ROLES, Role
 from engine.people import acting_as
-from engine.people.rights import OPEN
 from plugins.team.team import team_of
 from plugins.team.tokens import made, stamp
 from tests.plugins.team.people.asgi import Answer, Headers, sent
@@ -115,7 +114,7 @@ def test_no_other_spelling_and_no_other_method_leads_past_the_door(ward: Ward) -
 def test_nor_does_a_viewer_change_anything_by_one(ward: Ward) -> None:
     token, before = ward.token("viewer"), everything(ward.engine)
     for route in sorted(declared()):
-        if roles()[route] == "viewer":
+        if declared()[route] == "viewer":
             continue
         method, path = address(route, name="samples", run_id=ward.open_run, job_id=ward.job)
         tries = [(method, spelt) for spelt in spellings(path)] + [(other, path) for other in METHODS if other != "HEAD"]
@@ -144,7 +143,7 @@ def test_a_token_does_what_the_table_says(ward: Ward, role: Role) -> None:
     """A viewer's changes nothing at all; the roles come in turn, the one that deletes last."""
     token, before = ward.token(role), everything(ward.engine)
     for route in sorted(declared()):
-        least = roles()[route]
+        least = declared()[route]
         answer = asked(ward, route, token)
         allowed = ROLES.index(role) >= ROLES.index(least)
         assert (answer.status not in (401, 403)) == allowed, (route, answer.status, answer.body)

@@ -6,30 +6,23 @@ import inspect
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from engine.api import create_api
-from engine.api.incoming import roles
 from engine.engine import Engine
 from engine.errors import NotAllowed, NotSignedIn
 from engine.knowledge.items import IngestItem
 from engine.model.config import RunConfig
 from engine.people import LOCAL, Person, Role, acting, acting_as
 from engine.people.acting import carried, require_sign_in
-from engine.people.doors import guarded
-from engine.people.rights import OPERATIONS
+from engine.people.authorization import OPERATIONS, authorized, internal, needs
 from engine.settings import Settings
-from plugins.team.rights import TEAM
 from plugins.team.team import team_of
 from tests.api.served import engine_of
 from tests.plugins.team.people.asgi import sent
 from tests.plugins.team.signing_in import people_sign_in
 from tests.support.people import ADMIN, EDITOR, PEOPLE, VIEWER
-from tests.support.requests import declared
-
-TABLE = {**OPERATIONS, "Team": TEAM}
 
 
 @pytest.fixture
@@ -61,24 +54,32 @@ def asked(value: object, method: str) -> None:
         found(*("x" for item in given if item.default is item.empty and item.kind is item.POSITIONAL_OR_KEYWORD))
 
 
-def test_all_that_the_engine_hands_out_passes_by_the_table(whole: Engine) -> None:
-    unguarded = {type(value).__name__ for value in parts(whole).values()} - TABLE.keys()
+def test_all_that_the_engine_hands_out_declares_what_it_needs(whole: Engine) -> None:
+    unguarded = {type(value).__name__ for value in parts(whole).values() if type(value) not in OPERATIONS}
     # Values, and what only the engine itself uses.
     assert unguarded == {"Settings", "Resources", "Databases"}
 
 
-def test_a_method_that_the_table_lacks_makes_its_class_unusable() -> None:
-    members: dict[str, Any] = {name: (lambda self: None) for name in (*OPERATIONS["Library"], "forgotten")}
-    with pytest.raises(TypeError, match="forgotten"):
-        guarded(type("Library", (), members))
+def test_a_public_method_that_does_not_say_what_it_needs_makes_its_class_unusable() -> None:
+    with pytest.raises(TypeError, match=r"Part\.forgotten must say"):
 
+        @authorized
+        class Part:
+            @internal
+            def close(self) -> None: ...
 
-def test_every_route_has_a_role(engine: Engine) -> None:
-    assert declared() == set(roles())
+            @property
+            @needs("viewer")
+            def said(self) -> str:
+                return ""
+
+            @property
+            def forgotten(self) -> str:
+                return ""
 
 
 @pytest.mark.parametrize(("person", "status"), [(VIEWER, 403), (EDITOR, 403), (ADMIN, 200)])
-def test_a_route_that_the_table_lacks_is_for_admins(engine: Engine, person: Person, status: int) -> None:
+def test_a_route_that_declares_no_role_is_for_admins(engine: Engine, person: Person, status: int) -> None:
     api = create_api(lambda: engine)
 
     @api.get("/forgotten")
@@ -103,7 +104,7 @@ def test_with_sign_in_nothing_is_done_for_a_thread_that_no_door_has_named(whole:
     doors = [
         (value, method)
         for value in parts(whole).values()
-        for method, operation in TABLE.get(type(value).__name__, {}).items()
+        for method, operation in OPERATIONS.get(type(value), {}).items()
         if operation is not None
     ]
     assert len(doors) > 100
@@ -114,11 +115,11 @@ def test_with_sign_in_nothing_is_done_for_a_thread_that_no_door_has_named(whole:
 
 
 @pytest.mark.parametrize("person", PEOPLE, ids=lambda person: person.role)
-def test_a_role_does_what_the_table_says_and_no_more(whole: Engine, person: Person) -> None:
+def test_a_role_does_what_methods_declare_and_no_more(whole: Engine, person: Person) -> None:
     beyond = [
         (value, method)
         for value in parts(whole).values()
-        for method, operation in TABLE.get(type(value).__name__, {}).items()
+        for method, operation in OPERATIONS.get(type(value), {}).items()
         if operation is not None and not person.may(operation.least)
     ]
     with people_sign_in(whole), acting_as(person):
