@@ -219,16 +219,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 
 
 PLACES = [
-    ("reading", 0),
     ("reading", 3),
     ("planning", 0),
-    ("embedding", 0),
     ("embedding", 12),
     ("writing", 0),
     ("writing", 90),
     ("replacing", 1),
     ("written", 2),
-    ("written", 3),
 ]
 
 

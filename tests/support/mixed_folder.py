@@ -23,8 +23,8 @@ class MixedFolder:
     """Name and the code of the error that it must be reported with."""
 
 
-def make_mixed_folder(path: Path, count: int = 200) -> MixedFolder:
-    """Write ``count`` (at least 40) files into a few folders, 26 of them broken; takes seconds."""
+def make_mixed_folder(path: Path, count: int) -> MixedFolder:
+    """Write ``count`` (at least 40) files into a few folders, 26 of them broken."""
     path.mkdir(parents=True, exist_ok=True)
     bad = _broken_files()
     broken = {f"broken/{name}": code for name, (code, _) in bad.items()}

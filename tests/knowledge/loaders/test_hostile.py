@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import SourceError
-from engine.knowledge.load import load, load_bytes, suffixes
+from engine.knowledge.load import load_bytes, suffixes
 from engine.knowledge.loaders.encoding import MAGIC
 from tests.knowledge.loaders.test_kinds import CORPUS
 from tests.support import office_files as made
-from tests.support.mixed_folder import make_mixed_folder
 
 SUFFIXES = [suffix for suffix in suffixes() if "test" not in suffix]
 HEADS = [b"", *(magic for magic, _ in MAGIC), b"<html><body>", b"[{", b"a,b\n", b"\xff\xfe"]
@@ -56,16 +51,3 @@ def test_real_files_with_a_piece_overwritten_or_cut_off(suffix: str, place: floa
     whole = WHOLE[suffix]
     start = int(place * len(whole))
     assert is_sound(f"some{suffix}", whole[:start] + noise + (b"" if cut else whole[start + len(noise) :]))
-
-
-def test_a_folder_of_mixed_files_has_every_broken_one_named_with_its_reason(tmp_path: Path) -> None:
-    folder = make_mixed_folder(tmp_path, 52)
-    assert len(folder.good) + len(folder.broken) == 52
-    hashes = set()
-    for name in folder.good:
-        hashes.add(load(folder.path / name, name).content_hash)
-    assert len(hashes) == len(folder.good)
-    for name, code in folder.broken.items():
-        with pytest.raises(SourceError, match=re.escape(name)) as raised:
-            load(folder.path / name, name)
-        assert (name, raised.value.code) == (name, code)
