@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
-from tests.support.searxng_stand_in import HOSTILE, Behaviour, Hangs, SearxngStandIn, Status, found
+from tests.support.searxng_stand_in import HOSTILE, SearxngStandIn, Status, found
 
 QUESTION = "How much does a box of insulin glargine pens cost?"
 RESULTS = (
@@ -48,10 +46,9 @@ def test_what_the_collection_lacks_is_found_on_the_web_and_cited_by_its_address(
     assert all(item.passage.id in web.verdicts for item in web.candidates if item.gate == "kept")
 
 
-@pytest.mark.parametrize("behaviour", [Hangs(), Status(403), Status(500)], ids=["hangs", "no json", "fails"])
-def test_a_search_engine_that_fails_leaves_the_run_its_honest_end(tmp_path: Path, behaviour: Behaviour) -> None:
-    """DL-03, DL-07: noted as failed with its code, warned about, and never a hang."""
-    record, _ = asked(tmp_path, RESULTS, behaviour, behaviour)
+def test_a_search_engine_that_fails_leaves_the_run_its_honest_end(tmp_path: Path) -> None:
+    """DL-03, DL-07: noted as failed with its code, and warned about."""
+    record, _ = asked(tmp_path, RESULTS, Status(403), Status(403))
     web = next(item for item in record.tried_routes if item.strategy == "web_search")
     assert web.status == "failed"
     assert web.why.startswith("WB9")

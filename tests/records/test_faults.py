@@ -67,41 +67,27 @@ def faults() -> list[WorkbenchError]:
     return []
 
 
-def test_a_full_disk_is_reported_once_and_the_runs_are_written_when_there_is_room(
-    path: Path, faults: list[WorkbenchError]
-) -> None:
-    disk = SmallDisk(pages=12)
-    with RunStore(SqliteFile(path, "runs", open_file=disk), on_fault=faults.append) as store:
-        for number in range(5):
-            append_all(store, recorded_run(2, run_id=f"run-{number}"))
-            store.flush()
-        assert not store.flush()
-        (fault,) = faults
-        assert fault.fact == f"The run records {str(path)!r} cannot be written: the disk is full."
-        # What the disk does not take is read from memory.
-        assert [item.id for item in store.list()] == [f"run-{number}" for number in (4, 3, 2, 1, 0)]
-        assert store.load("run-4") == fold_all(recorded_run(2, run_id="run-4"))
-        disk.pages = 100_000
-        assert store.flush()
-    with RunStore(path) as again:
-        assert [again.load(f"run-{number}").outcome for number in range(5)] == ["answered"] * 5
-    assert len(faults) == 1
-
-
-def test_a_spell_of_trouble_that_ended_is_told_as_over(path: Path) -> None:
+def test_a_full_disk_is_reported_once_and_told_as_over_when_there_is_room_and_the_runs_are_written(path: Path) -> None:
     noted = NotedFaults()
     disk = SmallDisk(pages=12)
     with RunStore(SqliteFile(path, "runs", open_file=disk), on_fault=noted.note, on_over=noted.over) as store:
         for number in range(5):
             append_all(store, recorded_run(2, run_id=f"run-{number}"))
             store.flush()
-        (full,) = noted.all()
-        assert (datetime.fromisoformat(full.since).tzinfo, full.over_since) == (UTC, "")
+        assert not store.flush()
+        (fault,) = noted.all()
+        assert fault.fact == f"The run records {str(path)!r} cannot be written: the disk is full."
+        assert (datetime.fromisoformat(fault.since).tzinfo, fault.over_since) == (UTC, "")
+        # What the disk does not take is read from memory.
+        assert [item.id for item in store.list()] == [f"run-{number}" for number in (4, 3, 2, 1, 0)]
+        assert store.load("run-4") == fold_all(recorded_run(2, run_id="run-4"))
         disk.pages = 100_000
         assert store.flush()
         (over,) = noted.all()
-    assert over.since == full.since
+    assert over.since == fault.since
     assert datetime.fromisoformat(over.over_since) >= datetime.fromisoformat(over.since)
+    with RunStore(path) as again:
+        assert [again.load(f"run-{number}").outcome for number in range(5)] == ["answered"] * 5
 
 
 def test_each_new_spell_of_trouble_is_reported_anew(path: Path, faults: list[WorkbenchError]) -> None:

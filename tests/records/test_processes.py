@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -108,55 +109,66 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "runs.db"
 
 
-@pytest.mark.parametrize("way", ["killed", "exited"])
-def test_a_run_whose_process_died_is_interrupted_and_keeps_all_it_had(path: Path, way: str) -> None:
-    """SC-10."""
-    had = recorded_run(1, "interrupted")
-    with child_on(path) as child, RunStore(path) as store:
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records with a run whose process was killed."""
+    path: Path = tmp_path_factory.mktemp("left") / "runs.db"
+    with child_on(path) as child:
         assert child.do("begin run-1") == "done"
-        assert store.load("run-1") == fold_all(had)
-        assert store.list()[0].outcome is None
-        if way == "killed":
-            child.kill()
-        else:
-            child.order("exit")
-            child.process.wait(60)
+        child.kill()
+    return path
+
+
+@pytest.fixture
+def died(left: Path, path: Path) -> Path:
+    """The same for one test."""
+    shutil.copytree(left.parent, path.parent, dirs_exist_ok=True)
+    return path
+
+
+def test_a_run_whose_process_died_is_interrupted_and_keeps_all_it_had(died: Path) -> None:
+    """SC-10."""
+    had = fold_all(recorded_run(1, "interrupted"))
+    with RunStore(died) as store:
         record = store.load("run-1")
         assert (record.outcome, record.reason) == ("interrupted", "interrupted")
-        assert record.answer == fold_all(had).answer != ""
-        assert (record.rounds, record.nodes) == (fold_all(had).rounds, fold_all(had).nodes)
+        assert record.answer == had.answer != ""
+        assert (record.rounds, record.nodes) == (had.rounds, had.nodes)
         listed = store.list(outcome="interrupted")[0]
         assert (listed.id, listed.calls, listed.rewrites, listed.damaged) == ("run-1", record.calls, 1, False)
         assert listed.duration_ms == record.duration_ms > 0
-    assert list((path.parent / "instances").iterdir()) == []
+    assert list((died.parent / "instances").iterdir()) == []
 
 
-def test_a_reader_that_had_seen_more_than_was_stored_still_hears_the_end(path: Path) -> None:
-    with child_on(path) as child, RunStore(path) as store:
-        child.do("begin run-1")
-        child.kill()
+def test_a_reader_that_had_seen_more_than_was_stored_still_hears_the_end(died: Path) -> None:
+    with RunStore(died) as store:
         seen = len(recorded_run(1, "interrupted"))
         (end,) = store.events("run-1", after_seq=seen + 5)
         assert isinstance(end, RunFinished)
         assert (end.seq, end.outcome) == (seen + 6, "interrupted")
 
 
-def test_a_reader_that_comes_back_gets_only_the_tokens_it_has_not_seen(path: Path) -> None:
+def test_a_reader_that_comes_back_gets_only_the_tokens_it_has_not_seen(died: Path) -> None:
     events = recorded_run(1, "interrupted")
     tokens = [event for event in events if isinstance(event, TokenStreamed)]
-    with child_on(path) as child, RunStore(path) as store:
-        child.do("begin run-1")
-        child.kill()
+    with RunStore(died) as store:
         rest = store.events("run-1", after_seq=tokens[3].seq)
         assert [event for event in rest if isinstance(event, TokenStreamed)] == tokens[4:]
 
 
-def test_an_interrupted_run_can_be_deleted_but_not_one_that_another_process_runs(path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="stops a process by a POSIX signal")
+def test_a_run_belongs_to_its_process_until_that_has_exited_even_while_it_is_stopped(path: Path) -> None:
     with child_on(path) as child, RunStore(path) as store:
         child.do("begin run-1")
+        assert store.load("run-1") == fold_all(recorded_run(1, "interrupted"))
+        os.kill(child.process.pid, signal.SIGSTOP)
+        assert store.list()[0].outcome is None
         with raises(RecordError.run_active):
             store.delete("run-1")
-        child.kill()
+        os.kill(child.process.pid, signal.SIGCONT)
+        child.order("exit")
+        child.process.wait(60)
+        assert store.load("run-1").outcome == "interrupted"
         store.delete("run-1")
         assert store.list() == []
 
@@ -206,14 +218,6 @@ def test_an_instance_lives_until_its_end_and_its_file_goes_with_it(tmp_path: Pat
     instance.end()
     assert not alive(tmp_path / "locks", instance.id)
     assert list((tmp_path / "locks").iterdir()) == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="stops a process by a POSIX signal")
-def test_a_process_that_is_stopped_but_not_dead_still_owns_its_runs(path: Path) -> None:
-    with child_on(path) as child, RunStore(path) as store:
-        child.do("begin run-1")
-        os.kill(child.process.pid, signal.SIGSTOP)
-        assert store.load("run-1").outcome is None
 
 
 @pytest.mark.parametrize("owner", ["../runs", "", "0" * 31, "A" * 32, f"../{'0' * 32}"])

@@ -19,7 +19,7 @@ from engine.database.base import Database
 from engine.database.sqlite import SqliteFile, connect
 from engine.database.tables import Part
 from engine.database.versions import HEAD
-from engine.errors import EngineClosed, InvalidTag, RecordError, UnknownRun
+from engine.errors import InvalidTag, RecordError, UnknownRun
 from engine.model.events import Event, PassageGraded, Prepared, RunFinished, RunStarted, fold_all
 from engine.model.values import Fork, RunId
 from engine.records import BATCH, PINNED
@@ -169,14 +169,6 @@ def test_a_run_that_lives_in_memory_alone_says_why_it_cannot_be_tagged(tmp_path:
             store.tag("run-1", "slow")
         assert listed(store) == ["run-1"]
         assert store.tags() == {}
-
-
-def test_a_closed_store_takes_no_tag(path: Path) -> None:
-    store = RunStore(path)
-    append_all(store, recorded_run())
-    store.close()
-    with pytest.raises(EngineClosed):
-        store.tag("run-1", "slow")
 
 
 def fill(store: RunStore, flush: bool) -> None:

@@ -183,13 +183,6 @@ def test_a_full_disk_is_warned_of_and_loses_no_run() -> None:
     assert codes(record) == ["WB512"]
 
 
-@pytest.mark.parametrize(("model", "expected"), [("ollama:b", []), ("ollama:a", ["WB420"])])
-def test_one_chat_model_as_generator_and_evaluator_is_warned_of(model: str, expected: list[str]) -> None:
-    """AE-05"""
-    models = RoleModels(generator=RoleModel("ollama:a"), evaluator=RoleModel(model))
-    assert codes(finished(AnswerResources(), answering(models=models))) == expected
-
-
 # Time
 
 

@@ -17,6 +17,7 @@ from engine.errors import (
     StoreUnreachable,
     UnreadableReply,
     WebSearchError,
+    WorkbenchError,
 )
 from engine.flow import workflow
 from engine.flow.context import Retrieval
@@ -165,19 +166,15 @@ def test_a_search_that_fails_in_a_later_pass_takes_no_answer_away() -> None:
 # -- judges ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_evaluator_out_of_reach_lets_the_answer_stand_marked() -> None:
+@pytest.mark.parametrize("error", [DOWN, UnreadableReply(model="fake")], ids=["out of reach", "unreadable"])
+def test_an_evaluator_that_fails_lets_the_answer_stand_marked(error: WorkbenchError) -> None:
     """DL-04, SC-13"""
-    resources = relevant(evaluator=FakeEvaluator(error=DOWN))
+    resources = relevant(evaluator=FakeEvaluator(error=error))
     record = finished(resources)
     assert (record.outcome, record.reason, record.answer) == ("answered_forced", "evaluator_failed", "It is so [1].")
-    assert codes(record) == [("grade_relevance", "WB401")]
+    assert codes(record) == [("grade_relevance", error.code)]
     assert record.drafts[0].evaluation is None
     assert resources.memory.kept == [], "nobody judged it, so it is neither a fact nor a failure"
-
-
-def test_an_evaluation_that_cannot_be_read_lets_the_answer_stand() -> None:
-    record = finished(relevant(evaluator=FakeEvaluator(error=UnreadableReply(model="fake"))))
-    assert (record.outcome, record.reason) == ("answered_forced", "evaluator_failed")
 
 
 def test_an_evaluator_that_hangs_ends_with_the_budget_and_the_answer_stands() -> None:
