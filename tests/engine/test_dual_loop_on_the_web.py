@@ -24,7 +24,7 @@ RESULTS = (
 WEB = RunConfig(workflow="dual_loop", budget_s=60, options=DualLoopOptions(memory=False, web_search=True))
 
 
-def asked(folder: Path, results: Sequence[object], *behaviours: Behaviour) -> tuple[RunRecord, list[str]]:
+def asked(folder: Path, results: Sequence[object], *behaviours: Status) -> tuple[RunRecord, list[str]]:
     with SearxngStandIn(results) as server:
         server.script(*behaviours)
         settings = Settings(data_dir=folder, ollama_url="http://127.0.0.1:1", searxng_url=server.url, call_timeout_s=2)

@@ -41,29 +41,24 @@ def said(script: str, **env: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def test_the_app_is_served_by_the_process_that_was_started(tmp_path: Path) -> None:
-    """A second interpreter would import again what the first one had."""
-    script = (
-        "import os, sys, streamlit.web.cli as cli\n"
-        "first = os.getpid()\n"
-        "cli.main = lambda **_: print(os.getpid() == first, sys.argv[1], os.environ['STREAMLIT_SERVER_PORT'])\n"
-        "from engine.cli.serve import serve\n"
-        "serve()\n"
-    )
-    assert said(script, WORKBENCH_PORT="8999", WORKBENCH_DATA_DIR=str(tmp_path)) == "True run 8999"
-
-
 def test_pages_are_served_before_anything_large_is_loaded_and_no_other_package_is_looked_at(
     tmp_path: Path,
 ) -> None:
-    """The theme of Plotly is made for the first chart, and nothing reads what every package says of itself."""
+    """In the process that was started: a second interpreter would import again what the first one had.
+
+    The theme of Plotly is made for the first chart, and nothing reads what every package says of itself.
+    """
     modules = (
         "streamlit, engine.engine, engine.api, engine.api.process, engine.cli.serve, pages.parts.common.after_start"
     )
     script = (
-        "import sys\n"
-        "from engine.cli.serve import import_streamlit\n"
+        "import os, sys\n"
+        "from engine.cli.serve import import_streamlit, serve\n"
         "import_streamlit()\n"
+        "import streamlit.web.cli as cli\n"
+        "served = []\n"
+        "cli.main = lambda **_: served.extend([os.getpid(), sys.argv[1], os.environ['STREAMLIT_SERVER_PORT']])\n"
+        "serve()\n"
         f"import {modules}\n"
         f"at_the_start = [name for name in {('plotly.io', *LATER)!r} if name in sys.modules]\n"
         "from components.ask.timeline import Span, timeline_figure\n"
@@ -77,9 +72,9 @@ def test_pages_are_served_before_anything_large_is_loaded_and_no_other_package_i
         "asked = []\n"
         "metadata.distributions = lambda: asked.append(1) or []\n"
         "BidiComponentManager().discover_and_register_components(start_file_watching=False)\n"
-        "print(at_the_start, themed, asked)"
+        "print(at_the_start, themed, asked, served == [os.getpid(), 'run', '8999'])"
     )
-    assert said(script, WORKBENCH_DATA_DIR=str(tmp_path)) == "[] True []"
+    assert said(script, WORKBENCH_PORT="8999", WORKBENCH_DATA_DIR=str(tmp_path)) == "[] True [] True"
 
 
 STARTED = """

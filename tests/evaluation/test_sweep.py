@@ -229,7 +229,7 @@ def test_the_baseline_stays_where_nothing_is_gained() -> None:
     assert found.quality_test.p == found.p_corrected == 1.0
 
 
-@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_nothing_shown_prefers_a_setting_whose_worse_end_is_worse(data: st.DataObject) -> None:
     """BE-01: order and colours, the front, the recommendation and its verdicts, over evidence of any kind."""

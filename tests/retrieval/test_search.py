@@ -26,7 +26,7 @@ NOTES = b"---\nkind: graph\n---\n# Notes\n\n## Graph\nGraph: has edges and verti
 EVERYTHING = {"book.md": BOOK, "log.md": LOG, "notes.md": NOTES}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
     with asyncio.Runner() as runner:
         yield runner.run
@@ -38,31 +38,36 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self.store = MilvusStore(str(folder / "knowledge.db"))
         self.embedder = HashingEmbedder(64)
-        self._folder = folder
+        self.folder = folder
 
     async def retriever(self, name: str, sources: dict[str, bytes]) -> CollectionRetriever:
         await ingest(self.store, self.embedder, name, [IngestItem(key, data=data) for key, data in sources.items()])
-        calibration = await calibration_of(self.embedder, self._folder)
+        calibration = await calibration_of(self.embedder, self.folder)
         return CollectionRetriever.checked(self.store, self.embedder, await self.store.describe(name), calibration)
 
 
-@pytest.fixture
-def shelf(tmp_path: Path, run: Run) -> Iterator[Shelf]:
-    made = Shelf(tmp_path)
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory, run: Run) -> Iterator[Shelf]:
+    made = Shelf(tmp_path_factory.mktemp("shelf"))
     yield made
     run(made.store.close())
 
 
-def test_each_source_kind_is_searched_by_itself(shelf: Shelf, run: Run) -> None:
+@pytest.fixture(scope="module")
+def everything(shelf: Shelf, run: Run) -> CollectionRetriever:
+    found: CollectionRetriever = run(shelf.retriever("all", EVERYTHING))
+    return found
+
+
+def test_each_source_kind_is_searched_by_itself(everything: CollectionRetriever, run: Run) -> None:
     """QL-03: vector, graph and temporal, no matter what the other kinds would have offered."""
-    retriever = run(shelf.retriever("all", EVERYTHING))
-    assert run(retriever.kinds()) == ("vector", "graph", "temporal")
+    assert run(everything.kinds()) == ("vector", "graph", "temporal")
     sources: dict[SourceKind, str] = {"vector": "book.md", "graph": "notes.md", "temporal": "log.md"}
     for kind, source in sources.items():
-        found = run(retriever.search_kind("edges and vertices of a graph", kind, 9)).passages
+        found = run(everything.search_kind("edges and vertices of a graph", kind, 9)).passages
         assert [item.source for item in found] == [source, source]
         assert found[0].similarity > found[1].similarity
-        assert len(run(retriever.search_kind("edges", kind, 1)).passages) == 1
+        assert len(run(everything.search_kind("edges", kind, 1)).passages) == 1
 
 
 def test_a_kind_that_a_collection_lacks_finds_nothing(shelf: Shelf, run: Run) -> None:
@@ -74,9 +79,10 @@ def test_a_kind_that_a_collection_lacks_finds_nothing(shelf: Shelf, run: Run) ->
     assert found.anchors.startswith("en-")
 
 
-def test_a_plain_search_leaves_out_notes_on_entities_unless_there_is_nothing_else(shelf: Shelf, run: Run) -> None:
+def test_a_plain_search_leaves_out_notes_on_entities_unless_there_is_nothing_else(
+    shelf: Shelf, everything: CollectionRetriever, run: Run
+) -> None:
     """QL-03: the notes are for those who ask for their kind."""
-    everything = run(shelf.retriever("all", EVERYTHING))
     assert {item.source for item in run(everything.search("graph edges vertices", 9)).passages} == {"book.md", "log.md"}
     notes = run(shelf.retriever("notes", {"notes.md": NOTES}))
     assert {item.source for item in run(notes.search("graph edges vertices", 9)).passages} == {"notes.md"}
@@ -87,7 +93,7 @@ def test_a_hierarchical_search_looks_at_summaries_first_and_then_inside_what_the
 ) -> None:
     """DL-03"""
     filler = {f"s{n}.md": f"# S{n}\n\n## A{n}\nalpha {n}\n\n## B{n}\nbeta {n}".encode() for n in range(MOST_SECTIONS)}
-    retriever = run(shelf.retriever("all", {**EVERYTHING, **filler}))
+    retriever = run(shelf.retriever("sections", {**EVERYTHING, **filler}))
     assert run(retriever.has_summaries())
     found = run(retriever.search_sections("Which edges and vertices has a graph?", 9))
     assert len(found.sections) == MOST_SECTIONS
@@ -119,16 +125,15 @@ def web(name: str, text: str) -> StoredPassage:
     return StoredPassage(PassageId(name), f"https://example.org/{name}", text, title=name)
 
 
-def test_texts_that_no_store_holds_are_measured_like_passages(shelf: Shelf, run: Run) -> None:
+def test_texts_that_no_store_holds_are_measured_like_passages(everything: CollectionRetriever, run: Run) -> None:
     """SC-09, DL-07: a similarity means the same for results of the web."""
-    retriever = run(shelf.retriever("all", EVERYTHING))
     query = "A graph has edges and vertices."
-    found = run(retriever.measured(query, [web("far", "Soup with noodles"), web("near", query)]))
+    found = run(everything.measured(query, [web("far", "Soup with noodles"), web("near", query)]))
     assert [item.id for item in found.passages] == ["near", "far"]
     assert found.passages[0].similarity == pytest.approx(1.0, abs=1e-3)
-    (stored,) = run(retriever.search(query, 1)).passages
+    (stored,) = run(everything.search(query, 1)).passages
     assert stored.similarity == pytest.approx(found.passages[0].similarity, abs=1e-3)
-    assert found.floor == run(retriever.search(query, 1)).floor
+    assert found.floor == run(everything.search(query, 1)).floor
     assert (found.passages[0].source, found.passages[0].title) == ("https://example.org/near", "near")
 
 
@@ -151,10 +156,18 @@ class Counting(HashingEmbedder):
         return await super().embed_query(text)
 
 
-def test_nothing_to_measure_is_no_error_and_one_query_is_embedded_once(shelf: Shelf, run: Run) -> None:
+async def counted(shelf: Shelf) -> tuple[Counting, CollectionRetriever]:
+    """A search of the whole collection, and how often it embeds."""
     counting = Counting()
-    shelf.embedder = counting
-    retriever = run(shelf.retriever("all", EVERYTHING))
+    calibration = await calibration_of(counting, shelf.folder)
+    info = await shelf.store.describe("all")
+    return counting, CollectionRetriever.checked(shelf.store, counting, info, calibration)
+
+
+def test_nothing_to_measure_is_no_error_and_one_query_is_embedded_once(
+    shelf: Shelf, everything: CollectionRetriever, run: Run
+) -> None:
+    counting, retriever = run(counted(shelf))
     spent = counting.passages
     assert run(retriever.measured("graph", [])).passages == ()
     for search in (retriever.search("graph", 3), retriever.search_sections("graph", 3)):
@@ -164,11 +177,11 @@ def test_nothing_to_measure_is_no_error_and_one_query_is_embedded_once(shelf: Sh
     assert np.isfinite(run(counting.embed_query("graph"))).all()
 
 
-def test_kinds_searched_at_the_same_time_share_the_vector_of_their_query(shelf: Shelf, run: Run) -> None:
+def test_kinds_searched_at_the_same_time_share_the_vector_of_their_query(
+    shelf: Shelf, everything: CollectionRetriever, run: Run
+) -> None:
     """QL-03, QL-07: embedding a long question may take longer than all the rest of a round."""
-    counting = Counting()
-    shelf.embedder = counting
-    retriever = run(shelf.retriever("all", EVERYTHING))
+    counting, retriever = run(counted(shelf))
 
     async def search_all() -> None:
         await asyncio.gather(*(retriever.search_kind("graph", kind, 3) for kind in SOURCE_KINDS))

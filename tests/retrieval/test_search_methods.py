@@ -36,7 +36,7 @@ SOURCES = {
 QUERY = "edges and vertices of a graph"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
     with asyncio.Runner() as runner:
         yield runner.run
@@ -52,21 +52,24 @@ def store(tmp_path: Path, run: Run) -> Iterator[MilvusStore]:
     run(made.close())
 
 
-@pytest.fixture
-def shelf(store: MilvusStore, tmp_path: Path, run: Run) -> Shelf:
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory, run: Run) -> Iterator[Shelf]:
+    folder: Path = tmp_path_factory.mktemp("shelf")
+    store = MilvusStore(str(folder / "knowledge.db"))
     embedder = HashingEmbedder(64)
     items = [IngestItem(name, data=text.encode()) for name, text in SOURCES.items()]
 
     async def filled() -> Calibration:
         await ingest(store, embedder, "all", items)
-        return await calibration_of(embedder, tmp_path)
+        return await calibration_of(embedder, folder)
 
     calibration = run(filled())
 
     def made(method: SearchMethod) -> CollectionRetriever:
         return CollectionRetriever.checked(store, embedder, run(store.describe("all")), calibration, method)
 
-    return made
+    yield made
+    run(store.close())
 
 
 def test_a_passage_has_the_same_similarity_whatever_found_it(shelf: Shelf, run: Run) -> None:
@@ -143,16 +146,19 @@ def test_a_record_says_how_was_searched_and_by_which_rules_words_were_cut(shelf:
 
 
 def test_a_collection_without_full_text_is_refused_before_anything_is_searched(
-    shelf: Shelf, store: MilvusStore, run: Run, monkeypatch: pytest.MonkeyPatch
+    store: MilvusStore, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(store.drop("all"))
+    embedder = HashingEmbedder(64)
+    run(store.collections())
     assert store._session is not None
     monkeypatch.setattr(store._session._words, "_analyzer", "")
-    run(ingest(store, HashingEmbedder(64), "all", [IngestItem("book.md", data=SOURCES["book.md"].encode())]))
+    run(ingest(store, embedder, "all", [IngestItem("book.md", data=SOURCES["book.md"].encode())]))
+    info, calibration = run(store.describe("all")), run(calibration_of(embedder, tmp_path))
     for method in METHODS[1:]:
         with pytest.raises(FullTextMissing, match="'all'"):
-            shelf(method)
-    assert run(shelf("vector").search(QUERY, 1)).passages[0].source == "book.md"
+            CollectionRetriever.checked(store, embedder, info, calibration, method)
+    by_vector = CollectionRetriever.checked(store, embedder, info, calibration, "vector")
+    assert run(by_vector.search(QUERY, 1)).passages[0].source == "book.md"
 
 
 def test_a_store_that_refuses_full_text_after_all_gets_collections_without_it(
