@@ -23,7 +23,7 @@ _LIT_UP = """() => new Promise((done) => {
 
 
 def test_a_pressed_citation_lights_up_its_row_without_bending_the_table(open_tab: OpenTab) -> None:
-    tab = open_tab()
+    tab = open_tab(new=True)
     page = tab.open("/?lang=en&run=demo-chain-zh")
     page.get_by_role("tab", name="Passages").click()
     expect(page.locator("table.lines tr.row").first).to_be_visible()
@@ -41,7 +41,8 @@ def test_a_pressed_citation_lights_up_its_row_without_bending_the_table(open_tab
     ]
 
 
-def test_the_invitation_to_mark_leads_to_the_buttons_of_a_judgement(open_tab: OpenTab, app: App) -> None:
+def test_the_invitation_to_mark_leads_to_a_judgement_that_can_be_taken_back(open_tab: OpenTab, app: App) -> None:
+    """SC-03: the grader bench measures verdicts against what a reader says of the same passage."""
     record = app.post("/api/runs", {"question": "Which railway leads from Bergen to Lisbon?"})
     tab = open_tab()
     page = tab.open(f"/?lang=en&run={record['id']}")
@@ -54,3 +55,6 @@ def test_the_invitation_to_mark_leads_to_the_buttons_of_a_judgement(open_tab: Op
     helps.click()
     expect(page.locator("tr.row.open")).to_contain_text("you: helps")
     expect(page.get_by_role("button", name="Mark the right one")).to_have_count(0)
+    tab.settle()
+    helps.click()
+    expect(page.locator("tr.row.open")).not_to_contain_text("you: helps")

@@ -10,11 +10,6 @@ from tests.browser.conftest import OpenTab
 
 BAR = '[data-testid="stTopNavLink"]'
 NAMES = ("Ask", "Tune", "Runs", "Knowledge", "System")
-TITLES = {
-    "compare": "Compare two runs",
-    "side-by-side": "One question, several workflows",
-    "memory": "Long-term memory",
-}
 
 
 def places(page: Page) -> list[tuple[str, int]]:
@@ -25,38 +20,23 @@ def places(page: Page) -> list[tuple[str, int]]:
     return [(name.split("\n")[-1], round(box["x"])) for name, box in found if box is not None]
 
 
-def test_the_bar_stands_still_from_page_to_page(open_tab: OpenTab) -> None:
+def test_the_bar_stands_still_and_a_page_without_settings_has_no_sidebar(open_tab: OpenTab) -> None:
     tab = open_tab()
-    page = tab.open("/?lang=en")
+    page = tab.open("/workbench?lang=en&run=demo-forced-en")
+    assert urlsplit(page.url).path == "/", "a former address leads to where the page is now"
+    assert parse_qs(urlsplit(page.url).query)["run"] == ["demo-forced-en"]
     expect(page.get_by_test_id("stHeader")).to_have_css("position", "fixed")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
     first = places(page)
     assert tuple(name for name, _ in first) == NAMES
     assert page.get_by_text("more", exact=True).count() == 0
-    for name in (*NAMES[1:], NAMES[0]):
+    for name in ("Runs", "Knowledge", "System", "Tune", "Ask"):
         page.locator(BAR, has_text=name).filter(visible=True).click()
         expect(page.locator(f'{BAR}[aria-current="page"]').filter(visible=True)).to_contain_text(name)
         tab.settle()
         # The chosen one is bold, which moves what follows it by less than a letter.
         assert [(who, at) for who, at in places(page) if abs(at - dict(first)[who]) > 4] == []
-
-
-def test_a_page_without_settings_has_no_sidebar(open_tab: OpenTab) -> None:
-    tab = open_tab()
-    page = tab.open("/?lang=en")
-    expect(page.get_by_test_id("stSidebar")).to_be_visible()
-    page.locator(BAR, has_text="Runs").filter(visible=True).click()
-    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
-    # Ask's own settings go before the sidebar does.
-    expect(page.get_by_text("Similarity at least")).to_have_count(0)
-    expect(page.get_by_test_id("stSidebar")).not_to_be_visible()
-
-
-def test_former_addresses_open_the_page_where_it_is_now(open_tab: OpenTab) -> None:
-    tab = open_tab()
-    page = tab.open("/workbench?lang=en&run=demo-forced-en")
-    assert urlsplit(page.url).path == "/"
-    assert parse_qs(urlsplit(page.url).query)["run"] == ["demo-forced-en"]
-    for old, title in TITLES.items():
-        page = tab.open(f"/{old}?lang=en")
-        expect(page.get_by_role("heading", name=title)).to_be_visible()
-        expect(page.get_by_text("Page not found")).to_have_count(0)
+        if name == "Runs":
+            # Ask's own settings go before the sidebar does.
+            expect(page.get_by_text("Similarity at least")).to_have_count(0)
+            expect(page.get_by_test_id("stSidebar")).not_to_be_visible()

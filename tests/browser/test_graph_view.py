@@ -52,4 +52,3 @@ def test_a_graph_is_looked_around_in_by_mouse_and_by_keys(open_tab: OpenTab) -> 
     detail.get_by_role("button", name="Insulin").first.click()
     detail.get_by_role("button", name="Show what lies around it").click()
     expect(page.get_by_role("textbox", name="Around an entity")).to_have_value("Insulin")
-    assert not tab.foreign

@@ -85,7 +85,7 @@ def hostile_models(replies: Replies, catcher: Catcher) -> Iterator[None]:
 def test_hostile_text_of_every_kind_causes_no_request_to_another_origin(
     app: App, open_tab: OpenTab, catcher: Catcher, hostile_models: None, ollama: OllamaStandIn
 ) -> None:
-    """SC-12; everything on the page is somebody's words."""
+    """SC-12; everything on the page is somebody's words, and everything that the app serves carries the policy."""
     name = f"<img src={catcher.url}/name.png>![n]({catcher.url}/name2.png).md"
     text = f"# {catcher.bait('title')}\n\n" + "\n\n".join(
         f"## Section {number} {catcher.bait('section')}\n\nTea of section {number}. {catcher.bait('passage')}"
@@ -94,14 +94,16 @@ def test_hostile_text_of_every_kind_causes_no_request_to_another_origin(
     body = {"name": name, "content_base64": base64.b64encode(text.encode()).decode()}
     app.post("/api/collections/hostile/sources", body)
 
-    tab = open_tab()
+    tab = open_tab(new=True)
     dialogs: list[str] = []
+    served: dict[str, str] = {}
 
     def note(dialog: Dialog) -> None:
         dialogs.append(dialog.message)
         dialog.dismiss()
 
     tab.page.on("dialog", note)
+    tab.page.on("response", lambda answer: served.update({answer.url: answer.headers.get(_POLICY, "")}))
     models = "&".join(f"{role}={_CHAT}" for role in ("grader", "rewriter", "generator"))
     page = tab.open(f"/?collection=hostile&similarity_threshold=0&max_rewrites=1&lang=en&{models}")
     box = page.get_by_role("textbox", name="Question")
@@ -129,9 +131,10 @@ def test_hostile_text_of_every_kind_causes_no_request_to_another_origin(
     expect(page.get_by_role("dialog")).to_contain_text("name2.png")
 
     assert catcher.asked == []
-    assert tab.foreign == []
     assert dialogs == []
     assert _baited(page, catcher) == 0
+    own = {url: policy for url, policy in served.items() if url.startswith(tab.home)}
+    assert own and not [url for url, policy in own.items() if "default-src 'self'" not in policy]
 
 
 def _baited(page: Page, catcher: Catcher) -> int:
@@ -152,22 +155,3 @@ def _visit_everything(page: Page) -> None:
         page.locator(".wb [aria-expanded=false]").evaluate_all("rows => rows.slice(0, 6).forEach(row => row.click())")
         for mark in page.locator(".wb .chip:visible").all()[:3]:
             mark.hover()
-
-
-def test_a_usual_session_asks_no_other_origin_and_every_answer_carries_the_policy(
-    open_tab: OpenTab,
-) -> None:
-    """SC-12: fonts, icons and scripts all come with the app."""
-    tab = open_tab()
-    policies: dict[str, str] = {}
-    tab.page.on("response", lambda answer: policies.update({answer.url: answer.headers.get(_POLICY, "")}))
-    page = tab.open("/?lang=en")
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_role("tab", name="Timeline").click()
-    tab.settle()
-    page.goto(f"{tab.home}/knowledge")
-    tab.settle()
-    assert tab.foreign == []
-    served = {url: policy for url, policy in policies.items() if url.startswith(tab.home)}
-    assert served
-    assert not [url for url, policy in served.items() if "default-src 'self'" not in policy]

@@ -65,7 +65,8 @@ def test_a_page_on_another_port_reaches_nothing(chrome: Browser, app: App, elsew
 
 def test_the_app_reaches_its_own(app: App, open_tab: OpenTab) -> None:
     run = app.post("/api/self-corrective-rag", {"query": "What is diabetes?"})["runId"]
-    page = open_tab().open()
+    page = open_tab().page
+    page.goto(f"{app.url}/api/health")
     assert page.evaluate(_TRY, [app.url, f"/api/runs/{run}/events"]) == ["open", "open", "answered"]
 
 

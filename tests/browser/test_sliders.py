@@ -48,7 +48,7 @@ class HeldBack:
 
 def test_a_key_that_is_pressed_while_an_earlier_step_is_underway_counts(open_tab: OpenTab) -> None:
     """SC-08: past a preset's value, where the page lights it up and puts it out again."""
-    tab, held = open_tab(), HeldBack()
+    tab, held = open_tab(new=True), HeldBack()
     tab.page.route_web_socket(re.compile("/_stcore/stream"), held.between)
     page = tab.open("/?lang=en&gate=pass_rate&grade_pass_threshold=0.41")
     slider = page.locator(".st-key-grade_pass_threshold input[type=range]")
