@@ -34,11 +34,9 @@ from pydantic_settings import (
 
 from engine.errors import InvalidConfig, InvalidSettings
 from engine.messages import N_
+from engine.model.addresses import WebAddress, like, same_server, split_milvus_login, with_scheme, without_login
 from engine.model.config import BUILTIN, CROSS_ENCODER, Defaults, RoleModel, RoleModels, RoleName, read_defaults
-from engine.model.logins import split_milvus_login, without_login
-from engine.model.milvus_address import same_server, with_scheme
 from engine.model.origins import plain_origin
-from engine.model.web_address import WebAddress, like
 from engine.plugins import plugins
 from engine.version import DATA_FOLDER, HOME_FOLDER
 

@@ -10,7 +10,7 @@ from components.common.own import own_of
 from components.common.phrases import duration_text, fault_text
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
-from engine.model.gate_reach import gate_warnings
+from engine.model.decide import gate_warnings
 from engine.model.values import Fault
 
 

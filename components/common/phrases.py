@@ -12,7 +12,6 @@ from engine.flow import workflow
 from engine.flow.flow import END
 from engine.messages import N_
 from engine.model.config import BUILTIN, WORKFLOWS, WorkflowName
-from engine.model.suggestion_wording import filled, template_of
 from engine.model.values import (
     BY_HAND,
     QUANTITIES,
@@ -28,7 +27,7 @@ from engine.model.values import (
     inequality,
     operands,
 )
-from engine.model.wording import Change
+from engine.model.wording import Change, filled, template_of
 
 OUTCOMES = {
     "running": N_("Running"),

@@ -8,7 +8,7 @@ from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.knowledge.draw import draw_knowledge
 from components.labels import BUILTIN_EXTRACTOR
-from engine.library.graph_values import GraphState
+from engine.library.values import GraphState
 from engine.messages import N_
 
 _FACTS = {

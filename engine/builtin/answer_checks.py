@@ -18,8 +18,8 @@ from engine.builtin.grader import judged, load_coefficients, model_for
 from engine.builtin.quotable import leans_on_previous, length
 from engine.builtin.reading import asking_clauses
 from engine.builtin.unmentioned import missing_terms
-from engine.model.suggestion_wording import suggested
 from engine.model.values import AnswerKind, Suggestion
+from engine.model.wording import suggested
 from engine.roles import EvaluationRequest
 
 PART_COVERED = 0.34

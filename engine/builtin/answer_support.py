@@ -27,8 +27,7 @@ from itertools import permutations
 from engine.builtin.answer_reading import MARKER, Statement, statements
 from engine.builtin.cells import CELL, Cell, cell_named
 from engine.builtin.terms import RARE, STOP_EN, stem, terms, weight_of
-from engine.builtin.written_numbers import Number, normal, numbers_in, said_otherwise, with_decades
-from engine.builtin.written_units import TIMES, units_in
+from engine.builtin.written_numbers import TIMES, Number, normal, numbers_in, said_otherwise, units_in, with_decades
 from engine.model.language import language_of
 from engine.model.values import Attachment, GraphContext, Passage, UnsupportedSentence
 

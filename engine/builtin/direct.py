@@ -1,4 +1,4 @@
-"""The answerer that needs neither a search nor a model: from memory, or with good manners."""
+"""Answerers that need neither a search nor a model: from memory, with good manners, or an honest no (GH-02)."""
 
 from __future__ import annotations
 
@@ -70,3 +70,18 @@ def cited_passages(request: DirectRequest) -> tuple[Passage, ...]:
     if memory is None or not memory.claim:
         return ()
     return tuple(Passage(item.passage_id, item.source, "", 0.0, 0.0, section=item.section) for item in memory.citations)
+
+
+class BuiltinUnsearched:
+    """Answers small talk; all else would have to be searched (contract: :class:`engine.roles.DirectAnswerer`)."""
+
+    async def answer(self, request: DirectRequest, trace: Trace = SILENT) -> str:
+        asked = as_messages({"question": request.question})
+        return await spoken(trace, asked, [unsearched_answer(request)])
+
+
+def unsearched_answer(request: DirectRequest) -> str:
+    """The words of an answer from nothing; English for languages other than Chinese."""
+    if small_talk(request.question) is not None:
+        return direct_answer(request)
+    return Phrases("unsearched", request.language)("honest")

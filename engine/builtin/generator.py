@@ -21,8 +21,8 @@ from engine.builtin.table_answer import table_sentences
 from engine.builtin.terms import RARE, stem, terms, weight_of
 from engine.builtin.unmentioned import heading_of, missing_terms, shares_of, stands_in, unknown_names
 from engine.model.language import language_of
-from engine.model.suggestion_wording import KINDS
 from engine.model.values import AnswerKind, Language, Passage
+from engine.model.wording import KINDS
 from engine.roles import SILENT, GenerationRequest, Trace
 
 _CONTEXT_TOKENS = 4000

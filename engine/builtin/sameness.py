@@ -2,7 +2,7 @@
 
 Similarity alone cannot tell: "a truth table with three variables" lies nearer to "with five variables" than many a
 rewording does. So two questions are the same where they are alike enough, ask for the same kinds of answer, and where
-one adds only words that say nothing to the other; the small words that turn a meaning (:mod:`engine.builtin.turns`),
+one adds only words that say nothing to the other; the small words that turn a meaning (below),
 and where it matters the order of what is named, must be the same too. Measured with the built-in embedder on
 ``tests/memory``: 48 rewordings and 48 near misses (one decisive word changed) of 24 sample questions, and all pairs of
 different sample questions.
@@ -16,17 +16,21 @@ same (English)        12 of 24      0 of 24     0 of 1 406 pairs
 same (Chinese)         6 of 24      0 of 24     0 of 1 260 pairs
 ====================  ===========  ===========  =======================
 
+"Which graphs are planar?" and "Which graphs are not planar?" have the same content words and opposite answers; so have
+"Does A cause B?" and "Does B cause A?": hence the small words that turn a question.
+
 A rewording that is missed costs a search; a near miss that is taken costs a wrong answer, so the rule leans to search.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from engine.builtin.answer_kind import kinds_asked
 from engine.builtin.terms import is_han, question_terms, stem
-from engine.builtin.turns import directed, turns
 from engine.model.values import Memory
 
 RECALL_BAR = 0.75
@@ -41,6 +45,39 @@ _FILLERS = frozenset(
 common ones too ("in children", "at night")."""
 _BOUNDS = frozenset("低于 高于 超过 少于 多于 小于 大于 不足".split())
 """What is above or below a bound is told by ``turns``, however it is put."""
+_TURNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        turn: re.compile(pattern, re.IGNORECASE)
+        for turn, pattern in {
+            # 是不是, 能不能, 有没有 ask; 不同, 不少 and 非常 deny nothing.
+            "not": r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|except)\b|n['’]t\b"
+            r"|(?<!是)(?<!能)(?<!会)(?<!可)(?<!要)(?<!该)(?<!差)不(?![同少仅但])|(?<!有)没|无(?!论)"
+            r"|(?<![是除])非(?!常)|未|别(?=[吃喝用做打])|勿|除了",
+            "before": r"\bbefore\b|\bprior to\b|(?<![目提])前(?!提)|之前|以前",
+            "after": r"\bafter(?:wards)?\b|(?<![最然])后(?!果)|之后|以后",
+            "more": r"\bmore\b|更多|多于|增加",
+            "less": r"\b(?:less|fewer)\b|更少|少(?=[吃喝用做打])|减少",
+            "most": r"\bmost\b|最多|最(?![多少近后初])",
+            "least": r"\bleast\b|最少",
+            "above": r"\b(?:above|over|beyond)\b|以上|高于|超过|大于|多于",
+            "below": r"\b(?:below|under(?! what))\b|以下|低于|不足|小于|少于",
+            "all": r"\b(?:all|every|always)\b|所有|一切|每|总是|都(?!是(?:谁|什么))",
+            "some": r"\b(?:some|sometimes|several|few)\b|有的|有些|有时|某些",
+            "only": r"\bonly\b|[只仅](?!不过)",
+        }.items()
+    }
+)
+_YES_OR_NO = re.compile(
+    r"(?:^|[,;:.]\s*)(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|must|may|might)\b"
+    r"|\btrue that\b|\bwhether\b|吗|是否|能否|是不是|会不会|能不能|可不可以|有没有|对不对",
+    re.IGNORECASE,
+)
+_RELATES = re.compile(
+    r"\b(?:caus(?:e[sd]?|ing)|le(?:ad|d|ads|ading) to|impl(?:y|ies|ied)|convert\w*|become\w*|turn\w* into|contain\w*|"
+    r"includ\w*|belong\w*|infect\w*|transmit\w*|follow\w*|preced\w*|produc\w*|depend\w*|affect\w*|influenc\w*|than|"
+    r"from|into|rais\w*|lower\w*|prevent\w*|replac\w*|beat\w*|defeat\w*|divid\w*|subtract\w*)\b"
+    r"|导致|引起|造成|推出|蕴含|转换|换算|转化|变成|包含|包括|属于|影响|决定|产生|取代|预防|除以|减去|早于|晚于|比|从|对"
+)
 
 
 def near_enough(memory: Memory) -> bool:
@@ -84,3 +121,15 @@ def _in_order(ours: Sequence[str], theirs: Sequence[str]) -> bool:
 
 def _plain(question: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", question).casefold().split())
+
+
+def turns(question: str) -> frozenset[str]:
+    """Which small words turn the meaning of a question: negation, before and after, more and less, all and some."""
+    folded = unicodedata.normalize("NFKC", question)
+    return frozenset(turn for turn, pattern in _TURNS.items() if pattern.search(folded))
+
+
+def directed(question: str) -> bool:
+    """Whether it matters which of its subjects a question names first: in yes-or-no questions and about relations."""
+    folded = unicodedata.normalize("NFKC", question).strip()
+    return bool(_YES_OR_NO.search(folded) or _RELATES.search(folded))

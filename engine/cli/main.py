@@ -44,7 +44,7 @@ from engine.model.config import (
     RunConfig,
     Setting,
 )
-from engine.model.gate_reach import gate_warnings
+from engine.model.decide import gate_warnings
 from engine.model.values import Fault, RunRecord
 from engine.plugins import plugins
 from engine.running.own_judge import own_judge_warnings

@@ -34,8 +34,7 @@ from engine.evaluation.judging import Judgings
 from engine.evaluation.record_cache import RecordCache, stored_outcomes
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Batch, BatchProgress, JudgingProgress
-from engine.executing.blocks import Block, Executor, Performed, Recipe
-from engine.executing.local import LocalExecutor
+from engine.executing import Block, Executor, LocalExecutor, Performed, Recipe
 from engine.messages import N_
 from engine.model.config import RoleModel, RunConfig
 from engine.model.values import Fault, RunId, RunRecord

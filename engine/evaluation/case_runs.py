@@ -20,7 +20,7 @@ from engine.evaluation.asking import AskedEngine, RunsHere, UnderWay
 from engine.evaluation.record_cache import stored_outcomes
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import Spent
-from engine.executing.blocks import Block, Performer
+from engine.executing import Block, Performer
 from engine.messages import N_
 from engine.model.config import RunConfig, config_from_stored
 from engine.model.values import Fault, RunId, RunRecord

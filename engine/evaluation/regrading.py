@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from engine.errors import EngineClosed
 from engine.evaluation.noise import MOST_TIMES, GraderSource, Regraded, judged_passages, regrade
-from engine.executing.blocks import Block, Executor, Recipe, fault_of, fault_plain
+from engine.executing import Block, Executor, Recipe, fault_of, fault_plain
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault, PassageId, RunId, RunRecord, Verdict
 from engine.people.acting import carried

@@ -16,8 +16,7 @@ from engine.flow.context import Roles
 from engine.flow.flow import Flow, NodeKind
 from engine.model.config import Options, Parameter, RoleName, RunConfig, Setting, WorkflowName, numbers_in, settings_in
 from engine.model.cost import Cost
-from engine.model.decide import outcome_of
-from engine.model.gate_reach import gate_warnings
+from engine.model.decide import gate_warnings, outcome_of
 from engine.model.values import Outcome, RunRecord, SourceKind
 
 Ending = tuple[Outcome, str]

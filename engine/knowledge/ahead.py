@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from engine.errors import SourceError
-from engine.executing.blocks import Block, Executor, Performed, Recipe
+from engine.executing import Block, Executor, Performed, Recipe
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.source_writing import EMBED_BATCH, Into, texts_of

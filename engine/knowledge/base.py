@@ -32,8 +32,8 @@ from engine.knowledge.stored_samples import put_stored
 from engine.knowledge.weak_points import WeakPoints
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
 from engine.llm.embedder import make_embedder
+from engine.model.addresses import with_scheme
 from engine.model.config import BUILTIN, SearchMethod
-from engine.model.milvus_address import with_scheme
 from engine.model.values import Fault, PassageId
 from engine.people import Person, acting
 from engine.records.data_folder import DataFolder

@@ -1,4 +1,4 @@
-"""What the Knowledge page shows of collections and ingestions, as plain values; components draw these."""
+"""What pages, command line and API get about collections, ingestions and graphs, as plain values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from engine.errors import InvalidConfig
 from engine.model.values import Account, Fault, PassageId, SourceKind
 from engine.model.values import SourceNote as SourceNote  # noqa: PLC0414  read from here by pages and components
 from engine.roles import StoredPassage
+from engine.roles.graph import GraphInfo
 
 JobState = Literal[
     "waiting",
@@ -268,3 +269,31 @@ class GrowthAdvice:
     passages: int
     search_ms: float
     """Expected on this kind of store at this size, from the measured table."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphState:
+    """The graph of one collection, as far as it is."""
+
+    info: GraphInfo
+    """Empty, with the extractor of the job, while nothing was read yet."""
+    stale: bool
+    """Whether the collection has changed since the graph was finished."""
+    collection_passages: int
+    """Passages that the collection has now; ``info.passages`` were read."""
+    job: JobStatus | None = None
+    """The job that builds it and is not done: it is running, waits, or can be resumed."""
+
+    @property
+    def unread(self) -> int:
+        """Passages that another building would read, at least."""
+        return max(0, self.collection_passages - self.info.passages)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON-ready values."""
+        return {
+            "graph": {**asdict(self.info), "finished": self.info.finished},
+            "stale": self.stale,
+            "collection_passages": self.collection_passages,
+            "job": self.job.to_dict() if self.job is not None else None,
+        }

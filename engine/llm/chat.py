@@ -20,9 +20,8 @@ from engine.llm.parsing import Reply, read_cut_reply, read_reply
 from engine.llm.pieces import arguments_of, text_of, thinking_of
 from engine.llm.prompts import Schema
 from engine.llm.providers import OPENAI, address_of, openai_extras
-from engine.llm.reply_size import characters_of, pieces_of, watched_end
+from engine.llm.sizes import MESSAGE_TOKENS, characters_of, estimate_tokens, pieces_of, watched_end
 from engine.llm.thinking import ThinkingFilter, split_thinking
-from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.model.config import CallRole, RoleModel
 from engine.model.values import Message, ModelCall, PassageId
 from engine.roles import Trace

@@ -18,7 +18,7 @@ from engine.llm.connection import client_options, keep_alive, shown_address
 from engine.llm.faults import key_variable, known_provider
 from engine.llm.pieces import THINKING_FIELDS, thinking_in
 from engine.llm.providers import OPENAI, openai_options
-from engine.llm.reply_size import of_reply
+from engine.llm.sizes import of_reply
 from engine.model.config import RoleModel
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from engine.llm.faults import translate
 from engine.llm.ollama_package import ollama_package
 from engine.llm.pace import LearningLane
-from engine.llm.reply_size import WHOLE, Most
+from engine.llm.sizes import WHOLE, Most
 
 if TYPE_CHECKING:
     from ollama import AsyncClient

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from engine.llm.reply_size import REFUSAL, Most, TooLarge, watched
+from engine.llm.sizes import REFUSAL, Most, TooLarge, watched
 
 
 class Oversized(TooLarge, httpx.RequestError):

@@ -9,9 +9,8 @@ import numpy as np
 
 from engine.errors import ModelError, ModelGarbled, ModelRefused, TextTooLong
 from engine.llm.connection import asking_ollama, keep_alive
-from engine.llm.reply_size import of_vectors
 from engine.llm.role import tries
-from engine.llm.tokens import estimate_tokens
+from engine.llm.sizes import estimate_tokens, of_vectors
 from engine.roles import Embedder, Vector
 from engine.settings import Settings
 

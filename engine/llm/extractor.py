@@ -16,7 +16,7 @@ from engine.llm.chat import ChatModel
 from engine.llm.parsing import Part, Reply, called, plain_text, read_by
 from engine.llm.prompts import fenced, free_text, in_language, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry, at_once
-from engine.llm.tokens import estimate_tokens
+from engine.llm.sizes import estimate_tokens
 from engine.model.config import RoleModel
 from engine.model.language import language_of
 from engine.model.values import Entity, Message, PassageId, Relationship

@@ -23,7 +23,7 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.llm.ollama_package import ollama_package
-from engine.llm.reply_size import TooLarge
+from engine.llm.sizes import TooLarge
 
 OWN_KEY = "WORKBENCH_OPENAI_API_KEY"
 RERANK = "rerank"

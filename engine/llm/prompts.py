@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 from engine.builtin.given import graph_text, table_text
 from engine.llm import examples
 from engine.llm.parsing import Strategy
-from engine.llm.tokens import estimate_tokens
+from engine.llm.sizes import estimate_tokens
 from engine.model.language import language_of
 from engine.model.values import Language, Message, Passage
 from engine.roles import FailedPassage, GenerationRequest, RewriteRequest

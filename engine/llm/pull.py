@@ -21,7 +21,7 @@ from engine.errors import (
     WorkbenchError,
 )
 from engine.llm.connection import asking_ollama
-from engine.llm.reply_size import LINES
+from engine.llm.sizes import LINES
 from engine.model.host import PullStatus
 from engine.settings import Settings
 

@@ -9,7 +9,7 @@ from engine.builtin.quality_rewriter import strategy_of, wishes_of
 from engine.builtin.wishes import WISHES, wishes_in, with_wishes, worded
 from engine.llm.prompts import fenced, prompt, rewriter_messages, within
 from engine.llm.rewriter import ChatRewriter
-from engine.llm.tokens import estimate_tokens
+from engine.llm.sizes import estimate_tokens
 from engine.model.language import language_of
 from engine.model.values import Message
 from engine.roles import SILENT, RewriteProposal, RewriteRequest, Trace

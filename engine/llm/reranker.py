@@ -14,7 +14,7 @@ from engine.llm.connection import lane
 from engine.llm.parsing import Reply, called, read_by
 from engine.llm.prompts import Schema, fenced, object_schema, prompt, reply_schema
 from engine.llm.role import ChatRole, Inquiry, at_once
-from engine.llm.tokens import estimate_tokens
+from engine.llm.sizes import estimate_tokens
 from engine.model.values import Message, Passage, PassageId, Verdict
 from engine.roles import SILENT, Trace
 

@@ -14,7 +14,7 @@ from engine.errors import ModelError
 from engine.llm.chat import ChatModel
 from engine.llm.prompts import again, defused
 from engine.llm.role import TRIES, ChatRole, tries
-from engine.llm.tokens import estimate_tokens
+from engine.llm.sizes import estimate_tokens
 from engine.model.config import RoleModel
 from engine.model.values import Attachment, Message
 from engine.retrieval.citations import resolve

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from engine.llm.chat import SHORTEST_REPLY, ChatModel
+from engine.llm.sizes import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.streaming import AnsweringRole, streamed_from
-from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer_prompts import writer_rules_tokens
 from engine.model.config import RoleModel
 from engine.model.values import Message

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from engine.llm.prompts import UNVERIFIED, closing, fenced, in_language, numbered
-from engine.llm.tokens import estimate_tokens
+from engine.llm.sizes import estimate_tokens
 from engine.model.language import language_of
 from engine.model.values import EvaluationDimension, Language, Suggestion
 from engine.roles import GenerationRequest

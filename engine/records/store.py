@@ -29,7 +29,6 @@ from engine.model.events import Event, RunFinished, RunStarted, TokenStreamed, f
 from engine.model.values import AnswerNote, RunId, RunRecord
 from engine.people import LOCAL, Person
 from engine.records import faults
-from engine.records.buffer import RunBuffer
 from engine.records.codec import event_from_json
 from engine.records.listing import (
     INTERRUPTED,
@@ -47,7 +46,7 @@ from engine.records.listing import (
     unfinished_owners,
 )
 from engine.records.tagging import tag_counts, tag_text, tags_of
-from engine.records.writer import RecordWriter
+from engine.records.writer import RecordWriter, RunBuffer
 
 __all__ = ["Filters", "RunStore", "RunSummary"]
 

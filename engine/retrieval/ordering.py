@@ -8,15 +8,20 @@ that :func:`rerank_window` names, and gates again.
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import chain
+from types import MappingProxyType
 
 from engine.model.config import Mode, RunConfig
 from engine.model.decide import gate_in
 from engine.model.values import RETRIEVAL_LISTS, Candidate, Passage, PassageId, RetrievalList, Stage
-from engine.retrieval.freshness import freshness_of
 from engine.retrieval.graph_options import graph_options
-from engine.retrieval.likeness import repeated_shares
 
 RANK_CONSTANT = 1
 """``k`` of 1 / (k + rank). On the 96 answerable sample questions recall of the first five, before any reranking,
@@ -29,6 +34,14 @@ RERANKED_MODES: tuple[Mode, ...] = ("hybrid", "mix")
 _GRAPH_LISTS: tuple[RetrievalList, ...] = ("local", "global")
 _DIGITS = 12
 """Sums of other fractions are equal from here on."""
+_SHORT = re.compile(r"(\d{4})(?:-(\d{2}))?")
+"""A year, or a year and a month: counted from their beginning."""
+SHINGLE = 5
+"""Characters that are compared at a time: a changed word leaves nearly all of a passage's shingles as they were."""
+LEAST_SHARE = 0.5
+"""Shares below this are not reported: no ``duplicate_threshold`` can be lower."""
+
+Shares = Mapping[tuple[int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +222,65 @@ def _placed(candidates: Sequence[Candidate], stage: Stage, config: RunConfig) ->
         moved = replace(item, rank=rank, places={**item.places, stage: rank}, margin=margin)
         placed.append(replace(moved, gate=gate_in(moved, config)))
     return tuple(placed)
+
+
+def freshness_of(passages: Sequence[Passage]) -> dict[PassageId, float]:
+    """Map the id of every dated passage to 1 for the newest, 0 for the oldest, and the others between by their time.
+
+    All of one date are equally new. A passage without a date, or with one that cannot be read, has no entry.
+    """
+    times = {item.id: moment for item in passages if (moment := _moment(item.dated)) is not None}
+    return _scaled(times)
+
+
+def _scaled(times: Mapping[PassageId, float]) -> dict[PassageId, float]:
+    if not times:
+        return {}
+    oldest, newest = min(times.values()), max(times.values())
+    span = newest - oldest
+    return {name: round((moment - oldest) / span, 6) if span else 1.0 for name, moment in times.items()}
+
+
+def _moment(dated: str) -> float | None:
+    """Seconds since 1970; without a time zone it is UTC."""
+    text = dated.strip()
+    short = _SHORT.fullmatch(text)
+    try:
+        read = datetime(int(short[1]), int(short[2] or 1), 1) if short else datetime.fromisoformat(text)
+        return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def shingles(text: str) -> frozenset[str]:
+    """The distinct pieces of :data:`SHINGLE` letters and digits of a text; never empty."""
+    letters = "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
+    if len(letters) <= SHINGLE:
+        # A shorter text repeats another one only where it is the same.
+        return frozenset((letters or text,))
+    return frozenset(letters[start : start + SHINGLE] for start in range(len(letters) - SHINGLE + 1))
+
+
+@lru_cache(maxsize=128)
+def repeated_shares(texts: tuple[str, ...]) -> Shares:
+    """Map pairs of places to the share of the first text that the second repeats, from ``LEAST_SHARE`` on.
+
+    Case, white space and punctuation do not count. One-sided: what is wholly contained in a longer passage brings
+    nothing new, and the longer one does.
+    Remembered: a what-if asks it of the same passages at every move of a slider.
+    """
+    pieces = [shingles(text) for text in texts]
+    held = Counter(chain.from_iterable(pieces))
+    shared = frozenset(piece for piece, count in held.items() if count > 1)
+    common = [own & shared for own in pieces]
+    found: dict[tuple[int, int], float] = {}
+    for place, own in enumerate(pieces):
+        # Most texts have too little in common with all others together.
+        if len(common[place]) / len(own) < LEAST_SHARE:
+            continue
+        for other, theirs in enumerate(common):
+            share = len(common[place] & theirs) / len(own)
+            if other != place and share >= LEAST_SHARE:
+                found[place, other] = share
+    return MappingProxyType(found)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from typing import assert_never
 
 import numpy as np
@@ -15,13 +17,16 @@ from engine.flow.context import Retrieval, SectionRetrieval
 from engine.model.config import SearchMethod
 from engine.model.language import language_of
 from engine.model.values import FoundSection, Passage, PassageId, SourceKind
-from engine.retrieval.dates import dated
 from engine.retrieval.reciprocal import by_reciprocal_rank, search_depth
 from engine.retrieval.similarity import Calibration
 from engine.roles import ANYWHERE, CollectionInfo, Embedder, Hit, PassageReader, StoredPassage, Vector, Within
 
 MOST_SECTIONS = 5
 """Summaries whose passages a hierarchical search looks at."""
+_KEYS = ("dated", "date", "published", "published_at", "updated", "updated_at", "timestamp")
+"""Names under which sources and other programs keep a date; when a source was ingested says nothing about its age."""
+_ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日")
 
 
 class CollectionRetriever:
@@ -246,3 +251,20 @@ def _ranked(found: Retrieval) -> Retrieval:
     return replace(
         found, passages=tuple(replace(item, text_rank=place) for place, item in enumerate(found.passages, start=1))
     )
+
+
+def dated(stored: StoredPassage) -> str:
+    """ISO 8601 date; of a dated history that of the entry's heading. Empty where there is none, or none to be read."""
+    given = next((str(stored.meta[key]) for key in _KEYS if stored.meta.get(key)), "")
+    text = given or (stored.section if stored.kind == "temporal" else "")
+    for pattern in (_ISO, _CHINESE):
+        if found := pattern.search(text):
+            return _iso(*found.groups())
+    return ""
+
+
+def _iso(year: str, month: str, day: str) -> str:
+    try:
+        return date(int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return ""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import GraphStoreError, JobError, UnknownEntity
 from engine.knowledge.graph.names import normalised
-from engine.library.graph_values import GraphState
-from engine.library.values import JobStatus
+from engine.library.values import GraphState, JobStatus
 from engine.messages import N_
 from engine.model.config import BUILTIN, RoleModel
 from engine.model.loop_thread import LoopThread, on_loop

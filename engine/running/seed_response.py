@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.model.gate_reach import gate_warnings
+from engine.model.decide import gate_warnings
 from engine.model.values import Candidate, Decision, Fault, Passage, PassageId, Round, RunRecord
 
 

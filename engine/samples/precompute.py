@@ -34,7 +34,7 @@ from engine.knowledge.stored_samples import (
 )
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.model.values import SAMPLE_COLLECTION
-from engine.retrieval.community_vectors import embedded_text
+from engine.retrieval.graph_looks import embedded_text
 from engine.retrieval.shipped import anchor_texts, text_key
 from engine.retrieval.similarity import ANCHOR_LANGUAGES
 from engine.roles import Embedder, slug

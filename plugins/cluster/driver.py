@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from engine.errors import WorkbenchError
-from engine.executing.blocks import Block, fault_plain
+from engine.executing import Block, fault_plain
 from engine.model.subprocesses import read_frame, write_frame
 from engine.model.values import Fault
 from engine.version import ROOT

@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from engine.errors import WorkbenchError
-from engine.executing.blocks import Block, Performer, fault_plain, performed
+from engine.executing import Block, Performer, fault_plain, performed
 from engine.model.values import Fault
 from engine.version import __version__
 from plugins.cluster.errors import ClusterError

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr, TypeAdapter
 
-from engine.executing.blocks import Block, Performer, Recipe
+from engine.executing import Block, Performer, Recipe
 from engine.people import WORKBENCH, Person, acting, acting_as, signing_in
 from engine.settings import Settings
 

@@ -14,7 +14,7 @@ from components.runs.in_words import InWords
 from engine.engine import Engine
 from engine.flow import workflow
 from engine.model.config import WORKFLOWS, RunConfig
-from engine.model.config.parameters import MODEL_PARAMETERS
+from engine.model.config.role_models import MODEL_PARAMETERS
 from engine.model.config.setting import settings_in
 
 Mode = Literal["read", "write"]

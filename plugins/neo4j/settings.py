@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, SecretStr, field_validator, model_validat
 from pydantic_core import PydanticCustomError
 
 from engine.messages import N_
-from engine.model.logins import without_login
+from engine.model.addresses import without_login
 
 _SCHEMES = frozenset(f"{scheme}{security}" for scheme in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 

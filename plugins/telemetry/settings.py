@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 
 from engine.messages import N_
-from engine.model.web_address import like
+from engine.model.addresses import like
 from plugins.telemetry.header_list import headers_in
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from engine.builtin.generator import BuiltinGenerator, asking_of, choose
 from engine.knowledge.samples import sample_sources
 from engine.model.values import Passage
+from engine.retrieval.graph_context import given_text, refined
 from engine.retrieval.graph_options import GraphOptions
-from engine.retrieval.refine import given_text, refined
 from engine.samples import SampleQuestion, multi_hop_questions, sample_questions
 from tests.benchmarks.harness import Bench, Row
 

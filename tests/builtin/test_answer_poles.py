@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.builtin.answer_poles import other_pole
-from engine.builtin.evaluator import judge
+from engine.builtin.evaluator import judge, other_pole
 from engine.builtin.generator import compose
 from engine.knowledge.samples import sample_sources
 from engine.model.language import language_of

@@ -17,8 +17,8 @@ from engine.builtin.evaluator import judge
 from engine.builtin.generator import compose
 from engine.knowledge.samples import sample_sources
 from engine.model.language import language_of
-from engine.model.suggestion_wording import DIMENSION_OF, SUGGESTIONS, suggested
 from engine.model.values import Evaluation, Passage, PassageId, Suggestion
+from engine.model.wording import DIMENSION_OF, SUGGESTIONS, suggested
 from engine.roles import EvaluationRequest, GenerationRequest
 from engine.workflows.answer_evaluation.policy import excerpts
 

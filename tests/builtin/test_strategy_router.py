@@ -16,7 +16,7 @@ from engine.model.language import language_of, normalised_query
 from engine.model.small_talk import small_talk, without_small_talk
 from engine.model.values import STRATEGIES, Memory, RouteChoice, Strategy, TriedRoute
 from engine.roles import DirectRequest, RewriteIssue, RewriteRequest, StrategyRequest
-from engine.workflows.dual_loop.steps.rewrite_query import INITIAL_ISSUE
+from engine.workflows.dual_loop.steps.documents import INITIAL_ISSUE
 from tests.support.dual_fakes import memory
 from tests.support.listening import Listening
 

@@ -11,13 +11,12 @@ from langchain_core.messages import HumanMessage
 
 from engine.builtin.answer_reading import statements
 from engine.builtin.generator import compose
-from engine.builtin.revision import pieces, revise
-from engine.builtin.writer import BuiltinWriter
+from engine.builtin.writer import BuiltinWriter, pieces, revise
 from engine.llm.writer_prompts import first_messages
 from engine.model.config import RunConfig
 from engine.model.language import language_of
-from engine.model.suggestion_wording import DIMENSION_OF, suggested
 from engine.model.values import Evaluation, EvaluationDimension, Passage, RunId, RunRecord, Suggestion
+from engine.model.wording import DIMENSION_OF, suggested
 from engine.replay.answer_difference import answer_difference
 from engine.roles import GenerationRequest
 from engine.roles.conversation import Revision, newest_answer, request_of

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.builtin.direct import BuiltinDirectAnswerer
+from engine.builtin.direct import BuiltinDirectAnswerer, BuiltinUnsearched
 from engine.builtin.query_analyst import BuiltinQueryAnalyst
 from engine.builtin.rerank import GraderReranker
-from engine.builtin.unsearched import BuiltinUnsearched
 from engine.flow import compiled
 from engine.flow.context import Roles
 from engine.model.config import RunConfig

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from engine.model.config import RunConfig
 from engine.model.decide import Evidence, gated
-from engine.model.suggestion_wording import suggested
 from engine.model.values import (
     Candidate,
     Citation,
@@ -34,6 +33,7 @@ from engine.model.values import (
     TriedRoute,
     Verdict,
 )
+from engine.model.wording import suggested
 from engine.retrieval.fuse import fuse
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.answer_evaluation.policy import excerpts

@@ -15,7 +15,7 @@ from components.common.markup import script
 from components.knowledge.graph_card import graph_card_nodes
 from components.labels import GRAPH_LISTS
 from components.workflows.mode_notes import fallback_text, note_text, notes_box
-from engine.library.graph_values import GraphState
+from engine.library.values import GraphState
 from engine.model.values import PassageId
 from engine.model.values.graphs import (
     RETRIEVAL_LISTS,

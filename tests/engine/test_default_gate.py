@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from engine.evaluation.command import read_config
 from engine.evaluation.store import EvaluationStore
 from engine.model.config import GatePolicy, RunConfig, config_from_dict
-from engine.model.decide import Evidence, decide, gated
-from engine.model.gate_reach import gate_warnings
+from engine.model.decide import Evidence, decide, gate_warnings, gated
 from engine.model.values import Passage, PassageId, Round, Verdict
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from engine.running.seed_response import seed_response

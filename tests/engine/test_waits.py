@@ -30,7 +30,7 @@ REASONS = {
     ("engine/evaluation/asking.py", "as_completed"): OF_A_RUN,
     ("engine/evaluation/asking.py", "result"): DONE,
     ("engine/evaluation/regrading.py", "result"): OF_WORK,
-    ("engine/executing/local.py", "get"): OF_A_RUN,
+    ("engine/executing.py", "get"): OF_A_RUN,
     ("engine/host/health.py", "result"): DONE,
     ("engine/knowledge/ahead.py", "asyncio.wait"): "the executor that was stopped has a limit",
     ("engine/knowledge/jobs.py", "asyncio.wait"): "a turn that comes late has to be given back",

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.evaluation.fit_scores import Calibration, Scored
+from engine.evaluation.fit_builtin import chances, refitted
+from engine.evaluation.fit_scores import MOST, Calibration, Scored, table_of
 from engine.evaluation.fitting import FOLDS, LEAST, LEAST_EACH, Subject, folds, judgements, trial
 from engine.evaluation.grader_bench import Pair
-from engine.evaluation.refit import chances, refitted
-from engine.evaluation.venn_abers import MOST, table_of
 from engine.llm.scoring import sigmoid
 from engine.model.grader_fit import GraderFit, calibrated
 from engine.model.values import PassageId

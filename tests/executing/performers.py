@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import EngineClosed, InvalidQuestion
-from engine.executing.blocks import Block
+from engine.executing import Block
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS begun (key TEXT, pid INTEGER);

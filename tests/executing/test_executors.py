@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.executing.blocks import Block, Executor
-from engine.executing.local import LocalExecutor
+from engine.executing import Block, Executor, LocalExecutor
 from tests.executing.performers import Following, Ledger
 
 AT_ONCE = 2

@@ -12,7 +12,7 @@ from engine.errors import UnreadableReply
 from engine.llm.dual_rewriter import ChatDualRewriter, dual_rewriter_messages
 from engine.model.values import PassageId
 from engine.roles import FailedPassage, RewriteIssue, RewriteProposal, RewriteRequest, TriedRewrite
-from engine.workflows.dual_loop.steps.rewrite_query import INITIAL_ISSUE
+from engine.workflows.dual_loop.steps.documents import INITIAL_ISSUE
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.ollama_stand_in import OllamaStandIn, Reply
 

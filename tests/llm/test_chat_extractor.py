@@ -23,7 +23,7 @@ from engine.llm.extractor import (
     summary_messages,
 )
 from engine.llm.parsing import read_reply
-from engine.llm.tokens import estimate_tokens
+from engine.llm.sizes import estimate_tokens
 from engine.model.values import Entity, PassageId
 from engine.roles import StoredPassage
 from engine.roles.graph import PassageGraph

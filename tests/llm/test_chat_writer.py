@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage
 
 from engine.errors import ModelError, ModelInterrupted, PromptTooLong
-from engine.llm.tokens import MESSAGE_TOKENS, estimate_tokens
+from engine.llm.sizes import MESSAGE_TOKENS, estimate_tokens
 from engine.llm.writer import ChatWriter, fitting
 from engine.llm.writer_prompts import first_messages, opening_messages, revision_message
 from engine.model.values import Evaluation, Message, Passage, PassageId, Suggestion

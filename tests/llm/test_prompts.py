@@ -24,9 +24,9 @@ from engine.llm.prompts import (
 )
 from engine.llm.query_analyst import analysis_schema
 from engine.llm.reranker import scores_schema
+from engine.llm.sizes import estimate_tokens
 from engine.llm.source_router import routing_schema
 from engine.llm.strategy_router import strategy_schema
-from engine.llm.tokens import estimate_tokens
 from engine.llm.writer_prompts import first_messages
 from engine.model.values import SOURCE_KINDS, Language, PassageId
 from engine.roles import (

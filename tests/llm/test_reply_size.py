@@ -23,13 +23,13 @@ from engine.llm.discovery import model_details
 from engine.llm.embedder import OllamaEmbedder
 from engine.llm.providers import offered_models
 from engine.llm.pull import pull
-from engine.llm.reply_size import EVENTS, Most
 from engine.llm.rerank_server import RerankServer
+from engine.llm.sizes import EVENTS, Most
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Message
 from engine.roles import SILENT
 from engine.settings import Settings
-from engine.web.searxng import SearxngSearch
+from engine.web import SearxngSearch
 from tests.api.served import ADDRESS
 from tests.support.errors import raises
 from tests.support.flood import LARGE, Flood, flooding

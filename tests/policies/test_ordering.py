@@ -13,10 +13,18 @@ from hypothesis import strategies as st
 from engine.model.config import Mode, RunConfig
 from engine.model.decide import gate_in
 from engine.model.values import RETRIEVAL_LISTS, Candidate, Passage, PassageId, RetrievalList
-from engine.retrieval.freshness import freshness_of
 from engine.retrieval.graph_options import GraphOptions
-from engine.retrieval.likeness import LEAST_SHARE, repeated_shares
-from engine.retrieval.ordering import Found, lists_of, order, rerank_window, reranks, rescored
+from engine.retrieval.ordering import (
+    LEAST_SHARE,
+    Found,
+    freshness_of,
+    lists_of,
+    order,
+    repeated_shares,
+    rerank_window,
+    reranks,
+    rescored,
+)
 
 Lists = Mapping[RetrievalList, Sequence[Found]]
 

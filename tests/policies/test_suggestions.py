@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.model.suggestion_wording import suggested
 from engine.model.values import Draft, Evaluation, Suggestion
+from engine.model.wording import suggested
 from engine.workflows.answer_evaluation.suggestions import SuggestionState, suggestion_states
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.model.values import Community, PassageId
-from engine.retrieval.community_vectors import MADE_FROM, community_vectors
+from engine.retrieval.graph_looks import MADE_FROM, community_vectors
 from engine.roles import PassageStore, Vector
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.model.values import PassageId
-from engine.retrieval.dates import dated
+from engine.retrieval.search import dated
 from engine.roles import StoredPassage
 
 

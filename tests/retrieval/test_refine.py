@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.knowledge.samples import sample_sources
 from engine.model.values import Passage, PassageId
-from engine.retrieval.refine import given_text, refined, sentences_of
+from engine.retrieval.graph_context import given_text, refined, sentences_of
 
 QUESTION = "How does metformin lower blood glucose?"
 TEXT = (

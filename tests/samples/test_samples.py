@@ -23,7 +23,7 @@ from engine.knowledge.sample_graph import sample_graph
 from engine.knowledge.samples import SampleSource, ensure_samples, sample_sources
 from engine.knowledge.summarise import summaries_of, to_embed
 from engine.model.values import SAMPLE_COLLECTION, SOURCE_KINDS, PassageId
-from engine.retrieval.community_vectors import embedded_text
+from engine.retrieval.graph_looks import embedded_text
 from engine.retrieval.shipped import calibration_of, embedded_with_shipped
 from engine.roles import Vector
 from engine.samples import sample_questions

@@ -13,7 +13,7 @@ from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.events import TokenStreamed, fold_all
 from engine.model.values import Decision, Evaluation, RouteChoice, RunRecord, Suggestion, TriedRoute
 from engine.roles import SILENT, GenerationRequest, Trace
-from engine.workflows.dual_loop.steps.state import DualState
+from engine.workflows.dual_loop.workflow import DualState
 from tests.support.dual_fakes import (
     OFF,
     SOLVED,

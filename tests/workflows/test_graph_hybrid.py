@@ -17,7 +17,7 @@ from engine.replay import what_if
 from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.mode_values import ModeFound
 from engine.retrieval.ordering import Found
-from engine.workflows.graph_hybrid.steps.state import GraphState
+from engine.workflows.graph_hybrid.workflow import GraphState
 from tests.support.fakes import FakeGrader
 from tests.support.loop_fakes import ScriptedReranker, ScriptedRewriter
 from tests.support.mode_fakes import (

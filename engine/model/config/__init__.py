@@ -1,7 +1,6 @@
 """What a run is asked to do (:class:`RunConfig`) and the ranges its parameters may take."""
 
 from engine.model.config.defaults import *
-from engine.model.config.parameters import *
 from engine.model.config.registry import *
 from engine.model.config.role_models import *
 from engine.model.config.run_config import *

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from engine.errors import InvalidConfig
-from engine.model.config.parameters import RoleName, WorkflowName
+from engine.model.config.role_models import RoleName, WorkflowName
 from engine.model.config.setting import Options, Setting
 
 WORKFLOWS: Mapping[WorkflowName, str] = MappingProxyType(

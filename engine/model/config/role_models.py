@@ -1,4 +1,4 @@
-"""Which model plays which role."""
+"""Which model plays which role, and what the numbers of a model may be."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from engine.errors import InvalidConfig
 from engine.messages import N_
-from engine.model.config.parameters import BUILTIN, MODEL_PARAMETERS, RoleName
-from engine.model.config.setting import checked
+from engine.model.config.setting import Parameter, checked
 
 CROSS_ENCODER = "cross_encoder:"
 """Begins the name of a model of this process that reads question and passage together and gives a score."""
@@ -20,6 +19,30 @@ RERANK_SERVER = "rerank:"
 _FIT = re.compile(r"[0-9a-f]{12}")
 _SCORING = frozenset({"grader", "reranker"})
 """Roles that a model can play which gives scores and writes nothing."""
+WorkflowName = str
+"""A name of the registry, :data:`engine.model.config.registry.WORKFLOWS`."""
+SearchMethod = Literal["vector", "full_text", "fused"]
+"""By meaning (vectors), by words (BM25), or both fused by reciprocal rank."""
+Mode = Literal["naive", "local", "global", "hybrid", "mix", "bypass"]
+GatePolicy = Literal["pass_rate", "min_relevant"]
+ContextPolicy = Literal["union", "last_round"]
+RoleName = Literal["grader", "rewriter", "generator", "evaluator", "router", "reranker", "extractor", "vision"]
+CallRole = RoleName | Literal["judge"]
+"""Who may ask a model: a role of a run, or the judge of answers, which looks at runs that have ended."""
+
+BUILTIN = "builtin"
+
+MODEL_PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
+    {
+        "temperature": Parameter(0, 2, 0, 0.1, whole=False),
+        "seed": Parameter(-(2**31), 2**31 - 1, 7, 1, whole=True),
+        "num_ctx": Parameter(512, 1_048_576, 8192, 512, whole=True),
+    }
+)
+"""The numbers of a :class:`RoleModel`; built-in models have none."""
+
+PRESETS: Mapping[str, float] = MappingProxyType({"lenient": 0.4, "balanced": 0.6, "strict": 0.8})
+"""Named values of ``grade_pass_threshold``; a preset sets nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

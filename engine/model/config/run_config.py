@@ -10,16 +10,17 @@ from typing import Annotated, Any, TypeVar, cast
 
 from engine.errors import InvalidConfig
 from engine.messages import N_, NC_
-from engine.model.config.parameters import (
+from engine.model.config.registry import USUAL, WORKFLOWS, declared
+from engine.model.config.role_models import (
     PRESETS,
     ContextPolicy,
     GatePolicy,
     Mode,
+    RoleModel,
+    RoleModels,
     SearchMethod,
     WorkflowName,
 )
-from engine.model.config.registry import USUAL, WORKFLOWS, declared
-from engine.model.config.role_models import RoleModel, RoleModels
 from engine.model.config.setting import (
     Options,
     Parameter,

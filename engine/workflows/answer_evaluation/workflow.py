@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from engine.flow.declaration import Workflow, later
 from engine.flow.flow import END, Flow, Node
+from engine.flow.state import RunState
 from engine.messages import N_
-from engine.model.values import Outcome, RunRecord
+from engine.model.values import Context, Draft, Evaluation, Outcome, RunRecord
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch
 from engine.workflows.answer_evaluation.policy import outcome_of_answer
-from engine.workflows.answer_evaluation.steps.eval_answer import eval_answer
-from engine.workflows.answer_evaluation.steps.generate_answer import generate_answer
-from engine.workflows.answer_evaluation.steps.prepare import after_preparing, prepare
-from engine.workflows.answer_evaluation.steps.state import AnswerState
+from engine.workflows.answer_evaluation.steps import after_preparing, eval_answer, generate_answer, prepare
 from engine.workflows.steps import nodes
 from engine.workflows.steps.grade import grade_step
+
+
+class AnswerState(RunState, total=False):
+    messages: tuple[Any, ...]
+    """The writer's conversation, messages of LangChain: rules, question with passages, then answers and revisions."""
+    epoch: int
+    """Answers completed so far."""
+    last_answer: str
+    last_evaluation: Evaluation | None
+    """Of ``last_answer``; None before its evaluation, or where that failed."""
+    final_answer: str
+    retrieved_nodes_score: tuple[Mapping[str, Any], ...]
+    """See :func:`engine.workflows.answer_evaluation.policy.scores_of`."""
+    context: Context
+    draft: Draft
+    """The newest complete answer with its resolved citations."""
+    writer_failed: bool
+    """Whether the newest attempt at a revision came to nothing."""
 
 
 def initial_state(question: str) -> AnswerState:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from engine.builtin.direct import remembered_text, without_markers
 from engine.flow.context import Roles
+from engine.model.values import Memory, PassageId, Verdict
+from engine.roles import Grader, StoredPassage, Trace
+from engine.workflows.dual_loop.distil import Measured
 from engine.workflows.dual_loop.options import dual_options
 from engine.workflows.dual_loop.policy import skips, usable_strategies
 from engine.workflows.dual_loop.roles import DualRoles, WebRetriever
@@ -26,7 +30,6 @@ async def dual_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, st
     from engine.builtin.dual_rewriter import BuiltinDualRewriter
     from engine.builtin.strategy_router import BuiltinStrategyRouter
     from engine.workflows.dual_loop.distil import ExtractiveDistiller
-    from engine.workflows.dual_loop.memory_grading import MemoryGrader
 
     manifest, measured = given.retriever.manifest, given.retriever.measured
     own = DualRoles(
@@ -51,8 +54,27 @@ def _web(given: Given) -> WebRetriever | None:
     """None where no search engine is set."""
     if not given.settings.searxng_url:
         return None
-    from engine.web.retriever import SearchedWeb
-    from engine.web.searxng import SearxngSearch
+    from engine.web import SearchedWeb, SearxngSearch
 
     patience_s = min(_WEB_S, given.settings.call_timeout_s)
     return SearchedWeb(SearxngSearch(given.settings.searxng_url, patience_s), given.retriever.measured)
+
+
+class MemoryGrader:
+    """Shows what memories say, and not the questions that they answered, to the run's grader."""
+
+    def __init__(self, grader: Grader, measured: Measured) -> None:
+        self._grader = grader
+        self._measured = measured
+
+    async def grade(self, question: str, memories: Sequence[Memory], trace: Trace) -> list[Verdict]:
+        """One verdict a memory, in the order given. Raises what grader and embedder raise."""
+        texts = [without_markers(remembered_text(item)) for item in memories]
+        shown = [
+            StoredPassage(PassageId(f"memory:{item.id}"), ", ".join(item.sources), text)
+            for item, text in zip(memories, texts, strict=True)
+        ]
+        places = {item.id: place for place, item in enumerate(shown)}
+        found = (await self._measured(question, shown)).passages
+        passages = sorted(found, key=lambda item: places[item.id])
+        return await self._grader.grade(question, passages, trace)

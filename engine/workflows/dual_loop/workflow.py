@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from engine.flow.declaration import Workflow, judged_a_round, later
 from engine.flow.flow import END, Flow, Node
+from engine.flow.state import RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.cost import Cost
-from engine.model.values import STRATEGIES, Outcome, RunRecord
+from engine.model.values import STRATEGIES, Context, Draft, Outcome, Passage, Recall, RunRecord, Strategy, TriedRoute
 from engine.workflows.dual_loop.options import DualLoopOptions, dual_options
 from engine.workflows.dual_loop.policy import MOST_RECALLED, outcome_of
-from engine.workflows.dual_loop.steps.consolidate_memory import consolidate_memory
-from engine.workflows.dual_loop.steps.direct_response import direct_response
-from engine.workflows.dual_loop.steps.generate_response import generate_response
-from engine.workflows.dual_loop.steps.grade_documents import grade_documents
-from engine.workflows.dual_loop.steps.grade_relevance import grade_relevance
-from engine.workflows.dual_loop.steps.retrieve_documents import retrieve_documents
-from engine.workflows.dual_loop.steps.retrieve_memory import retrieve_memory
-from engine.workflows.dual_loop.steps.rewrite_query import rewrite_query
-from engine.workflows.dual_loop.steps.route_query import route_query
-from engine.workflows.dual_loop.steps.state import DualState
+from engine.workflows.dual_loop.steps.answers import direct_response, generate_response, grade_relevance
+from engine.workflows.dual_loop.steps.documents import grade_documents, retrieve_documents, rewrite_query, route_query
+from engine.workflows.dual_loop.steps.memory import consolidate_memory, retrieve_memory
+
+
+class DualState(RunState, total=False):
+    recall: Recall
+    route: Literal["direct"] | Strategy
+    """How the coming search is done; ``direct`` where the run begins with an answer."""
+    skipped: Mapping[Strategy, str]
+    """Strategies that cannot be used in this run, each with the reason why."""
+    tried_routes: tuple[TriedRoute, ...]
+    """Of the present pass of the outer loop."""
+    documents: tuple[Passage, ...]
+    """Passages of the newest round that passed."""
+    documents_are_relevant: bool
+    updated_query: str
+    """What is searched: the question as asked, or as the newest rewrite has it."""
+    response: str
+    is_relevant: bool
+    correction_attempts: int
+    drafts: tuple[Draft, ...]
+    contexts: tuple[Context, ...]
+    """What each draft was written from."""
+    writer_failed: bool
+    """Whether the newest pass brought no answer."""
 
 
 def initial_state(question: str) -> DualState:

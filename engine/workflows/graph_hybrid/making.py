@@ -13,9 +13,8 @@ from engine.workflows.graph_hybrid.roles import GraphRoles
 
 async def graph_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, str]]:
     """Add the analyst of queries, the search of a collection and its graph, and direct answers."""
-    from engine.builtin.direct import BuiltinDirectAnswerer
+    from engine.builtin.direct import BuiltinDirectAnswerer, BuiltinUnsearched
     from engine.builtin.query_analyst import BuiltinQueryAnalyst
-    from engine.builtin.unsearched import BuiltinUnsearched
     from engine.retrieval.modes import ModeSearch
 
     searcher = ModeSearch(given.retriever, given.graphs, given.looks)
@@ -23,7 +22,7 @@ async def graph_roles(roles: Roles, given: Given) -> tuple[Roles, Mapping[str, s
         analyst=given.role("router", BuiltinQueryAnalyst, "engine.llm.query_analyst:ChatQueryAnalyst"),
         searcher=searcher,
         reranker=reranker_of(given, roles.grader),
-        unsearched=given.role("generator", BuiltinUnsearched, "engine.llm.unsearched:ChatUnsearched"),
+        unsearched=given.role("generator", BuiltinUnsearched, "engine.llm.direct:ChatUnsearched"),
         direct=given.role("generator", BuiltinDirectAnswerer, "engine.llm.direct:ChatDirectAnswerer"),
     )
     return replace(roles, own=own), await searcher.manifest(given.config.mode)

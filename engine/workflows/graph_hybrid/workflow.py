@@ -11,20 +11,22 @@ from engine.builtin.answer_note import denies
 from engine.builtin.table_work import worked_out
 from engine.flow.declaration import Workflow, asked_together, chat_calls, later
 from engine.flow.flow import END, Flow, Node
+from engine.flow.state import RunState
 from engine.messages import N_
-from engine.model.config import RunConfig
+from engine.model.config import Mode, RunConfig
 from engine.model.language import language_of
-from engine.model.values import RETRIEVAL_LISTS, Outcome, RunRecord
+from engine.model.values import RETRIEVAL_LISTS, Outcome, QueryAnalysis, RunRecord
 from engine.retrieval.graph_options import GraphOptions, graph_options
 from engine.retrieval.ordering import reranks
 from engine.workflows.graph_hybrid.policy import outcome_of
-from engine.workflows.graph_hybrid.steps.analyze_query import analyze_query
-from engine.workflows.graph_hybrid.steps.generate_answer import generate_answer
-from engine.workflows.graph_hybrid.steps.grade_documents import grade_documents
-from engine.workflows.graph_hybrid.steps.retrieve import retrieve
-from engine.workflows.graph_hybrid.steps.route_query import route_query
-from engine.workflows.graph_hybrid.steps.state import GraphState
+from engine.workflows.graph_hybrid.steps import analyze_query, generate_answer, grade_documents, retrieve, route_query
 from engine.workflows.steps import nodes
+
+
+class GraphState(RunState, total=False):
+    analysis: QueryAnalysis
+    mode: Mode
+    """That is searched: the config's, or the one that the analysis suggests."""
 
 
 def most_calls(config: RunConfig) -> int:

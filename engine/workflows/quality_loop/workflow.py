@@ -13,17 +13,9 @@ from engine.flow.state import RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord
+from engine.workflows.quality_loop import steps
 from engine.workflows.quality_loop.options import QualityOptions
 from engine.workflows.quality_loop.policy import outcome_of
-from engine.workflows.quality_loop.steps import (
-    fuse,
-    generate,
-    grade_documents,
-    question_router,
-    rerank,
-    retrieve,
-    rewrite,
-)
 from engine.workflows.steps import nodes
 
 
@@ -115,7 +107,7 @@ WORKFLOW = Workflow(
         state=QualityState,
         nodes={
             "question_router": Node(
-                step=question_router.question_router,
+                step=steps.question_router,
                 name=N_("Route"),
                 kind="route",
                 who=N_("The router"),
@@ -123,16 +115,16 @@ WORKFLOW = Workflow(
                 doing=N_("The router is choosing the sources"),
                 tab="loop",
             ),
-            "retrieve": replace(nodes.RETRIEVE, step=retrieve.retrieve),
+            "retrieve": replace(nodes.RETRIEVE, step=steps.retrieve),
             "fuse": Node(
-                step=fuse.fuse_lists,
+                step=steps.fuse_lists,
                 name=N_("Fuse"),
                 work=N_("merges the lists"),
                 doing=N_("The lists are being merged"),
                 tab="passages",
             ),
             "rerank": Node(
-                step=rerank.rerank,
+                step=steps.rerank,
                 name=N_("Rerank"),
                 kind="grade",
                 who=N_("The grader"),
@@ -140,15 +132,15 @@ WORKFLOW = Workflow(
                 tab="passages",
             ),
             "grade_documents": Node(
-                step=grade_documents.grade_documents,
+                step=steps.grade_documents,
                 name=N_("Grade"),
                 kind="grade",
                 work=N_("judges passages"),
                 doing=N_("The quality of the passages is being checked"),
                 tab="loop",
             ),
-            "rewrite": replace(nodes.REWRITE, step=rewrite.rewrite),
-            "generate": replace(nodes.GENERATE, step=generate.generate),
+            "rewrite": replace(nodes.REWRITE, step=steps.rewrite),
+            "generate": replace(nodes.GENERATE, step=steps.generate),
         },
         ways={
             "question_router": "retrieve",

@@ -14,8 +14,7 @@ from components.labels import BUILTIN_EXTRACTOR
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.flow import first_that
-from engine.library.graph_values import GraphState
-from engine.library.values import JobStatus
+from engine.library.values import GraphState, JobStatus
 from engine.messages import NC_
 from engine.model.config import BUILTIN, RunConfig
 from engine.roles import CollectionInfo

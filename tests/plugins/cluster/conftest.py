@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.executing.blocks import Block, Recipe
+from engine.executing import Block, Recipe
 from engine.plugins import plugins
 from engine.version import ROOT
 from tests.executing.performers import Ledger

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from engine import plugins
 from engine.engine import Engine
 from engine.errors import InvalidSettings
-from engine.executing.blocks import Recipe
+from engine.executing import Recipe
 from engine.people import acting, acting_as
 from engine.plugins import executor_of
 from engine.settings import Settings

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from engine.executing.blocks import Block, Performed, Recipe
+from engine.executing import Block, Performed, Recipe
 from engine.plugins import plugins
 from engine.version import ROOT
 from plugins.cluster.errors import ClusterError, ClusterUnreachable

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.executing.blocks import Block
+from engine.executing import Block
 from plugins.cluster import executor as module
 from plugins.cluster.errors import ClusterError
 from plugins.cluster.executor import BLOCK_S, PATIENCE_S, ClusterExecutor, Place
