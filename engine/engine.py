@@ -289,7 +289,8 @@ class Engine:
         ``AttachmentError``, ``SourceError`` and ``ModelError``.
         """
         model = config.models.vision if config else RoleModel()
-        return self._loop.call(read_with(model, self.resources, name=name, data=data, question=question))
+        work = read_with(model, self.settings, self.resources.ollama, name=name, data=data, question=question)
+        return self._loop.call(work)
 
     @needs("editor", log=N_("Run stopped"))
     def cancel(self, run_id: str) -> bool:

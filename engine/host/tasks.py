@@ -9,11 +9,11 @@ from concurrent.futures import Future, wait
 from dataclasses import replace
 
 from engine.errors import HostError
+from engine.host.health import Resources
 from engine.llm.pull import checked_name, pull
 from engine.model.host import PullStatus, TaskState
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
-from engine.running.resources import Resources
 
 _CLOSING_S = 3.0
 

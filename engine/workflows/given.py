@@ -7,21 +7,41 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.flow.context import Roles
 from engine.model.config import RoleModel, RoleName, RunConfig
 from engine.model.grader_fit import GraderFit
-from engine.roles import Evaluator, Grader, SetJudge, StoredPassage
+from engine.roles import Evaluator, Grader, GraphStore, LongTermMemory, SetJudge, StoredPassage, Vector
 
 if TYPE_CHECKING:
     from engine.builtin.grader import Similarity
-    from engine.knowledge.base import KnowledgeBase
     from engine.retrieval.graph_looks import GraphLooks
     from engine.retrieval.search import CollectionRetriever
     from engine.retrieval.source_kinds import SourceKinds
-    from engine.roles.graph import GraphStore
     from engine.settings import Settings
+
+
+class History(Protocol):
+    """The history of weak points, as a run searches it."""
+
+    def passages(self, collection: str, question: str) -> list[StoredPassage]:
+        """The newest entries of a collection, without those of the question itself."""
+
+
+class Knowledge(Protocol):
+    """What a run may find besides its collection, in the workbench and in a program that it exported."""
+
+    @property
+    def graphs(self) -> GraphStore: ...
+
+    @property
+    def weak_points(self) -> History: ...
+
+    @property
+    def weak_point_vectors(self) -> dict[tuple[str, str], Vector]: ...
+
+    def memory(self) -> LongTermMemory: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +51,7 @@ class Given:
     config: RunConfig
     settings: Settings
     retriever: CollectionRetriever
-    knowledge: KnowledgeBase
+    knowledge: Knowledge
     looks: GraphLooks
 
     @property

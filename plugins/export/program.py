@@ -70,7 +70,7 @@ class Program:
         retriever = CollectionRetriever.checked(
             store, knowledge.embedder, knowledge.info, self._calibration, config.search
         )
-        given = Given(config, self.settings, retriever, cast(Any, knowledge), self._looks)
+        given = Given(config, self.settings, retriever, knowledge, self._looks)
         fit = GraderFit(**saved["fit"]) if saved["fit"] else None
         grader = grader_of(config.models.grader, self.settings, retriever.similarity_of, fit)
         roles, _ = await workflow(config.workflow).make_roles(given.roles(grader), given)

@@ -27,6 +27,7 @@ from engine.model.config import WORKFLOWS, RunConfig
 from engine.retrieval.search import CollectionRetriever
 from engine.retrieval.shipped import anchor_file
 from engine.roles import slug
+from engine.running.resources import Resources
 from engine.settings import Settings
 from engine.version import ROOT
 from engine.workflows.given import Given
@@ -36,7 +37,6 @@ from plugins.export.readme import env_example, readme
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.evaluation.grader_fits import GraderFits
 
 FOLDER = "self-corrective-rag"
 FILE_NAME = f"{FOLDER}.zip"
@@ -77,10 +77,10 @@ class Project:
 
 def code_project(engine: Engine, config: RunConfig) -> Project:
     """The project of a config; raises ``NotExportable``, and what makes its collection impossible to search."""
-    return engine.library.given(config, partial(_exported, engine.resources.fits))
+    return engine.library.given(config, partial(_exported, engine.resources))
 
 
-async def _exported(fits: GraderFits, given: Given) -> Project:
+async def _exported(resources: Resources, given: Given) -> Project:
     config, settings, retriever = given.config, given.settings, given.retriever
     embedding_model = retriever.manifest["embedding_model"]
     modules = await asyncio.to_thread(modules_of, config, settings, embedding_model)
@@ -90,10 +90,10 @@ async def _exported(fits: GraderFits, given: Given) -> Project:
     if home and graphs is None:
         raise NotExportable.graph_server(workflow=config.workflow, address=home.facts["address"])
     grader, name = config.models.grader, retriever.parts[2].name
-    fit = await asyncio.to_thread(fits.used_by, grader, name) if grader.fit else None
+    fit = await asyncio.to_thread(resources.fits.used_by, grader, name) if grader.fit else None
     history = []
     if _KINDS in modules and given.own_store:
-        points = await asyncio.to_thread(given.knowledge.weak_points.list, name, SEARCHED)
+        points = await asyncio.to_thread(resources.knowledge.weak_points.list, name, SEARCHED)
         history = [asdict(item.passage()) for item in points]
     saved = {
         "config": asdict(replace(config, milvus_address="" if given.own_store else config.milvus_address)),
