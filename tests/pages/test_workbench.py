@@ -14,7 +14,7 @@ from components.common.run_link import settings_in_url
 from components.labels import help_of
 from engine.engine import Engine
 from engine.knowledge.ingest import IngestItem
-from engine.model.config import PARAMETERS, PRESETS, RunConfig
+from engine.model.config import PARAMETERS, PRESETS, RoleModel, RoleModels, RunConfig
 from engine.model.values import RunRecord
 from tests.pages.driving import ask, boxes, button, given, inline, opened, picture, setting, visible
 
@@ -30,34 +30,22 @@ def config_of(engine: Engine, app: AppTest) -> RunConfig:
     return engine.record(app.session_state["run"]).config
 
 
-@pytest.mark.parametrize(
-    ("language", "explained"),
-    [
-        (
-            "en",
-            EN(
-                "Retrieve passages, let an independent grader judge each one, rephrase the question if too few pass, "
-                "and answer only from what passed. Everything that happened stays visible below."
-            ),
-        ),
-        (
-            "zh",
-            ZH(
-                "Retrieve passages, let an independent grader judge each one, rephrase the question if too few pass, "
-                "and answer only from what passed. Everything that happened stays visible below."
-            ),
-        ),
-    ],
-)
-def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(
-    engine: Engine, language: UiLanguage, explained: str
-) -> None:
-    """SC-12: an empty state always says what to do next."""
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_before_a_run_the_page_proposes_a_question_and_says_what_to_do(engine: Engine, language: UiLanguage) -> None:
+    """SC-12: an empty state always says what to do next; everything visible exists in zh and en."""
     app = opened(language=language)
     assert app.text_input[0].value == BEGIN[language]
+    explained = words_for(language)(
+        "Retrieve passages, let an independent grader judge each one, rephrase the question if too few pass, "
+        "and answer only from what passed. Everything that happened stays visible below."
+    )
     assert explained in [item.value for item in app.caption]
     assert picture(app)["line"] is None
     assert boxes(app) == {"retrieve", "grade", "rewrite", "generate"}
+    texts = [str(item.value) for item in (*app.caption, *app.markdown)]
+    labels = [item.label for kind in (app.button, app.slider, app.selectbox, app.toggle) for item in kind]
+    english = [text for text in (*texts, *labels) if re.search(r"[a-z]{3,} [a-z]{3,} [a-z]{3,}", text)]
+    assert (english == []) == (language == "zh")
 
 
 def test_questions_about_the_samples_are_proposed_for_the_samples_alone(engine: Engine) -> None:
@@ -79,32 +67,20 @@ def test_the_question_proposed_first_is_rescued_by_a_rewrite(engine: Engine, que
     assert record.outcome == "answered" and record.rewrites and record.citations
 
 
-@pytest.mark.parametrize(
-    ("language", "question", "outcome"),
-    [
-        ("en", "What fasting glucose level means diabetes today?", "Answered"),
-        ("zh", "妊娠期糖尿病怎么诊断？", "已回答"),
-    ],
-)
-def test_a_question_runs_to_its_end_and_the_page_holds_the_evidence(
-    engine: Engine, language: UiLanguage, question: str, outcome: str
-) -> None:
+def test_a_question_runs_to_its_end_and_the_page_holds_the_evidence(engine: Engine) -> None:
     """SC-12: workflow, decision path, verdicts, rewrites and times of a finished run."""
-    app = opened(language=language)
-    run_id = ask(app, engine, question)
-    record = engine.record(run_id)
+    app, question = opened(language="zh"), "妊娠期糖尿病怎么诊断？"
+    record = engine.record(ask(app, engine, question))
     assert (record.question, record.outcome) == (question, "answered")
-    assert outcome in inline(app)
-    assert record.citations[0].source in inline(app)
+    assert "已回答" in inline(app) and record.citations[0].source in inline(app)
     assert picture(app)["active"] is False
-    words = words_for(language)
     assert [item.label for item in app.tabs] == [
-        words("Passages {n}", n=20),
-        words("Decision path", n=""),
-        words("Rewrites {n}", n=0),
-        words("Timeline", n=""),
-        words("Built-in steps {n}", n=len(record.model_calls)),
-        words("Record", n=""),
+        ZH("Passages {n}", n=20),
+        ZH("Decision path", n=""),
+        ZH("Rewrites {n}", n=0),
+        ZH("Timeline", n=""),
+        ZH("Built-in steps {n}", n=len(record.model_calls)),
+        ZH("Record", n=""),
     ]
 
 
@@ -116,22 +92,16 @@ def test_an_empty_question_is_refused_with_what_to_do(engine: Engine) -> None:
     assert not app.session_state["run"]
 
 
-@pytest.mark.parametrize("name", PANEL)
-def test_every_slider_has_the_range_and_default_of_its_parameter(engine: Engine, name: str) -> None:
-    """SC-08"""
-    gate = "pass_rate" if name == "grade_pass_threshold" else "min_relevant"
-    widget, limits = setting(opened(gate=gate), name), PARAMETERS[name]
-    assert (widget.min, widget.max, widget.value) == (limits.low, limits.high, limits.default)
-    assert widget.help == EN(help_of(name))
-
-
-@pytest.mark.parametrize(
-    ("name", "said"), [("top_k", "5–10"), ("similarity_threshold", "0.30–0.50"), ("max_rewrites", "2–3")]
-)
-def test_the_usual_range_is_said_in_place(engine: Engine, name: str, said: str) -> None:
-    """SC-08"""
-    assert said in setting(opened(), name).help
-    assert said in setting(opened(language="zh"), name).help
+def test_every_slider_has_the_range_the_default_and_the_help_of_its_parameter(engine: Engine) -> None:
+    """SC-08: the usual range is said in place."""
+    plain, by_rate = opened(), opened(gate="pass_rate", language="zh")
+    for name in PANEL:
+        app, words = (by_rate, ZH) if name == "grade_pass_threshold" else (plain, EN)
+        widget, limits = setting(app, name), PARAMETERS[name]
+        assert (widget.min, widget.max, widget.value) == (limits.low, limits.high, limits.default), name
+        assert widget.help == words(help_of(name))
+    for name, said in (("top_k", "5–10"), ("similarity_threshold", "0.30–0.50"), ("max_rewrites", "2–3")):
+        assert said in setting(plain, name).help and said in setting(by_rate, name).help
 
 
 def test_sliders_drive_the_run(engine: Engine) -> None:
@@ -150,22 +120,16 @@ def test_sliders_drive_the_run(engine: Engine) -> None:
     assert (config.min_confidence, config.answer_unverified, config.budget_s) == (0.55, True, 60)
 
 
-@pytest.mark.parametrize(("preset", "threshold"), PRESETS.items())
-def test_a_preset_sets_the_pass_threshold_alone(engine: Engine, preset: str, threshold: float) -> None:
+def test_a_preset_sets_the_pass_threshold_alone_and_lights_up_only_while_it_matches(engine: Engine) -> None:
     """SC-08"""
     app = opened(top_k="9", grade_pass_threshold="0.77")
     assert lit_presets(app) == []
-    app.button(key=f"preset_{preset}").click().run()
-    assert setting(app, "grade_pass_threshold").value == threshold
-    assert lit_presets(app) == [preset]
+    for preset, threshold in PRESETS.items():
+        app.button(key=f"preset_{preset}").click().run()
+        assert setting(app, "grade_pass_threshold").value == threshold
+        assert lit_presets(app) == [preset]
     assert setting(app, "top_k").value == 9
     assert setting(app, "similarity_threshold").value == PARAMETERS["similarity_threshold"].default
-
-
-def test_a_preset_lights_up_only_while_the_threshold_matches(engine: Engine) -> None:
-    """SC-08"""
-    app = opened(gate="pass_rate")
-    assert lit_presets(app) == ["balanced"]
     setting(app, "grade_pass_threshold").set_value(0.81).run()
     assert lit_presets(app) == []
     setting(app, "grade_pass_threshold").set_value(0.8).run()
@@ -184,6 +148,7 @@ def test_the_address_holds_every_setting(engine: Engine) -> None:
         min_relevant="2",
         context="last_round",
         generator="ollama:qwen3:8b",
+        rewriter="mistral",
         grade_probe="true",
     )
     assert setting(app, "top_k").value == 7
@@ -191,6 +156,7 @@ def test_the_address_holds_every_setting(engine: Engine) -> None:
     assert (setting(app, "gate").value, setting(app, "min_relevant").value) == ("min_relevant", 2)
     assert (setting(app, "context").value, setting(app, "generator").value) == ("last_round", "ollama:qwen3:8b")
     assert setting(app, "grade_probe").value is True
+    assert given(app, "rewriter") == "ollama:mistral", "a model without a provider means Ollama"
 
 
 def test_a_setting_goes_into_the_address_under_its_own_name_in_any_language(engine: Engine) -> None:
@@ -205,12 +171,9 @@ def test_a_setting_goes_into_the_address_under_its_own_name_in_any_language(engi
 @pytest.mark.parametrize(
     ("address", "gate"),
     [
-        ({}, "min_relevant"),
         ({"collection": "samples"}, "min_relevant"),
         ({"top_k": "7"}, "pass_rate"),
-        ({"grade_pass_threshold": "0.8"}, "pass_rate"),
         ({"workflow": "answer_evaluation", "gener_epoch": "2"}, "pass_rate"),
-        ({"top_k": "7", "gate": "min_relevant"}, "min_relevant"),
     ],
 )
 def test_an_address_with_settings_and_no_gate_keeps_the_gate_of_its_time(
@@ -266,11 +229,6 @@ def test_an_address_with_nonsense_falls_back_to_the_defaults(engine: Engine) -> 
     assert (setting(app, "collection").value, setting(app, "grader").value) == ("samples", "builtin")
 
 
-def test_a_model_typed_without_a_provider_means_ollama(engine: Engine) -> None:
-    app = opened(generator="mistral")
-    assert given(app, "generator") == "ollama:mistral"
-
-
 def test_the_address_opens_a_finished_run_for_whoever_has_the_link(engine: Engine) -> None:
     record: RunRecord = engine.run("What is a truth table?")
     app = opened(run=record.id)
@@ -288,8 +246,9 @@ def test_an_unknown_run_is_said_and_the_page_stays_usable(engine: Engine) -> Non
 
 
 def test_a_run_deleted_meanwhile_is_said(engine: Engine) -> None:
-    app = opened()
-    engine.delete_run(ask(app, engine, "What is a truth table?"))
+    record = engine.run("What is a truth table?")
+    app = opened(run=record.id)
+    engine.delete_run(record.id)
     app.run()
     assert not app.exception
     assert "WB501" in inline(app)
@@ -313,8 +272,8 @@ def test_two_tabs_are_independent(engine: Engine) -> None:
 
 
 def test_a_line_says_what_other_settings_would_have_done(engine: Engine) -> None:
-    app = opened(gate="pass_rate")
-    ask(app, engine, "What are the main symptoms of diabetes?")
+    record = engine.run("What are the main symptoms of diabetes?", RunConfig(gate="pass_rate"))
+    app = opened(run=record.id, gate="pass_rate")
     assert EN(
         "Move a slider at the left: nothing is called, and “What if” shows what it would have changed."
     ) in inline(app) and EN(
@@ -367,8 +326,8 @@ def test_a_failing_run_shows_fact_remedy_and_the_button_that_tries_again(engine:
 
 def test_a_chosen_node_narrows_the_evidence_and_says_how_to_undo_it(engine: Engine) -> None:
     """SC-12: a click on a node of the picture filters the tabs to it."""
-    app = opened(max_rewrites="1", grade_pass_threshold="0.95")
-    ask(app, engine, "What are the main symptoms of diabetes?")
+    config = RunConfig(max_rewrites=1, gate="pass_rate", grade_pass_threshold=0.95)
+    app = opened(run=engine.run("What are the main symptoms of diabetes?", config).id)
     whole = len(table(app)["rows"])
     app.session_state["live_run"] = {"selected": "grade"}
     app.run()
@@ -378,45 +337,17 @@ def test_a_chosen_node_narrows_the_evidence_and_says_how_to_undo_it(engine: Engi
     assert button(app, lambda label: label == EN("Show all"))
 
 
-@pytest.mark.parametrize(
-    ("node", "tab"), [("retrieve", "passages"), ("grade", "passages"), ("rewrite", "rewrites"), ("generate", "calls")]
-)
-def test_a_chosen_node_opens_the_tab_that_shows_most_of_it(engine: Engine, node: str, tab: str) -> None:
-    app = opened(run=engine.run("What is a truth table?").id)
-    app.session_state["live_run"] = {"selected": node}
-    app.run()
-    assert app.session_state["tab"] == tab
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_tab_draws_in_both_languages(engine: Engine, language: UiLanguage) -> None:
-    record = engine.run("What are the main symptoms of diabetes?", RunConfig(max_rewrites=1))
-    app = opened(language=language, run=record.id)
-    for tab in ("passages", "path", "rewrites", "timeline", "calls", "record"):
-        app.session_state["tab"] = tab
+def test_a_chosen_node_opens_the_tab_that_shows_most_of_it(engine: Engine) -> None:
+    app = opened(run="demo-passes-en")
+    for node, tab in (("rewrite", "rewrites"), ("retrieve", "passages"), ("generate", "calls"), ("grade", "passages")):
+        app.session_state["live_run"] = {"selected": node}
         app.run()
-        assert not app.exception, tab
-        assert not re.search(r"\{[a-z_]+\}", visible(app)), "a word with an unfilled place"
-
-
-def test_a_page_in_chinese_has_no_english_sentence(engine: Engine) -> None:
-    """SC-12: everything visible exists in zh and en."""
-    app = opened(language="zh")
-    texts = [str(item.value) for item in (*app.caption, *app.markdown)]
-    labels = [item.label for kind in (app.button, app.slider, app.selectbox, app.toggle) for item in kind]
-    english = [text for text in (*texts, *labels) if re.search(r"[a-z]{3,} [a-z]{3,} [a-z]{3,}", text)]
-    assert english == []
-
-
-def test_the_badge_says_which_roles_are_built_in(engine: Engine) -> None:
-    assert EN("No LLM in use") in visible(opened())
-    app = opened(grader="ollama:m", rewriter="ollama:m", generator="ollama:m")
-    assert EN("all chat models") in visible(app)
+        assert app.session_state["tab"] == tab
 
 
 def test_the_cost_of_the_next_run_is_said_before_it(engine: Engine) -> None:
     app = opened(grader="ollama:m", max_rewrites="1")
-    config = RunConfig(max_rewrites=1, models=config_models(grader="ollama:m"))
+    config = RunConfig(max_rewrites=1, models=RoleModels(grader=RoleModel("ollama:m")))
     calls = engine.worst_case_calls(config)
     rounds = EN.count("1 round", "{n} rounds", 2)
     assert EN.count(
@@ -428,13 +359,14 @@ def test_the_cost_of_the_next_run_is_said_before_it(engine: Engine) -> None:
     ) in inline(app)
 
 
-def test_no_untrusted_word_reaches_a_markdown_element(engine: Engine) -> None:
+def test_every_tab_draws_and_no_untrusted_word_reaches_a_markdown_element(engine: Engine) -> None:
     question = "What is ![x](http://evil.example/q) <img src=x onerror=alert(1)> a truth table?"
-    app = opened()
-    ask(app, engine, question)
-    for tab in ("passages", "path", "rewrites", "calls", "record"):
+    app = opened(language="zh", run=engine.run(question).id)
+    for tab in ("passages", "path", "rewrites", "timeline", "calls", "record"):
         app.session_state["tab"] = tab
         app.run()
+        assert not app.exception, tab
+        assert not re.search(r"\{[a-z_]+\}", visible(app)), "a word with an unfilled place"
         markup = [item.value for item in (*app.markdown, *app.caption)]
         assert not any("evil" in text or "onerror" in text for text in markup)
 
@@ -444,17 +376,9 @@ def table(app: AppTest) -> dict[str, Any]:
     return next(item for item in parts if "rows" in item)
 
 
-def config_models(**models: str) -> Any:
-    from engine.model.config import RoleModel, RoleModels
-
-    return RoleModels(**{role: RoleModel(name) for role, name in models.items()})
-
-
-@pytest.mark.parametrize("typed", ["ollama:", ":x", "openai: ", "x" * 300])
-def test_half_a_model_name_leaves_the_page_usable(engine: Engine, typed: str) -> None:
+def test_half_a_model_name_leaves_the_page_usable(engine: Engine) -> None:
     """SC-08"""
-    app = opened(grader=typed)
-    assert not app.exception
+    assert not opened(grader="ollama:", rewriter=":x", generator="openai: ").exception
 
 
 def test_context_size_and_temperature_appear_with_a_chat_model_and_reach_its_run(engine: Engine) -> None:
