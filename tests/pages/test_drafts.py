@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.common.i18n import UiLanguage, words_for
+from components.common.i18n import words_for
 from engine.api.process import use_engine
 from engine.drafting.values import Draft
 from engine.engine import Engine
@@ -73,12 +73,9 @@ def question(app: AppTest) -> str:
     return str(next(item for item in app.text_input if str(item.key).startswith("tune_draft_question_")).value)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_draft_is_shown_with_its_passage_and_accepted_refused_put_off_and_undone(
-    drafted: Engine, language: UiLanguage
-) -> None:
-    words = words_for(language)
-    app = look(language)
+def test_a_draft_is_shown_with_its_passage_and_accepted_refused_put_off_and_undone(drafted: Engine) -> None:
+    words = words_for("zh")
+    app = look("zh")
     waiting = [item.draft for item in drafted.drafting.list(COLLECTION, "open")]
     assert question(app) == waiting[0].question
     shown = inline(app)

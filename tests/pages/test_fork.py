@@ -66,13 +66,10 @@ def branched(app: AppTest, engine: Engine, parent: RunRecord) -> RunRecord:
     return engine.record(run_id)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_run_offers_its_decisions_its_query_and_its_verdicts(
-    engine: Engine, parent: RunRecord, language: UiLanguage
-) -> None:
+def test_a_run_offers_its_decisions_its_query_and_its_verdicts(engine: Engine, parent: RunRecord) -> None:
     """SC-12"""
-    app = drawn(parent, language)
-    words = words_for(language)
+    app = drawn(parent, "zh")
+    words = words_for("zh")
     assert len(app.selectbox[0].options) == len(parent.rounds)
     assert app.text_input[0].value == QUESTION
     for passage in parent.rounds[0].kept:

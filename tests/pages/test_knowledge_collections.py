@@ -71,12 +71,10 @@ def in_sources(app: AppTest, collection: str, **state: Any) -> AppTest:
     return app
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_source_tells_what_was_read_of_it_and_what_was_left_out(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, language: UiLanguage
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """BE-02"""
-    words = words_for(language)
     engine.ingest([IngestItem("cats.md", data=CATS)], "accounts")
     account = Account(
         {"sheets": 1}, (SourceNote("rows_hidden", {"count": "3"}), SourceNote("comments", {"count": "1"}))
@@ -84,34 +82,30 @@ def test_a_source_tells_what_was_read_of_it_and_what_was_left_out(
     rows = [SourceInfo("a.xlsx", "", 1, "h", "", account=account), SourceInfo("old.md", "", 1, "h", "")]
     monkeypatch.setattr(engine, "sources", lambda _name: rows)
     monkeypatch.setattr(engine, "passages", lambda _name, _source: [])
-    app = looking_at("accounts", language)
-    hidden = words.count("{count} hidden row was left out", "{count} hidden rows were left out", 3, count=3)
-    comment = words.count("{count} comment was left out", "{count} comments were left out", 1, count=1)
-    assert f"! {hidden} · {words('… and {n} more', n=1)}" in inline(app)
-    assert words.count("1 read in part", "{n} read in part", 1) in visible(app)
-    assert words.count(
+    app = looking_at("accounts", "zh")
+    hidden = ZH.count("{count} hidden row was left out", "{count} hidden rows were left out", 3, count=3)
+    comment = ZH.count("{count} comment was left out", "{count} comments were left out", 1, count=1)
+    assert f"! {hidden} · {ZH('… and {n} more', n=1)}" in inline(app)
+    assert ZH.count("1 read in part", "{n} read in part", 1) in visible(app)
+    assert ZH.count(
         "1 without a record of what was left out", "{n} without a record of what was left out", 1
     ) in visible(app)
     shown = inline(in_sources(app, "accounts", press={"source": "a.xlsx", "serial": 1}))
     assert f"! {hidden}" in shown and f"! {comment}" in shown
     shown = inline(in_sources(app, "accounts", press={"source": "old.md", "serial": 2}))
-    assert words("What was read of it, and what was left out, was not recorded.") in shown
-    assert words("Add the file again to have it recorded.") in shown
+    assert ZH("What was read of it, and what was left out, was not recorded.") in shown
+    assert ZH("Add the file again to have it recorded.") in shown
 
 
 def keys(app: AppTest) -> set[str]:
     return {str(item.key) for item in app.button}
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_samples_have_their_facts_and_cannot_be_deleted(engine: Engine, language: UiLanguage) -> None:
-    app = looking_at("samples", language)
-    words = words_for(language)
+def test_the_samples_have_their_facts_and_cannot_be_deleted(engine: Engine) -> None:
+    app = looking_at("samples", "zh")
     shown = inline(app)
     assert (
-        "252" in shown
-        and words("ships with the workbench") in shown
-        and words("Built in · multilingual E5 small") in shown
+        "252" in shown and ZH("ships with the workbench") in shown and ZH("Built in · multilingual E5 small") in shown
     )
     assert "kb_do_drop" not in keys(app) and "kb_do_rename" not in keys(app)
     assert "kb_ask" in keys(app)

@@ -137,13 +137,11 @@ def test_the_address_of_a_part_that_is_no_more_says_what_to_use_instead(give: Gi
     assert instead in visible(app) and EN("Everything that is set up works.") in inline(app)
 
 
-@LANGUAGES
-def test_roles_are_chosen_here_and_count_on_the_workbench(give: Give, language: UiLanguage) -> None:
+def test_roles_are_chosen_here_and_count_on_the_workbench(give: Give) -> None:
     give(FakeHost(installed=(CHAT, EMBEDDING)))
-    words = words_for(language)
-    app = opened("system", language, part="models")
+    app = opened("system", "zh", part="models")
     setting(app, "grader").set_value("ollama:qwen3:8b").run()
-    assert words("installed, loads at its first call") in visible(app)
+    assert ZH("installed, loads at its first call") in visible(app)
     app.switch_page("workbench.py").run()
     assert setting(app, "grader").value == "ollama:qwen3:8b"
 
@@ -242,9 +240,8 @@ def test_a_press_in_the_table_does_what_it_says(
     assert told in host.told
 
 
-@LANGUAGES
-def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give, language: UiLanguage) -> None:
+def test_other_programs_have_a_card_each_with_lines_to_copy(give: Give) -> None:
     give(FakeHost())
-    shown = inline(opened("system", language, part="programs"))
-    assert words_for(language)("Ask a question and wait for its record") in shown
+    shown = inline(opened("system", "zh", part="programs"))
+    assert ZH("Ask a question and wait for its record") in shown
     assert "/api/runs -d" in shown
