@@ -83,6 +83,9 @@ JOB_KINDS = {
     "reembed": N_("Re-embedding into {name}"),
     "add_full_text": N_("Full text for {name}"),
     "index": N_("Index of {name}"),
+    "pull": N_("Download of {name}"),
+    "draft": N_("Questions from {name}"),
+    "batch": N_("Batch of {name}"),
 }
 
 JOB_STATES = {
@@ -90,6 +93,8 @@ JOB_STATES = {
     "summarising": N_("finding communities"),
     "indexing": N_("building the index"),
     "measuring": N_("measuring what it finds"),
+    "downloading": N_("downloading"),
+    "running": N_("running"),
     "waiting": N_("waiting"),
     "reading": NC_("knowledge", "reading"),
     "embedding": N_("embedding"),

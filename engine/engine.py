@@ -54,6 +54,7 @@ from engine.running.evaluations import Evaluations
 from engine.running.followed_runs import FollowedRuns
 from engine.running.graphs import Graphs
 from engine.running.ingestions import Ingestions
+from engine.running.job_list import JobList
 from engine.running.judging import Judging
 from engine.running.library import Library
 from engine.running.live_runs import LiveRuns
@@ -116,8 +117,9 @@ class Engine:
         self.library = Library(
             self._loop, self.resources, self.ingestions.jobs, self._evaluations, self.limits.limit_alike
         )
-        self.host = Host(self._loop, self.resources, lambda: self.noted_faults)
-        self.drafting = Drafting(self._loop, self.resources, self._evaluations)
+        self.host = Host(self._loop, self.resources, self.ingestions, lambda: self.noted_faults)
+        self.drafting = Drafting(self._loop, self.resources, self._evaluations, self.ingestions)
+        self.jobs = JobList(self.ingestions, lambda: (self.evaluation, self.batches))
         self.judging = Judging(self._evaluations)
         self._parts = opened(self, Inside(self._faults, self._loop, self._store))
         self._loop.submit(self._warm_up())
@@ -142,7 +144,7 @@ class Engine:
                 return
             self._closed = True
         with acting_as(WORKBENCH):
-            for part in (self._followed, self.ingestions, self.host):
+            for part in (self._followed, self.ingestions):
                 part.close()
             self._loop.refuse()
             self._runs.close(_CLOSING_S)

@@ -11,6 +11,7 @@ from engine.engine import Engine
 from engine.errors import WorkbenchError
 from pages.parts.common.presses import retry_box
 from pages.parts.system.health import health_part
+from pages.parts.system.jobs import jobs_panel
 from pages.parts.system.models import models_part
 from pages.parts.system.programs import programs_part
 from pages.parts.system.state import chosen_part, further_parts, gone
@@ -40,6 +41,8 @@ def draw(part: str, bar: DeltaGenerator) -> None:
             health_part(engine, words, bar)
         case "models":
             models_part(engine, words, bar)
+        case "jobs":
+            jobs_panel(engine, words)
         case "settings":
             settings_part(engine, words)
         case "programs":

@@ -64,6 +64,7 @@ _LOOKS: dict[JobState, tuple[str, str]] = {
     "summarising": ("accent", "●"),
     "indexing": ("accent", "●"),
     "measuring": ("accent", "●"),
+    "downloading": ("accent", "●"),
     "done": ("pass", "✓"),
     "stopped": ("warn", "■"),
     "failed": ("fault", "✗"),

@@ -53,18 +53,19 @@ _STATE = {
     "done": N_("✓ ready"),
     "stopped": N_("– stopped"),
     "failed": NC_("system", "✗ failed"),
+    "interrupted": N_("! interrupted"),
 }
 
 _DIGEST = 12
 _FIRST = ("qwen3:1.7b", "qwen3:8b")
 """Models that a newcomer is offered: a small one and a better one."""
 _INSTALL = "curl -fsSL https://ollama.com/install.sh | sh"
-_PULL_LOOKS = {"running": "accent", "done": "pass", "stopped": "warn", "failed": "fault"}
+_PULL_LOOKS = {"running": "accent", "done": "pass", "stopped": "warn", "failed": "fault", "interrupted": "warn"}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEvent:
-    """A button that was pressed: ``try``, ``unload``, ``pull``, ``stop``, ``list`` or ``again``."""
+    """A button that was pressed: ``try``, ``unload``, ``pull``, ``stop``, ``discard``, ``list`` or ``again``."""
 
     press: str
     model: str
@@ -114,7 +115,7 @@ def no_models(words: Words, *, key: str) -> ModelEvent | None:
 
 
 def pull_list(pulls: Sequence[PullStatus], words: Words, *, key: str) -> ModelEvent | None:
-    """Draw a card for each download; returns ``stop`` or ``pull`` (again) with its name."""
+    """Draw a card for each download; returns ``stop``, ``pull`` (again) or ``discard`` with its name."""
     return _event(draw_system([_pull(item, words) for item in pulls], words, key=key))
 
 
@@ -221,8 +222,9 @@ def _pull(item: PullStatus, words: Words) -> Node:
     if not item.over:
         parts.append(node("div", "actions", button(words("Stop"), f"stop:{item.name}")))
     elif item.state != "done":
-        again = words("Go on" if item.state == "stopped" else "Try again")
-        parts.append(node("div", "actions", button(again, f"pull:{item.name}")))
+        again = button(words("Try again" if item.state == "failed" else "Go on"), f"pull:{item.name}")
+        discard = button(words("Discard"), f"discard:{item.name}", "button quiet")
+        parts.append(node("div", "actions", again, discard))
     return node("section", f"card task {item.state}", *parts, aria_label=item.name)
 
 

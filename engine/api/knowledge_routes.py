@@ -70,6 +70,11 @@ def _add_collections(api: FastAPI, get_engine: GetEngine) -> None:
 
 
 def _add_ingestions(api: FastAPI, get_engine: GetEngine) -> None:
+    @api.get("/jobs", summary="Jobs of every kind, newest first, batches and downloads of models among them")
+    @needs("viewer")
+    async def jobs() -> Response:
+        return Json([item.to_dict() for item in await asyncio.to_thread(get_engine().jobs.all)])
+
     @api.get("/ingestions", summary="Jobs of the knowledge base, newest first: unfinished ones, and the last ones done")
     @needs("viewer")
     async def ingestions() -> Response:

@@ -1,8 +1,10 @@
-"""What commands share that follow a job, in this process or in the app that has the knowledge base open."""
+"""``python -m engine jobs``, and what commands share that follow a job, here or in the app that is running."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,11 +13,35 @@ import httpx
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from engine.running.running_app import RunningApp
+from engine.running.running_app import RunningApp, at
 from engine.settings import Settings
 
 if TYPE_CHECKING:
     from engine.engine import Engine
+
+
+def add_jobs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The command ``jobs``."""
+    meaning = "list jobs of every kind: running, waiting, interrupted, and the last ones that ended"
+    jobs = commands.add_parser("jobs", help=meaning, description=f"{meaning.capitalize()}.")
+    jobs.add_argument("--json", action="store_true", help="print them as GET /api/jobs has them")
+    jobs.set_defaults(command=_jobs)
+
+
+def _jobs(options: argparse.Namespace) -> int:
+    def work(app: RunningApp) -> None:
+        found = app.listed(at("jobs"))
+        if options.json:
+            print(json.dumps(found, ensure_ascii=False, indent=2))
+            return
+        console = Console(soft_wrap=True)
+        for job in found:
+            share = f" {job['done']}/{job['total']}" if job["total"] else ""
+            why = f"  {job['fault']['fact']}" if job["fault"] else ""
+            line = f"{job['id']}  {job['kind']} {job['title']}  {job['state']}{share}{why}"
+            console.print(line, markup=False, highlight=False)
+
+    return at_work(work)
 
 
 def app_with_the_store(settings: Settings) -> RunningApp | None:

@@ -24,7 +24,7 @@ from engine.cli.fits import add_fits
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
 from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
-from engine.cli.jobs import app_with_the_store, bar_on
+from engine.cli.jobs import add_jobs, app_with_the_store, bar_on
 from engine.cli.judgements import add_judgements
 from engine.cli.record_printing import print_record
 from engine.cli.serve import add_options
@@ -111,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     add_judgements(commands)
     add_fits(commands)
     add_sources(commands)
+    add_jobs(commands)
     add_history(commands)
     add_doctor(commands)
     for plugin in plugins():

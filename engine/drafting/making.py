@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import unicodedata
 from collections import defaultdict
@@ -10,11 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Protocol
+from typing import Literal, Protocol
 
 from engine.builtin.terms import is_han, question_terms, terms
 from engine.drafting.values import Draft, draft_id
 from engine.errors import ModelError
+from engine.knowledge.kept_replies import KeptReplies
 from engine.model.drafted import Found
 from engine.model.language import language_of
 from engine.roles import SourceInfo, StoredPassage
@@ -52,8 +54,7 @@ class Readable(Protocol):
 class Step:
     """How far the drafting has come."""
 
-    stage: str
-    """``reading`` or ``writing``."""
+    stage: Literal["reading", "writing"]
     done: int
     total: int
 
@@ -79,16 +80,17 @@ async def make(
     limit: int,
     writer: QuestionWriter,
     *,
-    note: Note = lambda _: None,
+    kept: KeptReplies,
+    note: Note,
 ) -> Made:
     """Draft up to ``limit`` questions of a collection that are not ``told`` already, of as many passages as can be.
 
-    The writer is called once for each of at most ``limit`` passages. Raises ``UnknownCollection``, and the
-    ``ModelError`` of a model of which no call succeeded.
+    The writer is called once for each of at most ``limit`` passages of which ``kept`` has no reply yet. Raises
+    ``UnknownCollection``, and the ``ModelError`` of a model of which no call succeeded.
     """
     passages = await _read(knowledge, collection, note)
     chosen = spread_over(passages, limit)
-    said, unread = await _written(writer, chosen, note)
+    said, unread = await _written(writer, chosen, kept, note)
     known = Told(told)
     drafts: list[Draft] = []
     for passage, found in _by_turns(chosen, said):
@@ -110,7 +112,7 @@ async def _read(knowledge: Readable, collection: str, note: Note) -> list[Stored
 
 
 async def _written(
-    writer: QuestionWriter, chosen: Sequence[StoredPassage], note: Note
+    writer: QuestionWriter, chosen: Sequence[StoredPassage], kept: KeptReplies, note: Note
 ) -> tuple[list[list[Found]], int]:
     """What a model writes of each passage, and of how many nothing could be read."""
     failures: list[ModelError] = []
@@ -121,7 +123,7 @@ async def _written(
         nonlocal done
         async with gate:
             try:
-                said = await writer.questions(passage)
+                said = await _asked(writer, passage, kept)
             except ModelError as failure:
                 failures.append(failure)
                 said = []
@@ -134,6 +136,17 @@ async def _written(
     if failures and len(failures) == len(chosen):
         raise failures[-1]
     return said, len(failures)
+
+
+async def _asked(writer: QuestionWriter, passage: StoredPassage, kept: KeptReplies) -> list[Found]:
+    """The questions of a passage, as they were written before where they were."""
+    key = hashlib.sha256(f"{passage.id}\n{passage.text}".encode(errors="surrogatepass")).hexdigest()
+    known = kept.find(key)
+    if known is not None:
+        return [Found(question, tuple(gold), quote) for question, gold, quote in known]
+    said = await writer.questions(passage)
+    await asyncio.to_thread(kept.keep, key, *((item.question, item.gold, item.quote) for item in said))
+    return said
 
 
 def _by_turns(

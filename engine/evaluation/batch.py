@@ -165,7 +165,7 @@ class BatchRunner:
         if self._stop_here(batch_id):
             return True
         signals = self._runs_db.signals
-        return self._runs_elsewhere(batch_id) and signals.send(f"stop-batch {batch_id}")
+        return bool(self._owner_lives(batch_id)) and signals.send(f"stop-batch {batch_id}")
 
     def _stop_here(self, batch_id: str) -> bool:
         with self._guard:
@@ -194,7 +194,8 @@ class BatchRunner:
             going = self._going if self._going is not None and self._going.id == batch_id else None
         batch = self._store.batch(batch_id)
         fault, elsewhere = self._faults.get(batch_id, (None, False))
-        running = going is not None or self._runs_elsewhere(batch_id)
+        lives = self._owner_lives(batch_id) if going is None else True
+        running = bool(lives)
         rate = _rate(batch, going) if running else 0.0
         return BatchProgress(
             done=len(batch.done),
@@ -208,6 +209,7 @@ class BatchRunner:
             spent=batch.spent,
             workers=going.executor.workers if going is not None else None,
             gives_up_s=going.executor.gives_up_s if going is not None else None,
+            interrupted=lives is False,
         )
 
     @property
@@ -327,10 +329,11 @@ class BatchRunner:
     def _lives(self, owner: str) -> bool:
         return self._runs_db.owners.alive(owner)
 
-    def _runs_elsewhere(self, batch_id: str) -> bool:
+    def _owner_lives(self, batch_id: str) -> bool | None:
+        """Whether the other process that has a batch still runs; None where none has it."""
         owner = self._store.owner_of(batch_id)
         own = self._instance.id if self._instance is not None else ""
-        return owner not in ("", own) and self._lives(owner)
+        return None if owner in ("", own) else self._lives(owner)
 
     def _recovered(self, batch_id: str) -> Batch:
         """The batch after what its records say is noted: a process can be killed before it could note an end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
@@ -212,14 +213,15 @@ class EvaluationStore(OpenedStore):
                 connection.execute(insert(BATCH_CASES), rows)
 
     @needs("viewer")
-    def batches(self, set_name: str | None = None) -> tuple[Batch, ...]:
-        """List the batches of one query set or of all, newest first."""
+    def batches(self, set_name: str | None = None, most: int | None = None) -> tuple[Batch, ...]:
+        """List the batches of one query set or of all, newest first; ``most`` of them at most."""
         query = select(BATCHES).order_by(BATCHES.c.created_at.desc(), BATCHES.c.id.desc())
         if set_name is not None:
             query = query.where(BATCHES.c.set_name == clean(set_name))
         with self._reading() as connection:
             heads = connection.execute(query).all()
-            return tuple(self._batch(connection, head) for head in heads if self._may_read(connection, head))
+            readable = (head for head in heads if self._may_read(connection, head))
+            return tuple(self._batch(connection, head) for head in islice(readable, most))
 
     @needs("viewer")
     def batch(self, batch_id: str) -> Batch:

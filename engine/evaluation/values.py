@@ -94,6 +94,17 @@ class BatchProgress:
     """Other processes that are at work on it; None where threads of one process are."""
     gives_up_s: float | None = None
     """Seconds until those that finish nothing are given up; None while they work, and without any."""
+    interrupted: bool = False
+    """Whether its process ended without letting it go."""
+
+    @property
+    def state(self) -> Literal["running", "done", "failed", "interrupted", "stopped"]:
+        """As the list of jobs has it."""
+        if self.running:
+            return "running"
+        if self.done + self.failed >= self.total:
+            return "done"
+        return "failed" if self.fault is not None else "interrupted" if self.interrupted else "stopped"
 
 
 Drawing = Literal["random", "chosen", ""]

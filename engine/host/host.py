@@ -7,17 +7,22 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import cast
 
-from engine.errors import WorkbenchError
+from engine.errors import HostError, WorkbenchError
 from engine.host.diagnosis import Findings, written
 from engine.host.health import LIMIT_S, Resources, look_at_all
 from engine.host.masking import Redactor
 from engine.host.setting_values import setting_values
-from engine.host.tasks import Pulls
+from engine.knowledge.jobs import Kind, Note
+from engine.knowledge.manifest import Manifest
+from engine.knowledge.pace import NOTHING, IngestReport, Progress
+from engine.library.values import JobStatus
 from engine.llm.chat import ChatModel
 from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
-from engine.llm.pull import checked_name, unload
+from engine.llm.pull import checked_name, pull, unload
 from engine.llm.scorers import scorer_of
 from engine.messages import N_
 from engine.model.config import RoleModel
@@ -29,11 +34,13 @@ from engine.model.host import (
     Provider,
     PullStatus,
     SettingValue,
+    TaskState,
 )
 from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault, Message
-from engine.people.authorization import authorized, internal, needs
+from engine.people.authorization import authorized, needs
 from engine.roles import SILENT, CollectionInfo
+from engine.running.ingestions import Ingestions
 
 _MODELS_KEPT_S = 10.0
 _TRIAL = "Reply with the one word: ready."
@@ -48,20 +55,22 @@ def _none() -> Sequence[Fault]:
 class Host:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
-    def __init__(self, loop: LoopThread, resources: Resources, faults: Callable[[], Sequence[Fault]] = _none) -> None:
-        """``faults``: what went wrong lately, apart from any run."""
+    def __init__(
+        self,
+        loop: LoopThread,
+        resources: Resources,
+        ingestions: Ingestions,
+        faults: Callable[[], Sequence[Fault]] = _none,
+    ) -> None:
+        """``ingestions`` has the jobs, downloads among them; ``faults``: what went wrong lately, apart from any run."""
         self._loop = loop
         self._resources = resources
         self._faults = faults
-        self._pulls = Pulls(loop, resources, self._look_again)
+        self._ingestions = ingestions
+        ingestions.kinds["pull"] = Kind(self._pull)
         self._guard = threading.Lock()
         self._models: tuple[ModelDetails, ...] = ()
         self._models_at: float | None = None
-
-    @internal
-    def close(self) -> None:
-        """Stop what is running; nothing half done is left behind."""
-        self._pulls.close()
 
     # -- how it is ----------------------------------------------------------------------------------------------
 
@@ -120,18 +129,54 @@ class Host:
 
     @needs("admin", log=N_("Download of a model begun"))
     def start_pull(self, name: str) -> None:
-        """Begin or go on with a download by Ollama, in the background; raises ``HostError``."""
-        self._pulls.start(name)
+        """Begin or continue a download by Ollama, in the background.
+
+        Raises ``HostError`` for a name that is none, or where it is running already.
+        """
+        name = checked_name(name)
+        with self._guard:
+            known = self._newest_pulls().get(name)
+            if known is not None and not known.over:
+                raise HostError.busy(subject=name)
+            self._ingestions.begin(Manifest("", "pull", "", "", "", model=name))
 
     @needs("viewer")
     def pulls(self) -> tuple[PullStatus, ...]:
-        """Downloads of this process, newest first; returns at once."""
-        return self._pulls.all()
+        """The newest download of each model, newest first."""
+        return tuple(_pull_status(job) for job in self._newest_pulls().values())
 
     @needs("admin", log=N_("Download of a model stopped"))
     def stop_pull(self, name: str) -> None:
         """Stop a download; Ollama keeps what it has, and continues there the next time."""
-        self._pulls.stop(name)
+        known = self._newest_pulls().get(checked_name(name))
+        if known is not None and not known.over:
+            self._ingestions.stop(known.id)
+
+    @needs("admin", log=N_("Download of a model forgotten"))
+    def forget_pull(self, name: str) -> None:
+        """Take a download that is over from the list; raises ``JobError.active``."""
+        for job in self._ingestions.every():
+            if job.kind == "pull" and job.extractor == checked_name(name):
+                self._ingestions.discard(job.id)
+
+    def _newest_pulls(self) -> dict[str, JobStatus]:
+        found: dict[str, JobStatus] = {}
+        for job in self._ingestions.every():
+            if job.kind == "pull":
+                found.setdefault(job.extractor, job)
+        return found
+
+    async def _pull(self, manifest: Manifest, _: Path, note: Note) -> IngestReport:
+        def tell(status: PullStatus) -> None:
+            counts = (status.done, status.total, status.per_second, status.remaining_s)
+            note(Progress(*counts, status.phase, "downloading"))
+
+        tell(PullStatus(manifest.model, "running", ""))
+        await pull(manifest.model, self._resources.settings, tell)
+        # Pickers ask for what Ollama has: the new model must be among it.
+        await self._resources.ollama(fresh=True)
+        self._look_again()
+        return NOTHING
 
     @needs("admin", log=N_("Model dropped from memory"))
     def unload(self, name: str) -> None:
@@ -183,3 +228,9 @@ class Host:
                 return await self._resources.knowledge.collections()
         except (TimeoutError, WorkbenchError):
             return []
+
+
+def _pull_status(job: JobStatus) -> PullStatus:
+    state = cast(TaskState, job.state) if job.over else "running"
+    counts = (job.done, job.total, job.per_second, job.remaining_s)
+    return PullStatus(job.extractor, state, job.source, *counts, job.fault)

@@ -16,16 +16,17 @@ from engine.library.values import JobState, JobStatus
 
 
 def begun(manifest: Manifest, state: JobState) -> JobStatus:
-    """A job of which nothing is known but what it was asked to do."""
+    """A job known only by what it was asked to do."""
     status = JobStatus(manifest.id, manifest.kind, manifest.collection, state, manifest.started_at, _files(manifest))
-    return replace(status, extractor=manifest.graph) if manifest.kind == "graph" else status
+    model = manifest.graph if manifest.kind == "graph" else manifest.model
+    return replace(status, extractor=model, author=manifest.author)
 
 
 def take_over(earlier: Path, place: Path, manifest: Manifest) -> None:
     """Let a new job have what an unfinished one for the same work has paid for."""
-    if manifest.kind == "graph":  # what was read is in the graph itself
+    if manifest.kind in ("graph", "draft", "pull"):  # passages are in the graph, and parts of models at Ollama
         with suppress(OSError):
-            shutil.copyfile(manifests.summaries_of(earlier), manifests.summaries_of(place))
+            shutil.copyfile(manifests.replies_of(earlier), manifests.replies_of(place))
         return
     journal = Journal(manifests.journal_of(place))
     journal.take_vectors(manifests.journal_of(earlier))
@@ -42,9 +43,9 @@ def journal_at(path: Path) -> Journal:
         return Journal(path)
 
 
-def interrupted(manifest: Manifest, path: Path) -> JobStatus:
-    """A job that was cut off, as far as its journal says how far it was."""
-    status = begun(manifest, "interrupted")
+def as_left(manifest: Manifest, path: Path) -> JobStatus:
+    """A job that another process left: how that ended, and how far its journal says that it was."""
+    status = replace(begun(manifest, manifest.ended or "interrupted"), fault=manifest.fault)
     seen: list[Progress] = []
     pace = Pace(seen.append, manifest.failed, status.files)
     entries, waiting = _noted(path)

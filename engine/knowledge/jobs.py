@@ -1,7 +1,8 @@
-"""Jobs of the knowledge base: one at a time, stopped and resumed at will, and found again after a crash.
+"""Jobs of every kind: started, stopped and resumed at will, and found again after a crash.
 
-A job's folder holds its manifest, its uploads and its journal until it is done. Two at once would only fight over the
-processor and the store's single writer, so one waits for the other, no matter what collection it is for.
+A job's folder holds its manifest, its uploads and its journal until it is done. Two that write into collections would
+only fight over the processor and the store's single writer, so one waits for the other, no matter what collection it is
+for.
 """
 
 from __future__ import annotations
@@ -12,38 +13,43 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from engine.builtin.extractor import BuiltinExtractor
 from engine.database.instance import Instance, alive, sweep
 from engine.errors import JobDamaged, JobError, JobsUnreachable, RunError, UnknownJob, WorkbenchError
 from engine.knowledge import manifest as manifests
-from engine.knowledge.base import KnowledgeBase
-from engine.knowledge.graph.building import build_graph
-from engine.knowledge.graph.kept import KeptSummaries
-from engine.knowledge.job_folder import begun, interrupted, journal_at, take_over, with_report
+from engine.knowledge.job_folder import as_left, begun, take_over, with_report
 from engine.knowledge.journal import disk_fault
-from engine.knowledge.manifest import DONE_BY, Manifest
-from engine.knowledge.pace import NOTHING, IngestReport, Pace, Progress
-from engine.knowledge.reembed import reembed
-from engine.library.values import JobState, JobStatus
+from engine.knowledge.manifest import Manifest
+from engine.knowledge.pace import IngestReport, Progress
+from engine.library.values import IN_COLLECTIONS, JobKind, JobState, JobStatus
 from engine.model.ending import ENDING_S
 from engine.model.values import Fault
-from engine.people import WORKBENCH, acting_as
-from engine.plugins import job_of
-from engine.roles.graph import Extractor
+from engine.people import WORKBENCH, acting, acting_as
 
 _KEPT_DONE = 20
 _TURN_S = 1.0
 """Pause between looks whether another replica has ended its work on a collection."""
 _ABANDONED_S = 86_400.0
-"""A folder without a manifest that is this old is no job that somebody is just about to begin."""
+"""A folder without a manifest that is this old is no job that is just being written down."""
 _log = logging.getLogger(__name__)
+
+Note = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How the jobs of a kind are done."""
+
+    step: Callable[[Manifest, Path, Note], Awaitable[IngestReport]]
+    """Does a job, or what is left of it, given its folder; what it paid for is kept there or where it belongs."""
+    after: Callable[[Manifest], Awaitable[Manifest | None]] | None = None
+    """The job that one that is done leads to."""
 
 
 @dataclass(slots=True)
@@ -93,24 +99,18 @@ class SharedJobs(Protocol):
 class Jobs:
     """Coroutines are for the engine's event loop; the other methods may be called from any thread, and block."""
 
-    def __init__(
-        self,
-        data_dir: Path,
-        knowledge: KnowledgeBase,
-        extractor: Callable[[str], Extractor] | None = None,
-    ) -> None:
-        """``extractor`` makes what reads a graph, by its name; without it only the built-in one is known."""
+    def __init__(self, data_dir: Path, kinds: Mapping[JobKind, Kind]) -> None:
         self.shared: SharedJobs | None = None
         """Where other processes find these jobs; None where this is the only one."""
-        self._extractor = extractor or (lambda _: BuiltinExtractor())
+        self._kinds = kinds
         self._folder = data_dir / "ingest"
         self._owners = self._folder / "owners"
-        self._knowledge = knowledge
         self._guard = threading.Lock()
         self._jobs: dict[str, _Job] | None = None
         """By id, oldest first; None until the folder was looked at."""
         self._instance: Instance | None = None
         self._turn = asyncio.Lock()
+        self._closing = False
 
     # -- from any thread ------------------------------------------------------------------------------------------
 
@@ -128,13 +128,14 @@ class Jobs:
         return job.status
 
     def kept(self, wanted: Manifest) -> Manifest:
-        """Write down a new job, with an id of its own; raises what its folder meets with.
+        """Write down a new job, with an id of its own where it has none; raises what its folder meets with.
 
         What an unfinished job for the very same files has embedded is taken over, and that job given up.
         """
-        job_id = uuid.uuid4().hex[:12]
+        job_id = wanted.id or new_id()
         place = self._folder / job_id
-        named = replace(wanted, id=job_id, started_at=_now(), owner=self._owner())
+        author = wanted.author or acting().author
+        named = replace(wanted, id=job_id, started_at=_now(), owner=self._owner(), author=author)
         kept = manifests.keep(place, named)
         same = [
             job.status.id
@@ -161,7 +162,7 @@ class Jobs:
         """Take a job whose folder has just been made here, to be resumed; one that is known already stays."""
         known = self._known()
         manifest = manifests.read(self._folder / job_id)
-        job = _Job(interrupted(manifest, manifests.journal_of(self._folder / job_id)), manifest)
+        job = _Job(as_left(manifest, manifests.journal_of(self._folder / job_id)), manifest)
         job.over.set()
         with self._guard:
             known.setdefault(job_id, job)
@@ -190,7 +191,7 @@ class Jobs:
         return job.status
 
     async def resume(self, job_id: str) -> JobStatus:
-        """Go on with a job that was stopped, failed or cut off; raises ``JobError``, ``JobDamaged``."""
+        """Continue a job that was stopped, failed or cut off; raises ``JobError``, ``JobDamaged``."""
         job = self._job(job_id)
         if not job.status.over:
             raise JobError.active(job=job_id)
@@ -199,9 +200,9 @@ class Jobs:
         if job.manifest is None:
             manifests.read(self._folder / job_id)  # raises what is wrong with it
             raise JobDamaged(job=job_id, why="it was damaged when it was found")
-        owned = replace(job.manifest, owner=await asyncio.to_thread(self._owner))
+        owned = replace(job.manifest, owner=await asyncio.to_thread(self._owner), ended="", fault=None)
         await asyncio.to_thread(manifests.rewrite, self._folder / job_id, owned)
-        if not job.status.over:  # somebody else was quicker
+        if not job.status.over:  # another call was quicker
             raise JobError.active(job=job_id)
         job.manifest = owned
         job.over.clear()
@@ -217,6 +218,7 @@ class Jobs:
 
     async def close(self) -> None:
         """Stop what is running; it is found as interrupted by the next process."""
+        self._closing = True
         for job in self._listed() if self._jobs is not None else ():
             if not job.status.over:
                 await self.stop(job.status.id)
@@ -233,13 +235,20 @@ class Jobs:
 
     async def _run(self, job: _Job, manifest: Manifest) -> None:
         try:
-            async with self._turn, self._turn_of_all(manifest.collection):
+            async with AsyncExitStack() as turns:
+                if manifest.kind in IN_COLLECTIONS:
+                    await turns.enter_async_context(self._turn)
+                    await turns.enter_async_context(self._turn_of_all(manifest.collection))
                 # A job that is running has taken the time of its earlier stretches too.
                 began = time.monotonic() - job.status.seconds
                 job.status = replace(job.status, state="reading")
-                report = await self._work(manifest, lambda progress: _note(job, progress, began))
-                # Written down before this job is forgotten: a process that dies in between loses no graph.
-                job.status = replace(job.status, follow_up=await self._graph_after(manifest))
+                kind = self._kinds[manifest.kind]
+                report = await kind.step(
+                    manifest, self._folder / manifest.id, lambda progress: _note(job, progress, began)
+                )
+                if kind.after is not None and (wanted := await kind.after(manifest)) is not None:
+                    # Written down before this job is forgotten: a process that dies in between loses nothing.
+                    job.status = replace(job.status, follow_up=await self._follow_up(wanted))
                 with suppress(OSError):  # it would be found as interrupted, and be done at once
                     manifests.forget(self._folder / job.status.id)
         except asyncio.CancelledError:
@@ -273,79 +282,19 @@ class Jobs:
         finally:
             await asyncio.to_thread(turn.__exit__, None, None, None)
 
-    async def _work(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
-        if manifest.kind == "ingest":
-            return await self._ingest(manifest, note)
-        if manifest.kind == "reembed":
-            return await self._reembed(manifest, note)
-        if manifest.kind == "graph":
-            return await self._read_graph(manifest, note)
-        if manifest.kind == "add_full_text":
-            return await self._add_full_text(manifest, note)
-        report: IngestReport = await job_of(DONE_BY[manifest.kind], manifest.kind)(self._knowledge, manifest, note)
-        return report
-
-    async def _reembed(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
-        journal = await asyncio.to_thread(journal_at, manifests.journal_of(self._folder / manifest.id))
-        try:
-            return await reembed(
-                self._knowledge,
-                manifest.origin,
-                manifest.collection,
-                manifest.embedding_model,
-                note,
-                switch=manifest.switch,
-                journal=journal,
-            )
-        finally:
-            # Not in a thread: the job may be resumed as soon as it is over.
-            journal.close()
-
-    async def _read_graph(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
-        kept = await asyncio.to_thread(KeptSummaries, manifests.summaries_of(self._folder / manifest.id))
-        knowledge, extractor = self._knowledge, self._extractor(manifest.graph)
-        info = await build_graph(knowledge.graphs, knowledge, extractor, manifest.collection, note, kept=kept)
-        return replace(NOTHING, passages=info.passages)
-
-    async def _graph_after(self, manifest: Manifest) -> str:
-        """Begin to build the graph that an ingestion was asked for; the id of that job, empty where there is none."""
-        if manifest.kind != "ingest" or not manifest.graph:
-            return ""
-        for job in self._listed():
-            waiting = job.status.state == "waiting" and job.manifest is not None and job.manifest.kind == "graph"
-            if waiting and job.status.collection == manifest.collection:
-                return job.status.id  # it will read what has just gone in
-        if not (await self._knowledge.describe(manifest.collection)).passages:
-            return ""
-        wanted = Manifest("", "graph", manifest.collection, "", "", graph=manifest.graph)
+    async def _follow_up(self, wanted: Manifest) -> str:
+        """The id of a job that another one led to: of one that waits already, or of a new one."""
+        for status in self.all():
+            if (status.state, status.kind, status.collection) == ("waiting", wanted.kind, wanted.collection):
+                return status.id  # it will read what has just gone in
         return await self.begin(await asyncio.to_thread(self.kept, wanted))
-
-    async def _ingest(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
-        journal = await asyncio.to_thread(journal_at, manifests.journal_of(self._folder / manifest.id))
-        try:
-            return await self._knowledge.ingest(
-                manifest.items,
-                manifest.collection,
-                note,
-                manifest.query_prefix,
-                manifest.passage_prefix,
-                chunks=manifest.chunks,
-                embedding_model=manifest.embedding_model,
-                description=manifest.description,
-                journal=journal,
-                failed=manifest.failed,
-            )
-        finally:
-            # Not in a thread: the job may be resumed as soon as it is over.
-            journal.close()
-
-    async def _add_full_text(self, manifest: Manifest, note: Callable[[Progress], None]) -> IngestReport:
-        pace = Pace(note)
-        await self._knowledge.add_full_text(manifest.collection, pace.copied)
-        return pace.report()
 
     def _end(self, job: _Job, state: JobState, fault: Fault | None = None) -> None:
         job.status = replace(job.status, state=state, fault=fault, source="", per_second=0.0, remaining_s=None)
+        if job.manifest is not None and not self._closing and state in ("stopped", "failed"):
+            job.manifest = replace(job.manifest, ended=state, fault=fault)
+            with suppress(JobError):  # it would be found as interrupted
+                manifests.rewrite(self._folder / job.status.id, job.manifest)
         job.over.set()
         if state == "done":
             known = self._known()
@@ -429,7 +378,7 @@ class Jobs:
         else:
             if alive(self._owners, manifest.owner):
                 return None
-            job = _Job(interrupted(manifest, manifests.journal_of(folder)), manifest)
+            job = _Job(as_left(manifest, manifests.journal_of(folder)), manifest)
         job.over.set()
         return job
 
@@ -461,6 +410,11 @@ def _note(job: _Job, progress: Progress, began: float) -> None:
     )
     if progress.graph is not None:
         job.status = replace(job.status, **asdict(progress.graph))
+
+
+def new_id() -> str:
+    """An id that no job has."""
+    return uuid.uuid4().hex[:12]
 
 
 def _now() -> str:

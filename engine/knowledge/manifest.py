@@ -20,17 +20,16 @@ from pydantic import TypeAdapter
 from engine.errors import InvalidConfig, JobDamaged
 from engine.knowledge.items import IngestItem
 from engine.knowledge.journal import disk_fault
-from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
+from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobKind
 from engine.model.values import Fault
 
-JobKind = Literal["ingest", "reembed", "add_full_text", "graph", "index"]
 DONE_BY: Mapping[JobKind, str] = {"index": "scale"}
 """The plug-in that does the jobs of a kind, where that is not the core's own."""
 
 _FORMAT = 1
 _FILE = "manifest.json"
 _JOURNAL = "journal.db"
-_SUMMARIES = "summaries.jsonl"
+_REPLIES = "summaries.jsonl"
 _UPLOADS = "uploads"
 
 
@@ -41,7 +40,7 @@ class Manifest:
     id: str
     kind: JobKind
     collection: str
-    """Where passages go."""
+    """Where passages go, or drafts come from; empty for the download of a model."""
     started_at: str
     owner: str
     """The process that works on it; see ``engine.database.instance``."""
@@ -60,12 +59,23 @@ class Manifest:
     """What reads the knowledge graph, ``builtin`` or a chat model; of an ingestion empty where none is wanted."""
     index: str = ""
     """Of the job of an index: the one to build; empty where the one that is there is only measured."""
+    model: str = ""
+    """The one that is downloaded, or that writes drafts."""
+    limit: int = 0
+    """Questions to draft at most."""
+    author: str = ""
+    """Who began it, where people sign in."""
+    ended: Literal["", "stopped", "failed"] = ""
+    """How it ended without being done; empty while it is running, and where its process died."""
+    fault: Fault | None = None
+    """What ended it as failed."""
 
     def same_work(self, other: Manifest) -> bool:
         """Whether the other is about the same files in the same way; uploads are never the same."""
         if any(item.data is not None for item in (*self.items, *other.items)):
             return False
-        return replace(self, id=other.id, started_at=other.started_at, owner=other.owner) == other
+        own = replace(self, id="", started_at="", owner="", author="", ended="", fault=None)
+        return own == replace(other, id="", started_at="", owner="", author="", ended="", fault=None)
 
 
 def journal_of(folder: Path) -> Path:
@@ -73,9 +83,9 @@ def journal_of(folder: Path) -> Path:
     return folder / _JOURNAL
 
 
-def summaries_of(folder: Path) -> Path:
-    """Return the path where a job that builds a graph keeps what it has summarised."""
-    return folder / _SUMMARIES
+def replies_of(folder: Path) -> Path:
+    """Return the path where a job keeps what a chat model has replied."""
+    return folder / _REPLIES
 
 
 def keep(folder: Path, manifest: Manifest) -> Manifest:

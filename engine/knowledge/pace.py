@@ -69,9 +69,9 @@ class Progress:
     """None before the first batch."""
     source: str
     """The source being worked on."""
-    state: Literal["reading", "embedding", "writing", "extracting", "summarising", "indexing", "measuring"] = (
-        "embedding"
-    )
+    state: Literal[
+        "reading", "embedding", "writing", "extracting", "summarising", "indexing", "measuring", "downloading"
+    ] = "embedding"
     files_done: int = 0
     """Files read, and from then on those of which it is known what became of them."""
     report: IngestReport = NOTHING

@@ -20,6 +20,7 @@ JobState = Literal[
     "summarising",
     "indexing",
     "measuring",
+    "downloading",
     "done",
     "stopped",
     "failed",
@@ -28,6 +29,9 @@ JobState = Literal[
 """``extracting`` and ``summarising`` build a knowledge graph, ``indexing`` and ``measuring`` are of an index.
 
 ``stopped`` by the user and ``interrupted`` by the end of the process can both be resumed."""
+JobKind = Literal["ingest", "reembed", "add_full_text", "graph", "index", "pull", "draft"]
+IN_COLLECTIONS: frozenset[JobKind] = frozenset({"ingest", "reembed", "add_full_text", "graph", "index"})
+"""Those that write into a collection, one after the other."""
 
 CHUNK_LIMITS: dict[str, tuple[int, int]] = {
     "target_tokens": (40, 1000),
@@ -111,12 +115,12 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """How far one ingestion, re-embedding, copy or building of a graph has come; a new value at every change."""
+    """How far one job has come; a new value at every change."""
 
     id: str
-    kind: Literal["ingest", "reembed", "add_full_text", "graph", "index"]
+    kind: JobKind
     collection: str
-    """Where passages go."""
+    """Where passages go, or drafts come from; empty for the download of a model."""
     state: JobState
     started_at: str
     """ISO 8601, UTC."""
@@ -143,7 +147,7 @@ class JobStatus:
     fault: Fault | None = None
     """What ended a failed job."""
     extractor: str = ""
-    """Of a graph: what reads the passages, ``builtin`` or a chat model; empty for other jobs."""
+    """The model: what reads the passages of a graph or is ``builtin`` there, what writes drafts, or is downloaded."""
     entities: int = 0
     relationships: int = 0
     communities: int = 0
@@ -151,6 +155,8 @@ class JobStatus:
     """Passages of which the model's reply could not be read; the next building tries them again."""
     follow_up: str = ""
     """Id of the job that builds the graph once this ingestion is done; empty until then, and where none was asked."""
+    author: str = ""
+    """Who began it, where people sign in."""
 
     @property
     def over(self) -> bool:
@@ -162,8 +168,10 @@ class JobStatus:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, its files in the form that an ingestion's report has."""
+        plain = asdict(self)
+        del plain["author"]
         return {
-            **asdict(self),
+            **plain,
             "resumable": self.resumable,
             "added": list(self.added),
             "replaced": list(self.replaced),
@@ -172,6 +180,42 @@ class JobStatus:
             "notes": [{"name": name, "code": note.code, "params": note.params} for name, note in self.notes],
             "fault": self.fault.said() if self.fault else None,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A line of the list of jobs, the same for every kind; batches are among them."""
+
+    id: str
+    kind: JobKind | Literal["batch"]
+    title: str
+    """The collection, the model of a download, or the query set of a batch."""
+    state: JobState | Literal["running"]
+    done: int
+    total: int
+    """Passages, bytes of a download, or questions of a batch; 0 where it is not known yet."""
+    per_second: float
+    remaining_s: float | None
+    started_at: str
+    """ISO 8601, UTC."""
+    author: str
+    """Who began it, where people sign in."""
+    fault: Fault | None = None
+    """What ended it."""
+
+    @classmethod
+    def of(cls, status: JobStatus) -> Job:
+        """The line of a job that is no batch."""
+        title = status.collection or status.extractor
+        counts = (status.done, status.total, status.per_second, status.remaining_s)
+        return cls(status.id, status.kind, title, status.state, *counts, status.started_at, status.author, status.fault)
+
+    @property
+    def over(self) -> bool:
+        return self.state in ("done", "stopped", "failed", "interrupted")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "fault": self.fault.said() if self.fault else None}
 
 
 @dataclass(frozen=True, slots=True)

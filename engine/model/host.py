@@ -24,7 +24,7 @@ PartName = Literal[
     "plugin",
     "faults",
 ]
-TaskState = Literal["running", "done", "stopped", "failed"]
+TaskState = Literal["running", "done", "stopped", "failed", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)

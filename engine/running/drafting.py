@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.drafting.values import Kept, State
-from engine.errors import InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownCollection, UnknownQuerySet
+from engine.errors import (
+    InvalidConfig,
+    InvalidQuerySet,
+    InvalidQuestion,
+    UnknownCollection,
+    UnknownQuerySet,
+)
 from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.store import usable_set_name
+from engine.knowledge import manifest as manifests
+from engine.knowledge.jobs import Kind, Note, new_id
+from engine.knowledge.kept_replies import KeptReplies
+from engine.knowledge.manifest import Manifest
+from engine.knowledge.pace import NOTHING, IngestReport, Progress
 from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.language import language_of
@@ -24,6 +36,7 @@ from engine.running.resources import Resources
 if TYPE_CHECKING:
     from engine.drafting.making import Made, Step
     from engine.running.evaluations import Evaluations
+    from engine.running.ingestions import Ingestions
 
 USUAL_DRAFTS, MOST_DRAFTS = 40, 200
 _LONGEST_GOLD = 10
@@ -33,8 +46,15 @@ _LONGEST_GOLD = 10
 class Drafting:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
 
-    def __init__(self, loop: LoopThread, resources: Resources, evaluations: Evaluations) -> None:
+    def __init__(
+        self, loop: LoopThread, resources: Resources, evaluations: Evaluations, ingestions: Ingestions
+    ) -> None:
+        """``ingestions`` has the jobs, draftings among them."""
         self._loop = loop
+        self._ingestions = ingestions
+        self._waited: dict[str, tuple[Future[Made], Callable[[Step], None]]] = {}
+        """Who waits for a drafting of this process, by its job."""
+        ingestions.kinds["draft"] = Kind(self._step)
         self._resources = resources
         self._evaluations = evaluations
 
@@ -46,35 +66,68 @@ class Drafting:
         model: str = "",
         note: Callable[[Step], None] = lambda _: None,
     ) -> Future[Made]:
-        """Draft up to ``limit`` questions in the background and keep them; cancelling the future keeps none.
+        """Draft up to ``limit`` questions as a job and keep them; cancelling the future stops it, and keeps none.
 
         ``model`` is the chat model that writes them; empty for the generator where a run names none. Raises
-        ``InvalidConfig`` for a limit out of range and for a name that is no model.
+        ``UnknownCollection``, and ``InvalidConfig`` for a limit out of range and for what is no chat model.
         """
         if not 1 <= limit <= MOST_DRAFTS:
             raise InvalidConfig.out_of_range(field="limit", low=1, high=MOST_DRAFTS)
         writer = RoleModel(model) if model else self._resources.settings.models.generator
-        return self._loop.submit(self._made(collection, limit, writer, note))
+        info = self._loop.call(self._resources.knowledge.describe(collection))
+        if not writer.chats:
+            raise InvalidConfig.no_question_writer(model=writer.model)
+        made: Future[Made] = Future()
+        job_id = new_id()
+        self._waited[job_id] = made, note
+        try:
+            self._ingestions.begin(Manifest(job_id, "draft", info.name, "", "", model=writer.model, limit=limit))
+        except BaseException:
+            del self._waited[job_id]
+            raise
+        return made
 
     @needs("editor")
     def make(self, collection: str, limit: int = USUAL_DRAFTS, model: str = "") -> Made:
-        """:meth:`start`, waited for; raises ``UnknownCollection`` and ``ModelError`` too.
-
-        Raises ``InvalidConfig`` where the model is no chat model.
-        """
+        """:meth:`start`, waited for; raises ``ModelError`` too."""
         return self.start(collection, limit, model).result()
 
-    async def _made(self, collection: str, limit: int, model: RoleModel, note: Callable[[Step], None]) -> Made:
+    async def _step(self, manifest: Manifest, folder: Path, note: Note) -> IngestReport:
+        """Draft the questions of a job, with what an earlier process was told already."""
+        alone: Future[Made] = Future()
+        waits, told = self._waited.pop(manifest.id, (alone, lambda _: None))
+
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        assert task is not None
+        waits.add_done_callback(lambda ended: loop.call_soon_threadsafe(task.cancel) if ended.cancelled() else None)
+
+        def tell(step: Step) -> None:
+            told(step)
+            note(Progress(step.done, step.total, 0.0, None, "", step.stage))
+
+        try:
+            made = await self._made(manifest, folder, tell)
+        except asyncio.CancelledError:
+            waits.cancel()
+            raise
+        except BaseException as error:
+            with suppress(InvalidStateError):  # it was cancelled
+                waits.set_exception(error)
+            raise
+        with suppress(InvalidStateError):
+            waits.set_result(made)
+        return replace(NOTHING, passages=made.passages, added=tuple(draft.id for draft in made.drafts))
+
+    async def _made(self, manifest: Manifest, folder: Path, tell: Callable[[Step], None]) -> Made:
         # Imported here: a start needs no chat model.
         from engine.drafting.making import make
         from engine.llm.question_writer import ChatQuestionWriter
 
-        info = await self._resources.knowledge.describe(collection)
-        if not model.chats:
-            raise InvalidConfig.no_question_writer(model=model.model)
-        told = await asyncio.to_thread(self._told, info.name)
-        writer = ChatQuestionWriter(model, self._resources.settings)
-        made = await make(self._resources.knowledge, info.name, told, limit, writer, note=note)
+        asked = await asyncio.to_thread(self._told, manifest.collection)
+        kept = await asyncio.to_thread(KeptReplies, manifests.replies_of(folder))
+        writer = ChatQuestionWriter(RoleModel(manifest.model), self._resources.settings)
+        knowledge, limit = self._resources.knowledge, manifest.limit
+        made = await make(knowledge, manifest.collection, asked, limit, writer, kept=kept, note=tell)
         await asyncio.to_thread(self._evaluations.drafts.add, made.drafts)
         return made
 

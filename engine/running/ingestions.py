@@ -1,4 +1,4 @@
-"""Ingestions, re-embeddings and copies as jobs that outlive a page and a crash."""
+"""Jobs of every kind but batches, which outlive a page and a crash."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from engine.errors import EngineClosed, JobError, UnknownCollection, UnknownJob, WorkbenchError
 from engine.knowledge import preview as previews
 from engine.knowledge.items import IngestItem, with_members
+from engine.knowledge.job_steps import knowledge_kinds
 from engine.knowledge.jobs import Jobs, SharedJobs
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.rates import rate_of, usual_rate
-from engine.library.values import DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
+from engine.library.values import DEFAULT_CHUNKS, IN_COLLECTIONS, ChunkOptions, JobStatus, Preview
 from engine.messages import N_
 from engine.model.config import RoleModel
 from engine.model.loop_thread import LoopThread
@@ -41,7 +42,9 @@ class Ingestions:
         self._limit_alike = limit_alike
         self._loop = loop
         self._resources = resources
-        self._jobs = Jobs(resources.settings.data_dir, resources.knowledge, self._extractor)
+        self.kinds = dict(knowledge_kinds(resources.knowledge, self._extractor))
+        """How jobs are done; other parts of the engine add theirs when they are made."""
+        self._jobs = Jobs(resources.settings.data_dir, self.kinds)
 
     @internal
     def share(self, make: Callable[[Jobs, Callable[[str, str], JobStatus]], SharedJobs]) -> None:
@@ -192,14 +195,19 @@ class Ingestions:
 
     @internal
     def begin(self, wanted: Manifest) -> str:
-        """Begin a job that was checked, and which the current user may do; returns its id."""
+        """Begin a job that was checked and that the current user may do; returns its id, which may be given."""
         # In the caller's thread: uploads may be large, and the loop runs everybody's questions.
         kept = self._jobs.kept(wanted)
         return self._loop.call(self._jobs.begin(kept))
 
     @needs("viewer")
     def jobs(self) -> tuple[JobStatus, ...]:
-        """List jobs, newest first: all that are not done, and the last twenty that are."""
+        """Jobs that write into collections, newest first: all that are not done, and the last twenty that are."""
+        return tuple(job for job in self.every() if job.kind in IN_COLLECTIONS)
+
+    @needs("viewer")
+    def every(self) -> tuple[JobStatus, ...]:
+        """Jobs of every kind but batches, as :meth:`jobs` lists them."""
         return self._readable((self._jobs.shared or self._jobs).all())
 
     @internal
@@ -224,25 +232,30 @@ class Ingestions:
     @needs("editor", log=N_("Job stopped"))
     def stop(self, job_id: str) -> JobStatus:
         """End a job between two batches; what is written stays, and it can be resumed. Raises ``UnknownJob``."""
-        self.job(job_id)
+        self._require_changeable(job_id)
         return self._jobs.shared.stop(job_id) if self._jobs.shared is not None else self._run("stop", job_id)
 
     @needs("editor", log=N_("Job resumed"))
     def resume(self, job_id: str) -> JobStatus:
-        """Go on with a job that was stopped, failed or interrupted, as if it had never been.
+        """Continue a job that was stopped, failed or interrupted, as if it had never been.
 
         Files that were read already count as they were read then. Raises ``UnknownJob``, ``JobError``,
         ``JobDamaged``.
         """
-        self.job(job_id)
+        self._require_changeable(job_id)
         return self._jobs.shared.resume(job_id) if self._jobs.shared is not None else self._run("resume", job_id)
 
     @needs("editor", log=N_("Job forgotten"))
     def discard(self, job_id: str) -> None:
         """Forget a job that is over; what it put into the collection stays. Raises ``UnknownJob``, ``JobError``."""
-        self.job(job_id)
+        self._require_changeable(job_id)
         if self._jobs.shared is None or not self._jobs.shared.discard(job_id):
             self._loop.call(self._jobs.discard(job_id))
+
+    def _require_changeable(self, job_id: str) -> None:
+        """Raise ``UnknownJob``, and ``NotAllowed`` for the download of a model, which is for admins."""
+        if self.job(job_id).kind == "pull":
+            require_role(acting(), "admin")
 
     def _run(self, action: str, job_id: str) -> JobStatus:
         return self._loop.call(self._jobs.stop(job_id) if action == "stop" else self._jobs.resume(job_id))
@@ -254,7 +267,9 @@ class Ingestions:
             return jobs
         own_name = self._loop.call(self._own_names())
         return tuple(
-            job for job in jobs if person.may_read(own_name.get(job.collection, job.collection), job.collection)
+            job
+            for job in jobs
+            if job.kind == "pull" or person.may_read(own_name.get(job.collection, job.collection), job.collection)
         )
 
     async def _own_names(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from engine.database.moving import Checksum, MovedTable, Row
 from engine.database.opening import Databases
 from engine.errors import MoveRefused
 from engine.knowledge import manifest as manifests
-from engine.knowledge.job_folder import interrupted
+from engine.knowledge.job_folder import as_left
 from engine.knowledge.manifest import Manifest
 from plugins.team.jobs import JobTable
 
@@ -55,7 +55,7 @@ class JobMove:
         for job_id in sorted(missing):
             if self.into_table:
                 manifest = manifests.read(self.folder / job_id)
-                status = interrupted(manifest, manifests.journal_of(self.folder / job_id))
+                status = as_left(manifest, manifests.journal_of(self.folder / job_id))
                 self.table.add(manifest, status, self.folder / job_id, owner="")
             else:
                 self.table.fetch(job_id, self.folder / job_id)

@@ -48,6 +48,7 @@ PATHS = {
     "/query-sets/{set_name}/history": {"get"},
     "/drafts/{draft_id}": {"put"},
     "/collections/{name}/graph/neighbourhood": {"get"},
+    "/jobs": {"get"},
     "/ingestions": {"get"},
     "/ingestions/{job_id}": {"get", "delete"},
     "/ingestions/{job_id}/stop": {"post"},

@@ -14,6 +14,7 @@ import pytest
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.errors import WorkbenchError
+from engine.knowledge.job_steps import knowledge_kinds
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.milvus_store import MilvusStore
@@ -73,7 +74,7 @@ def test_on_a_server_an_interrupted_re_embedding_is_resumed_and_switches_at_its_
         embedder = StallingEmbedder(stall_at=40)
         told = asyncio.Event()
         embedder.told = told.set
-        jobs = Jobs(tmp_path, ServerKnowledge(tmp_path, embedder, case.store))  # type: ignore[arg-type]
+        jobs = Jobs(tmp_path, knowledge_kinds(ServerKnowledge(tmp_path, embedder, case.store)))  # type: ignore[arg-type]
         await jobs.begin(jobs.kept(wanted(case)))
         await told.wait()
         await jobs.close()
@@ -81,7 +82,7 @@ def test_on_a_server_an_interrupted_re_embedding_is_resumed_and_switches_at_its_
 
     async def resumed() -> tuple[JobStatus, JobStatus, list[int]]:
         embedder = StallingEmbedder()
-        jobs = Jobs(tmp_path, ServerKnowledge(tmp_path, embedder, case.store))  # type: ignore[arg-type]
+        jobs = Jobs(tmp_path, knowledge_kinds(ServerKnowledge(tmp_path, embedder, case.store)))  # type: ignore[arg-type]
         (found,) = jobs.all()
         await jobs.resume(found.id)
         status = await ended(jobs, found.id)

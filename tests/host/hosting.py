@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from engine.host.host import Host
 from engine.model.loop_thread import LoopThread
 from engine.model.values import Fault
+from engine.running.ingestions import Ingestions
 from engine.running.resources import Resources
 from engine.settings import Settings
 
@@ -29,11 +30,12 @@ def hosting(folder: Path, *, faults: Sequence[Fault] = (), **settings: Any) -> I
         object.__setattr__(loaded, "ollama_url", NOWHERE)
     loop = LoopThread("test-host")
     resources = Resources(loaded)
-    host = Host(loop, resources, lambda: faults)
+    ingestions = Ingestions(loop, resources)
+    host = Host(loop, resources, ingestions, lambda: faults)
     try:
         yield host
     finally:
-        host.close()
+        ingestions.close()
         loop.close(resources.close, 10.0)
 
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.database.instance import Instance
-from engine.errors import JobDamaged, JobError, UnknownJob
+from engine.errors import HostError, JobDamaged, JobError, UnknownJob
 from engine.knowledge import manifest as manifests
 from engine.knowledge.ingest import EMBED_BATCH, IngestItem
+from engine.knowledge.job_steps import knowledge_kinds
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.journal import Entry, Journal
 from engine.knowledge.manifest import Manifest
 from engine.library.values import ChunkOptions, JobState, JobStatus
 from engine.model.values import Account, Fault, SourceNote
+from engine.roles import Vector
 from tests.support.errors import raises
 from tests.support.plain_knowledge import PlainKnowledge, StallingEmbedder, knows
 
@@ -41,7 +43,7 @@ def within(
 
     async def main() -> Any:
         knowledge = PlainKnowledge(folder, embedder)
-        jobs = Jobs(folder, knows(knowledge))
+        jobs = Jobs(folder, knowledge_kinds(knows(knowledge)))
         try:
             return await work(jobs, knowledge)
         finally:
@@ -167,10 +169,34 @@ def test_a_stopped_job_keeps_its_vectors_and_another_process_goes_on_with_it(tmp
         return found, await ended(jobs, found.id)
 
     found, after = within(tmp_path, go_on, later)
-    assert (found.id, found.state, found.files, found.done, found.total) == (before.id, "interrupted", 1, 48, 64)
+    assert (found.id, found.state, found.files, found.done, found.total) == (before.id, "stopped", 1, 48, 64)
     assert (after.state, after.added, after.passages, after.done) == ("done", ("a.md",), 64, 64)
     assert sum(embedder.batches) == 3 * EMBED_BATCH
     assert later.batches[0] == EMBED_BATCH  # the fourth batch: three were kept
+
+
+@pytest.mark.parametrize("state", ["stopped", "failed"])
+def test_the_next_process_knows_how_a_job_ended(state: JobState, tmp_path: Path) -> None:
+    async def end(jobs: Jobs, knowledge: PlainKnowledge) -> JobStatus:
+        job_id = await jobs.begin(jobs.kept(wanted(IngestItem("a.md", data=text(3, "tea")))))
+        if state == "stopped":
+            return await jobs.stop(job_id)
+        return await ended(jobs, job_id)
+
+    class Failing(StallingEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vector:
+            raise HostError.busy(subject="nobody" if texts else "")
+
+    before = within(tmp_path, end, StallingEmbedder(0) if state == "stopped" else Failing())
+    assert before.state == state
+
+    async def found(jobs: Jobs, _: PlainKnowledge) -> JobStatus:
+        (status,) = jobs.all()
+        assert (status.state, status.fault) == (before.state, before.fault)
+        return await ended(jobs, (await jobs.resume(status.id)).id)
+
+    done = within(tmp_path, found)
+    assert (done.state, done.fault, done.added) == ("done", None, ("a.md",))
 
 
 def test_the_same_files_again_take_over_what_an_unfinished_job_has_embedded(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
+from engine.knowledge.job_steps import knowledge_kinds
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.manifest import Manifest
 from engine.library.values import JobStatus
@@ -58,7 +59,7 @@ def building(say: Callable[[str], None], folder: Path, place: str) -> None:
     """What the process does that is killed."""
 
     async def main() -> None:
-        jobs = Jobs(folder, knows(grown(folder)), lambda _: Stalling(place, say))  # type: ignore[arg-type]
+        jobs = Jobs(folder, knowledge_kinds(knows(grown(folder)), lambda _: Stalling(place, say)))  # type: ignore[arg-type]
         await asyncio.to_thread(jobs.wait, await jobs.begin(jobs.kept(WANTED)))
 
     asyncio.run(main())
@@ -74,7 +75,7 @@ def gone_on(folder: Path) -> tuple[JobStatus | None, JobStatus, FakeExtractor, o
 
     async def main() -> tuple[JobStatus | None, JobStatus, FakeExtractor, object]:
         farm, extractor = grown(folder), FakeExtractor(name=MODEL)
-        jobs = Jobs(folder, knows(farm), lambda _: extractor)  # type: ignore[arg-type]
+        jobs = Jobs(folder, knowledge_kinds(knows(farm), lambda _: extractor))  # type: ignore[arg-type]
         try:
             found = next(iter(jobs.all()), None)
             job_id = (await jobs.resume(found.id)).id if found else await jobs.begin(jobs.kept(WANTED))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.knowledge.job_steps import knowledge_kinds
 from engine.knowledge.jobs import Jobs
 from engine.knowledge.journal import Journal
 from engine.knowledge.manifest import Manifest
@@ -77,7 +78,7 @@ def ingesting(say: Callable[[str], None], folder: Path, place: str, number: int)
         before(MilvusStore, "insert", number)
 
     async def main() -> None:
-        jobs = Jobs(folder, knows(knowledge))
+        jobs = Jobs(folder, knowledge_kinds(knows(knowledge)))
         job = await jobs.begin(jobs.kept(wanted(folder.parent / "files")))
         await asyncio.to_thread(jobs.wait, job)
         say(str(jobs.status(job)))
@@ -138,7 +139,7 @@ def gone_on(folder: Path) -> tuple[JobStatus, JobStatus, list[int]]:
     async def main() -> tuple[JobStatus, JobStatus, list[int]]:
         embedder = StallingEmbedder()
         knowledge = PlainKnowledge(folder, embedder)
-        jobs = Jobs(folder, knows(knowledge))
+        jobs = Jobs(folder, knowledge_kinds(knows(knowledge)))
         try:
             (found,) = jobs.all()
             await jobs.resume(found.id)
@@ -206,7 +207,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 
     async def main() -> JobStatus:
         knowledge = PlainKnowledge(folder, embedder)
-        jobs = Jobs(folder, knows(knowledge))
+        jobs = Jobs(folder, knowledge_kinds(knows(knowledge)))
         try:
             job = await jobs.begin(jobs.kept(wanted(base / "files")))
             return await asyncio.to_thread(jobs.wait, job)

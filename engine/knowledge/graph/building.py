@@ -7,6 +7,8 @@ collection grew, reads only what is new or changed; what the collection has no l
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from typing import Protocol
 from engine.builtin.extractor import summary_of
 from engine.errors import JobError
 from engine.knowledge.graph.communities import communities_of
-from engine.knowledge.graph.kept import KeptSummaries
+from engine.knowledge.kept_replies import KeptReplies
 from engine.knowledge.pace import NOTHING, GraphCounts, IngestReport, Progress, Rate
 from engine.knowledge.source_writing import wholly
 from engine.model.config import BUILTIN
@@ -53,7 +55,7 @@ async def build_graph(
     collection: str,
     progress: Callable[[Progress], None] | None = None,
     *,
-    kept: KeptSummaries | None = None,
+    kept: KeptReplies | None = None,
 ) -> GraphInfo:
     """Read what of a collection was not read yet, find communities, and complete its graph.
 
@@ -73,7 +75,7 @@ async def build_graph(
     reading = _Reading(store, source, extractor, name, _Pace(progress, len(ids)))
     await reading.forget_gone(ids)
     await reading.read_all(ids)
-    communities = await reading.communities(kept or KeptSummaries())
+    communities = await reading.communities(kept or KeptReplies())
     # The fingerprint of the beginning: what was put in meanwhile was not read, and makes the graph stale.
     return await store.finish(name, communities, info.fingerprint, _now())
 
@@ -91,7 +93,7 @@ class _Whole:
     entities: Mapping[str, Entity]
     relationships: Sequence[Relationship]
     hashes: Mapping[PassageId, str]
-    kept: KeptSummaries
+    kept: KeptReplies
 
 
 class _Reading:
@@ -144,7 +146,7 @@ class _Reading:
             unreadable = len(self._extractor.unreadable)
             self._pace.counts = GraphCounts(info.entities, info.relationships, 0, unreadable)
 
-    async def communities(self, kept: KeptSummaries) -> list[Community]:
+    async def communities(self, kept: KeptReplies) -> list[Community]:
         entities = await self._store.most_central(self._collection, MOST_ENTITIES)
         around = await self._store.neighbourhood(self._collection, [item.id for item in entities], 0, len(entities))
         found = await asyncio.to_thread(communities_of, around.entities, around.relationships)
@@ -164,19 +166,25 @@ class _Reading:
         return replace(community, title=title, summary=summary, summarised_by=BUILTIN)
 
     async def _asked(self, community: Community, whole: _Whole) -> Community:
-        stands = [whole.hashes.get(item, "") for item in community.passages]
-        made = whole.kept.find(community, stands)
+        key = community_key(community, [whole.hashes.get(item, "") for item in community.passages])
+        made = whole.kept.find(key)
         if made is None:
             members, passages = await self._members(community, whole)
             inside = frozenset(community.entities)
             ties = [item for item in whole.relationships if item.source in inside and item.target in inside]
             made = await self._extractor.summarise(members, ties, passages)
-            await asyncio.to_thread(whole.kept.keep, replace(community, title=made[0], summary=made[1]), stands)
+            await asyncio.to_thread(whole.kept.keep, key, *made)
         return replace(community, title=made[0], summary=made[1], summarised_by=self._extractor.name)
 
     async def _members(self, community: Community, whole: _Whole) -> tuple[list[Entity], list[StoredPassage]]:
         passages = await self._source.get(self._collection, community.passages[:SUMMARISED_FROM])
         return [whole.entities[name] for name in community.entities if name in whole.entities], passages
+
+
+def community_key(community: Community, hashes: Sequence[str]) -> str:
+    """Tells a community by its members and its passages, of which these are the hashes."""
+    told = json.dumps([sorted(community.entities), *zip(community.passages, hashes, strict=True)])
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 class _Pace:

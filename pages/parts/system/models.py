@@ -185,6 +185,8 @@ def _act(engine: Engine, event: ModelEvent | None, words: Words) -> None:
             _attempt(lambda: engine.host.start_pull(name))
         case ModelEvent("stop", name):
             _attempt(lambda: engine.host.stop_pull(name))
+        case ModelEvent("discard", name):
+            _attempt(lambda: engine.host.forget_pull(name))
         case ModelEvent("again", _):
             st.session_state[_FRESH] = True
             st.rerun()

@@ -16,10 +16,11 @@ from engine.plugins import panels
 from pages.parts.common.rights import may
 from pages.parts.common.views import aim_at, chosen_view
 
-Part = Literal["health", "models", "settings", "programs", "diagnosis"]
+Part = Literal["health", "models", "jobs", "settings", "programs", "diagnosis"]
 PARTS: dict[Part, str] = {
     "health": N_("Health"),
     "models": N_("Models"),
+    "jobs": N_("Jobs"),
     "settings": N_("Settings"),
     "programs": N_("Other programs"),
     "diagnosis": N_("Diagnosis"),
