@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from engine.errors import HostError, WorkbenchError
 from engine.host.diagnosis import Findings, written
@@ -18,7 +18,7 @@ from engine.host.setting_values import setting_values
 from engine.knowledge.jobs import Kind, Note
 from engine.knowledge.manifest import Manifest
 from engine.knowledge.pace import NOTHING, IngestReport, Progress
-from engine.library.values import JobStatus
+from engine.library.values import JobKind, JobStatus
 from engine.llm.chat import ChatModel
 from engine.llm.discovery import model_details
 from engine.llm.providers import OPENAI, provider_states
@@ -40,7 +40,6 @@ from engine.model.loop_thread import LoopThread, on_loop
 from engine.model.values import Fault, Message
 from engine.people.authorization import authorized, needs
 from engine.roles import SILENT, CollectionInfo
-from engine.running.ingestions import Ingestions
 
 _MODELS_KEPT_S = 10.0
 _TRIAL = "Reply with the one word: ready."
@@ -51,6 +50,20 @@ def _none() -> Sequence[Fault]:
     return ()
 
 
+class Jobs(Protocol):
+    """What is needed of :class:`engine.running.ingestions.Ingestions`."""
+
+    kinds: dict[JobKind, Kind]
+
+    def every(self) -> tuple[JobStatus, ...]: ...
+
+    def begin(self, wanted: Manifest) -> str: ...
+
+    def stop(self, job_id: str) -> JobStatus: ...
+
+    def discard(self, job_id: str) -> None: ...
+
+
 @authorized
 class Host:
     """Safe to call from any thread; every method blocks until it is done unless it says otherwise."""
@@ -59,15 +72,15 @@ class Host:
         self,
         loop: LoopThread,
         resources: Resources,
-        ingestions: Ingestions,
+        jobs: Jobs,
         faults: Callable[[], Sequence[Fault]] = _none,
     ) -> None:
-        """``ingestions`` has the jobs, downloads among them; ``faults``: what went wrong lately, apart from any run."""
+        """``jobs`` are all of them, downloads among others; ``faults``: what went wrong lately, apart from any run."""
         self._loop = loop
         self._resources = resources
         self._faults = faults
-        self._ingestions = ingestions
-        ingestions.kinds["pull"] = Kind(self._pull)
+        self._jobs = jobs
+        jobs.kinds["pull"] = Kind(self._pull)
         self._guard = threading.Lock()
         self._models: tuple[ModelDetails, ...] = ()
         self._models_at: float | None = None
@@ -138,7 +151,7 @@ class Host:
             known = self._newest_pulls().get(name)
             if known is not None and not known.over:
                 raise HostError.busy(subject=name)
-            self._ingestions.begin(Manifest("", "pull", "", "", "", model=name))
+            self._jobs.begin(Manifest("", "pull", "", "", "", model=name))
 
     @needs("viewer")
     def pulls(self) -> tuple[PullStatus, ...]:
@@ -150,18 +163,18 @@ class Host:
         """Stop a download; Ollama keeps what it has, and continues there the next time."""
         known = self._newest_pulls().get(checked_name(name))
         if known is not None and not known.over:
-            self._ingestions.stop(known.id)
+            self._jobs.stop(known.id)
 
     @needs("admin", log=N_("Download of a model forgotten"))
     def forget_pull(self, name: str) -> None:
         """Take a download that is over from the list; raises ``JobError.active``."""
-        for job in self._ingestions.every():
+        for job in self._jobs.every():
             if job.kind == "pull" and job.extractor == checked_name(name):
-                self._ingestions.discard(job.id)
+                self._jobs.discard(job.id)
 
     def _newest_pulls(self) -> dict[str, JobStatus]:
         found: dict[str, JobStatus] = {}
-        for job in self._ingestions.every():
+        for job in self._jobs.every():
             if job.kind == "pull":
                 found.setdefault(job.extractor, job)
         return found
