@@ -98,16 +98,6 @@ def config(workflow: str = "self_corrective") -> RunConfig:
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_an_answer_without_a_source_says_so_in_every_workflow(world: World, workflow: str) -> None:
-    world.says = ["It needs a great many rows, nobody knows why."]
-    record = world.engine.run(QUESTION, config(workflow))
-    assert record.outcome in ("answered", "answered_forced")
-    assert record.answer_note == "uncited"
-    assert "WB418" in [item.code for item in record.warnings]
-    assert seed_response(record)["answerNote"] == "uncited"
-
-
-@pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_an_invented_figure_never_passes_unsaid_in_any_workflow(world: World, workflow: str) -> None:
     """SC-07: no passage holds the price; the answer cites one all the same."""
     world.says = ["A truth table with five variables costs $10.00. [1]"]
@@ -116,7 +106,7 @@ def test_an_invented_figure_never_passes_unsaid_in_any_workflow(world: World, wo
     assert (record.answer_note, record.support) == ("unsupported", "unsupported")
     assert [item.missing for item in record.unsupported_sentences or ()] == [("$10.00",)]
     said = seed_response(record)
-    assert (said["outcome"], said["support"]) == (record.outcome, "unsupported")
+    assert (said["outcome"], said["support"], said["answerNote"]) == (record.outcome, "unsupported", "unsupported")
     assert said["unsupportedSentences"][0]["missing"] == ["$10.00"]
 
 
@@ -137,13 +127,6 @@ def test_no_memory_is_made_of_an_answer_that_is_not_supported(world: World) -> N
     world.says = ["A truth table with four variables costs $10.00. [1]"]
     doubted = world.engine.run(question, config("dual_loop"))
     assert (doubted.answer_note, doubted.remembered) == ("unsupported", None)
-
-
-def test_an_answer_that_denies_says_so(world: World) -> None:
-    world.says = ["The passages do not say how many rows it needs."]
-    record = world.engine.run(QUESTION, config())
-    assert (record.outcome, record.answer_note, record.warnings) == ("answered", "cannot_tell", ())
-    assert record.to_dict()["answer_note"] == "cannot_tell"
 
 
 def test_a_cited_answer_and_a_built_in_one_have_no_note(world: World) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from components.ask.figures import figures_of
 from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.settings import Settings
-from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import Gate, OllamaStandIn, Slow
 
 QUESTION = "How many rows does a truth table with five variables need?"
@@ -19,25 +15,21 @@ CHAT = RoleModel("ollama:qwen3:8b")
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
-def test_a_call_is_under_way_until_it_has_ended(tmp_path: Path, cancelled: bool) -> None:
+def test_a_call_is_under_way_until_it_has_ended(engine: Engine, ollama: OllamaStandIn, cancelled: bool) -> None:
     gate = Gate()
-    with OllamaStandIn(["qwen3:8b"], reply=obedient) as ollama:
-        ollama.script("chat", Slow(gate=gate))
-        with Engine.open(Settings.load(data_dir=tmp_path, ollama_url=ollama.url)) as engine:
-            engine.wait_until_ready()
-            run_id = engine.start(QUESTION, RunConfig(models=RoleModels(generator=CHAT)))
-            ollama.wait_for(lambda seen: bool(seen.requests_to("chat")))
-            record, (elapsed_ms, waiting) = engine.record(run_id), engine.under_way(run_id)
-            assert (record.calls, waiting) == (0, 1)
-            assert elapsed_ms > record.duration_ms
-            words = words_for("en")
-            shown = next(
-                item for item in figures_of(record, words, waiting=waiting) if item.label == words("Model calls")
-            )
-            assert (shown.value, shown.note) == (words("{n} done", n=0), words("{n} running", n=1))
-            if cancelled:
-                engine.cancel(run_id)
-            gate.open()
-            assert engine.wait(run_id, 60.0)
-            assert engine.record(run_id).calls == 1
-            assert engine.under_way(run_id) == (0.0, 0)
+    asked = len(ollama.requests_to("chat"))
+    ollama.script("chat", Slow(gate=gate))
+    run_id = engine.start(QUESTION, RunConfig(models=RoleModels(generator=CHAT)))
+    ollama.wait_for(lambda seen: len(seen.requests_to("chat")) > asked)
+    record, (elapsed_ms, waiting) = engine.record(run_id), engine.under_way(run_id)
+    assert (record.calls, waiting) == (0, 1)
+    assert elapsed_ms > record.duration_ms
+    words = words_for("en")
+    shown = next(item for item in figures_of(record, words, waiting=waiting) if item.label == words("Model calls"))
+    assert (shown.value, shown.note) == (words("{n} done", n=0), words("{n} running", n=1))
+    if cancelled:
+        engine.cancel(run_id)
+    gate.open()
+    assert engine.wait(run_id, 60.0)
+    assert engine.record(run_id).calls == 1
+    assert engine.under_way(run_id) == (0.0, 0)

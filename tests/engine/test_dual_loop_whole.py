@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from engine.builtin.direct import without_markers
@@ -15,9 +12,7 @@ from engine.model.config import RoleModel, RoleModels
 from engine.model.language import sentences
 from engine.model.values import RunRecord
 from engine.records.codec import record_from_dict
-from engine.settings import Settings
 from pages.parts.runs.together import start_all
-from tests.contracts.chat_models import obedient
 from tests.support.dual_fakes import dual
 from tests.support.fakes import path
 from tests.support.ollama_stand_in import OllamaStandIn, Reply, ServerError
@@ -25,20 +20,6 @@ from tests.support.ollama_stand_in import OllamaStandIn, Reply, ServerError
 CHAT = RoleModel("ollama:qwen3:8b")
 EVERY_ROLE = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT, evaluator=CHAT, router=CHAT)
 SIGNS = "What are the early signs of type 1 diabetes?"
-
-
-@pytest.fixture(scope="module")
-def ollama() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"], reply=obedient) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def engine(ollama: OllamaStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    folder: Path = tmp_path_factory.mktemp("dual")
-    with Engine.open(Settings.load(data_dir=folder, ollama_url=ollama.url)) as opened:
-        opened.wait_until_ready()
-        yield opened
 
 
 def statuses(record: RunRecord) -> list[tuple[str, str]]:

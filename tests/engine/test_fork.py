@@ -20,6 +20,7 @@ from engine.replay.difference import difference
 from engine.replay.fork import branch_off, fork_outlook, fork_price
 from engine.samples import sample_questions
 from engine.settings import Settings
+from tests.engine.forking import forked, paid
 from tests.support.errors import raises
 from tests.support.same_roles import SameRoles
 
@@ -62,17 +63,6 @@ def rewritten(engine: Engine) -> RunRecord:
         if len(record.rounds) == 4 and record.outcome == "answered_forced":
             return record
     raise AssertionError("no sample question is rewritten three times")
-
-
-def forked(engine: Engine, parent: RunRecord, config: RunConfig, **changes: object) -> RunRecord:
-    run_id = engine.fork(parent, config, **changes)  # type: ignore[arg-type]
-    assert engine.wait(run_id, 60)
-    return engine.record(run_id)
-
-
-def paid(record: RunRecord) -> int:
-    """Calls that were really made."""
-    return sum(not call.cached for call in record.model_calls)
 
 
 def course(record: RunRecord) -> list[object]:

@@ -15,6 +15,7 @@ from engine.model.values import Comparison, PassageId, RunRecord
 from engine.replay import what_if
 from engine.replay.fork import fork_price
 from tests.api.served import engine_of
+from tests.engine import forking
 from tests.support.fakes import FakeGrader, FakeResources, FakeRewriter
 
 # The fakes report chat calls, so prices are those of chat models.
@@ -35,9 +36,7 @@ def engine(fakes: FakeResources, tmp_path: Path) -> Iterator[Engine]:
 
 
 def forked(engine: Engine, parent: RunRecord, config: RunConfig = CONFIG, **changes: object) -> RunRecord:
-    run_id = engine.fork(parent, config, **changes)  # type: ignore[arg-type]
-    assert engine.wait(run_id, 60)
-    return engine.record(run_id)
+    return forking.forked(engine, parent, config, **changes)
 
 
 def test_an_unreadable_verdict_is_a_reply_and_is_not_asked_for_again(engine: Engine, fakes: FakeResources) -> None:

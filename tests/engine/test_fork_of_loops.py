@@ -16,6 +16,7 @@ from engine.model.events import fold_all
 from engine.model.values import RunId, RunRecord
 from engine.replay.fork import branch_off, fork_price
 from engine.running.execution import execute
+from tests.engine.forking import paid
 from tests.engine.whatif.loops import LoopWorld, Resources, TimedRun, loop_settings, loop_worlds, run_in
 
 LOOPS: tuple[WorkflowName, ...] = ("self_corrective", "quality_loop", "dual_loop", "answer_evaluation")
@@ -42,11 +43,6 @@ def course(record: RunRecord) -> list[object]:
         record.outcome,
         record.answer,
     ]
-
-
-def paid(record: RunRecord) -> int:
-    """Calls that were really made."""
-    return sum(not call.cached for call in record.model_calls)
 
 
 @pytest.mark.parametrize("workflow", LOOPS)

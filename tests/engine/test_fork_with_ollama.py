@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.model.values import RunRecord
 from engine.replay.fork import fork_price
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
+from tests.engine.forking import forked
 from tests.support.ollama_stand_in import OllamaStandIn
 
 CHAT = RoleModel("ollama:qwen3:8b")
@@ -25,32 +22,6 @@ CONFIG = RunConfig(
     ignore_cache=True,
     similarity_threshold=0.0,
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b"], reply=obedient) as running:
-        yield running
-
-
-@pytest.fixture
-def ollama(server: OllamaStandIn) -> Iterator[OllamaStandIn]:
-    yield server
-    server.forget_script("chat")
-
-
-@pytest.fixture(scope="module")
-def engine(server: OllamaStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    folder: Path = tmp_path_factory.mktemp("ollama")
-    with Engine.open(Settings.load(data_dir=folder, ollama_url=server.url)) as opened:
-        opened.wait_until_ready()
-        yield opened
-
-
-def forked(engine: Engine, parent: RunRecord, config: RunConfig, **changes: object) -> RunRecord:
-    run_id = engine.fork(parent, config, **changes)  # type: ignore[arg-type]
-    assert engine.wait(run_id, 60)
-    return engine.record(run_id)
 
 
 def test_only_what_is_missing_is_asked_of_ollama(engine: Engine, ollama: OllamaStandIn) -> None:
@@ -70,17 +41,6 @@ def test_only_what_is_missing_is_asked_of_ollama(engine: Engine, ollama: OllamaS
     reused = next(call for call in branch.model_calls if call.cached)
     assert reused.messages
     assert reused.prompt_tokens
-
-
-def test_a_verdict_set_by_hand_costs_one_answer(engine: Engine, ollama: OllamaStandIn) -> None:
-    """SC-03, SC-10"""
-    parent = engine.run(QUESTION, CONFIG)
-    assert parent.context is not None
-    asked = len(ollama.requests_to("chat"))
-    branch = forked(engine, parent, CONFIG, verdicts={parent.context.passages[0].id: False})
-    assert len(ollama.requests_to("chat")) == asked + 1
-    assert branch.context is not None
-    assert branch.context.passages == parent.context.passages[1:]
 
 
 def test_a_dead_server_hinders_no_branch_that_needs_no_call(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,22 +22,13 @@ from engine.replay.table import run_table
 from engine.samples import sample_questions
 from engine.settings import Settings
 from tests.contracts.chat_models import obedient
+from tests.engine.forking import forked
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.rerank_stand_in import RerankStandIn
 
 CHAT = RoleModels(grader=RoleModel("ollama:qwen3:8b"))
 QUESTION = "How many rows does a truth table with five variables need?"
-_PATIENCE_S = 60.0
 PLAIN = [item.question for item in sample_questions() if item.language == "en"][:14]
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with OllamaStandIn(["qwen3:8b"], reply=obedient) as ollama:
-        settings = Settings.load(data_dir=tmp_path_factory.mktemp("whole"), ollama_url=ollama.url)
-        with Engine.open(settings) as opened:
-            opened.wait_until_ready()
-            yield opened
 
 
 def config(**more: object) -> RunConfig:
@@ -135,14 +126,10 @@ def test_a_what_if_of_a_chat_grader_needs_the_call_and_a_branch_makes_it(engine:
     assert record.decisions[0].reason == "passed"
     foretold = engine.what_if(record, whole(usual))
     assert not foretold.path_known and foretold.gap == "verdicts"
-    branch = engine.fork(record, whole(usual))
-    assert engine.wait(branch, _PATIENCE_S)
-    made = engine.record(branch)
+    made = forked(engine, record, whole(usual))
     fresh = [call for call in made.model_calls if call.role == "grader" and not call.cached]
     assert made.rounds[0].whole is not None and len(fresh) == 1, "all single verdicts come from the parent"
-    again = engine.fork(made, made.config)
-    assert engine.wait(again, _PATIENCE_S)
-    repeated = engine.record(again)
+    repeated = forked(engine, made, made.config)
     asked = [call for call in repeated.model_calls if call.role == "grader"]
     assert all(call.cached for call in asked) and any(call.passage_id is None for call in asked)
     assert repeated.rounds[0].whole == made.rounds[0].whole

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from components.ask.rewrites import history_nodes
 from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
-from engine.settings import Settings
 from tests.contracts.chat_models import fenced
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 
@@ -33,14 +31,6 @@ def parrot(request: RecordedRequest) -> str:
 def server() -> Iterator[OllamaStandIn]:
     with OllamaStandIn(["qwen3:8b"], reply=parrot) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def engine(server: OllamaStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    folder: Path = tmp_path_factory.mktemp("parrot")
-    with Engine.open(Settings.load(data_dir=folder, ollama_url=server.url)) as opened:
-        opened.wait_until_ready()
-        yield opened
 
 
 def test_the_built_in_rewriter_proposes_instead_and_the_page_says_so(engine: Engine, server: OllamaStandIn) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
 
@@ -13,19 +12,10 @@ from engine.engine import Engine
 from engine.model.config import RunConfig, SearchMethod, WorkflowName
 from engine.model.values import Passage, RunRecord
 from engine.records.codec import record_from_dict
-from engine.settings import Settings
 from tests.support.dual_fakes import dual
 
 LOOPS: tuple[WorkflowName, ...] = ("self_corrective", "quality_loop", "dual_loop", "answer_evaluation")
 QUESTION = "What are the early signs of type 1 diabetes?"
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    settings = Settings.load(data_dir=tmp_path_factory.mktemp("methods"), ollama_url="http://127.0.0.1:1")
-    with Engine.open(settings) as opened:
-        opened.wait_until_ready()
-        yield opened
 
 
 def passages_of(record: RunRecord) -> list[Passage]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from engine.engine import Engine
 from engine.flow import workflow
 from engine.llm.examples import given_back
 from engine.model.config import WORKFLOWS, RoleModel, RoleModels, RunConfig, WorkflowName
-from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
 from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
@@ -34,14 +32,9 @@ MODEL = Model()
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    folder: Path = tmp_path_factory.mktemp("small")
-    with (
-        OllamaStandIn(["small:0.5b"], reply=MODEL.reply) as server,
-        Engine.open(Settings.load(data_dir=folder, ollama_url=server.url)) as opened,
-    ):
-        opened.wait_until_ready()
-        yield opened
+def server() -> Iterator[OllamaStandIn]:
+    with OllamaStandIn(["small:0.5b"], reply=MODEL.reply) as running:
+        yield running
 
 
 @pytest.mark.parametrize("habit", HABITS)
@@ -56,7 +49,7 @@ def test_a_run_ends_with_a_true_record(engine: Engine, name: WorkflowName, habit
     if habit in ("markers_only", "question_back"):
         assert (record.outcome, record.reason) == ("failed", "WB417")
     if habit == "no_markers":
-        assert record.answer_note == "uncited"
+        assert record.answer_note == "uncited" and "WB418" in {item.code for item in record.warnings}
     if habit == "denial":
         assert record.answer_note == "cannot_tell"
     if habit == "undecided":

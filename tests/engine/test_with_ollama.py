@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
-from tests.contracts.chat_models import obedient
 from tests.support.ollama_stand_in import DiesMidStream, Hangs, OllamaStandIn, Reply, ServerError, Slow
 
 CHAT = RoleModel("ollama:qwen3:8b")
 MODELS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
 QUESTION = "How many rows does a truth table with five variables need?"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn(["qwen3:8b", "nomic-embed-text"], reply=obedient) as running:
-        yield running
-
-
-@pytest.fixture
-def ollama(server: OllamaStandIn) -> Iterator[OllamaStandIn]:
-    yield server
-    server.forget_script("chat")
-
-
-@pytest.fixture(scope="module")
-def engine(server: OllamaStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    folder: Path = tmp_path_factory.mktemp("ollama")
-    with Engine.open(Settings.load(data_dir=folder, ollama_url=server.url)) as opened:
-        opened.wait_until_ready()
-        yield opened
 
 
 def test_a_run_on_chat_models_keeps_every_prompt_reply_and_token_count(engine: Engine) -> None:

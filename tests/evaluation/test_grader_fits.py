@@ -43,10 +43,11 @@ def fits(database_of: Callable[[Part], Database]) -> GraderFits:
     return GraderFits(database_of("evaluation"))
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [QUESTION, "rows truth table variables"])
-    with Engine.open(Settings.load(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as opened:
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder: Path = tmp_path_factory.mktemp("fits")
+    write_cross_encoder(folder / "rerankers" / "tiny" / "overlap", [QUESTION, "rows truth table variables"])
+    with Engine.open(Settings.load(data_dir=folder, ollama_url="http://127.0.0.1:1")) as opened:
         opened.wait_until_ready()
         yield opened
 
@@ -154,13 +155,6 @@ def test_a_run_with_a_fit_of_another_collection_does_not_begin(engine: Engine) -
     fit = engine.grader_fits.keep(replace(CALIBRATION, collection="other"))
     record = engine.run(QUESTION, config(fit.name))
     assert record.outcome == "failed" and fit.id in (record.error.fact if record.error else "")
-
-
-def test_a_fit_kept_outlives_the_process(engine: Engine, tmp_path: Path) -> None:
-    fit = engine.grader_fits.keep(shifted(-3.0))
-    engine.close()
-    with Engine.open(engine.settings) as again:
-        assert again.grader_fits.of("samples") == (fit,)
 
 
 # -- from judgements to a fit ---------------------------------------------------------------------------------------

@@ -106,13 +106,6 @@ def test_an_answer_from_the_web_is_remembered_as_untrusted_and_instructions_not_
         assert [(item.claim, item.from_web) for item in resources.memory.kept] == ([(claim, True)] if claim else [])
 
 
-def test_memories_of_other_questions_are_not_shown() -> None:
-    """DL-06"""
-    record = finished(relevant(memory=FakeMemory([memory(similarity=0.4)])))
-    assert record.recall is not None
-    assert record.recall.memories == ()
-
-
 def test_memory_switched_off_is_neither_read_nor_written() -> None:
     """DL-06"""
     resources = relevant(memory=FakeMemory([memory()]))

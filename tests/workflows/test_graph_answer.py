@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import pytest
-
 from engine.builtin.generator import BuiltinGenerator
 from engine.errors import ModelError, ModelUnreachable
 from engine.llm.prompts import generator_messages, rules_tokens
@@ -98,17 +96,6 @@ def test_nothing_but_a_marker_is_an_empty_reply() -> None:
     assert record.outcome == "failed"
     assert record.error is not None
     assert record.error.code == ModelError.empty_reply.code
-
-
-@pytest.mark.parametrize(("mode", "question"), [("bypass", "Which plant?"), ("mix", "Hello!")])
-def test_without_a_search_the_answer_cites_nothing(mode: str, question: str) -> None:
-    """GH-01, GH-02"""
-    generator = SayingGenerator(["never"])
-    resources = GraphResources(generator=generator)
-    record = fold_all(events_of(resources, graph_config(mode=mode), question))
-    assert record.answer
-    assert generator.requests == []
-    assert (record.rounds, record.citations) == ((), ())
 
 
 def test_the_prompt_fences_graph_and_cells_and_says_how_to_cite_them() -> None:

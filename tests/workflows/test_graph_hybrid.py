@@ -16,7 +16,6 @@ from engine.model.values import LISTS_OF_MODE, Attachment, GraphEvidence, ModeNo
 from engine.replay import what_if
 from engine.retrieval.graph_options import GraphOptions
 from engine.retrieval.mode_values import ModeFound
-from engine.retrieval.ordering import Found
 from engine.workflows.graph_hybrid.workflow import GraphState
 from tests.support.fakes import FakeGrader
 from tests.support.loop_fakes import ScriptedReranker, ScriptedRewriter
@@ -321,23 +320,6 @@ def test_images_join_query_and_candidates_and_small_talk_with_one_is_searched() 
     assert any("attachment" in item.found_in for item in record.rounds[0].candidates)
 
 
-def test_only_what_the_thresholds_let_through_is_kept_and_a_graph_threshold_cuts_by_graph_score() -> None:
-    """GH-04"""
-    record = finished(passing(), graph_config(mode="local", graph_threshold=0.7, similarity_threshold=1.0))
-    kept = [item for item in record.rounds[0].candidates if item.gate == "kept"]
-    assert [item.graph_score for item in kept] == [0.85, 0.8, 0.75, 0.7]
-    assert record.rounds[0].candidates[4].gate == "below_graph"
-
-
-@pytest.mark.parametrize("mode", SEARCHING)
-def test_top_k_passages_are_kept_where_no_threshold_is_set(mode: Mode) -> None:
-    """GH-08"""
-    for top_k in (1, 4, 8):
-        record = finished(passing(), graph_config(mode=mode, top_k=top_k, similarity_threshold=0, max_rewrites=0))
-        assert len(record.rounds[0].kept) == top_k
-        assert all(item.passage.similarity >= 0 for item in record.rounds[0].candidates)
-
-
 def test_a_rewrite_that_repeats_itself_leaves_the_former_candidates_standing() -> None:
     """SC-06"""
     resources = failing(rewriter=ScriptedRewriter(["What does insulin do?"]))
@@ -363,13 +345,3 @@ def test_the_limits_of_a_run_hold_for_its_longest_path() -> None:
     }
     assert calls == {"grader": 60, "rewriter": 6, "generator": 1, "router": 1, "reranker": 60}
     assert "analysis" in GraphState.__annotations__
-
-
-def test_candidates_keep_what_led_to_them() -> None:
-    """GH-02, GH-04"""
-    both = found("v", 1)[0]
-    led = Found(both.passage, 0.7, ("insulin",))
-    searcher = FakeSearcher({"vector": (both,), "local": (led,), "global": ()})
-    record = finished(GraphResources(searcher=searcher, grader=FakeGrader(relevant=ALL)))
-    (only,) = record.rounds[0].candidates
-    assert (dict(only.found_in), only.graph_score, only.via) == ({"vector": 1, "local": 1}, 0.7, ("insulin",))

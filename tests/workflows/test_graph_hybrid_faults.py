@@ -17,7 +17,7 @@ from engine.retrieval.mode_values import ModeFound
 from engine.running.execution import execute
 from engine.running.runs import LiveRun
 from engine.settings import Settings
-from tests.support.fakes import FakeGenerator, FakeGrader, FakeRewriter
+from tests.support.fakes import FakeGrader, FakeRewriter
 from tests.support.loop_fakes import HANG, ScriptedReranker, ScriptedRewriter, passage, verdict
 from tests.support.mode_fakes import (
     ALL_LISTS,
@@ -199,13 +199,6 @@ def test_a_run_that_is_cancelled_ends_as_cancelled_and_keeps_what_it_found() -> 
 
     asyncio.run(main())
     assert [event.kind for event in events][-2:] == ["node_finished", "run_finished"]
-
-
-def test_what_arrived_of_an_answer_stays_where_the_generator_breaks_off() -> None:
-    """SC-13"""
-    generator = FakeGenerator(error=GONE, error_after=2)
-    record = finished(GraphResources(generator=generator, grader=FakeGrader(relevant=ALL)))
-    assert (record.outcome, record.answer.strip()) == ("failed", "It is")
 
 
 analyses = st.one_of(

@@ -17,8 +17,8 @@ from engine.roles import RewriteRequest
 from tests.api.served import engine_of, relevant
 from tests.support import answer_fakes, loop_fakes
 from tests.support.answer_fakes import FAILED, OFF, PASSED, AnswerResources, FakeEvaluator, FakeWriter, answering
-from tests.support.fakes import FakeGenerator, FakeGrader, FakeKnowledge
-from tests.support.loop_fakes import HANG, FakeKinds, LoopResources, ScriptedReranker, ScriptedRewriter, ScriptedRouter
+from tests.support.fakes import FakeGenerator, FakeGrader
+from tests.support.loop_fakes import LoopResources, ScriptedReranker, ScriptedRewriter
 
 QUALITY = RunConfig(workflow="quality_loop")
 NOWHERE = "[99]"
@@ -90,21 +90,3 @@ def test_an_evaluation_that_contradicts_itself_is_none(contradiction: Evaluation
     assert (record.outcome, record.reason) == ("answered_forced", "evaluator_failed")
     assert record.drafts[0].evaluation is None
     assert [item.code for item in record.warnings] == ["WB411"]
-
-
-@pytest.mark.parametrize(
-    ("fakes", "code"),
-    [
-        (LoopResources(router=ScriptedRouter([HANG]), reranker=ScriptedReranker()), "WB413"),
-        (LoopResources(kinds=FakeKinds(kinds_hang=True)), "WB214"),
-        (LoopResources(kinds=FakeKinds(hanging=frozenset({"vector"}))), "WB214"),
-        (LoopResources(reranker=ScriptedReranker(script=[HANG])), "WB413"),
-        (LoopResources(reranker=ScriptedReranker(), rewriter=ScriptedRewriter([HANG])), "WB413"),
-    ],
-)
-def test_a_warning_names_the_seconds_after_which_the_loop_gave_up(fakes: LoopResources, code: str) -> None:
-    """QL-05: its deadline lies before the end of the budget, which is not spent yet."""
-    fakes.knowledge = FakeKnowledge()
-    record = loop_fakes.finished(fakes, replace(QUALITY, budget_s=1))
-    assert record.reason == "deadline"
-    assert [(item.code, item.params["seconds"]) for item in record.warnings if item.code == code] == [(code, "0.9")]

@@ -153,21 +153,23 @@ def test_a_generation_that_breaks_off_keeps_its_partial_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("node", "outcome", "reason"),
+    ("node", "outcome", "code"),
     [
-        ("kinds", "abstained", "deadline"),
-        ("question_router", "abstained", "deadline"),
-        ("retrieve", "abstained", "deadline"),
-        ("rerank", "abstained", "deadline"),
-        ("rewrite", "answered_forced", "deadline"),
+        ("kinds", "abstained", "WB214"),
+        ("question_router", "abstained", "WB413"),
+        ("retrieve", "abstained", "WB214"),
+        ("rerank", "abstained", "WB413"),
+        ("rewrite", "answered_forced", "WB413"),
     ],
 )
-def test_a_budget_that_runs_out_ends_in_one_answer(node: str, outcome: str, reason: str) -> None:
-    """QL-05, SC-13"""
+def test_a_budget_that_runs_out_ends_in_one_answer_and_a_warning_names_its_seconds(
+    node: str, outcome: str, code: str
+) -> None:
+    """QL-05, SC-13: the deadline lies before the end of the budget, which is not spent yet."""
     record = finished(hanging(node), config(budget_s=1))
-    assert (record.outcome, record.reason) == (outcome, reason)
+    assert (record.outcome, record.reason) == (outcome, "deadline")
     assert path(record)[-1] == "generate"
-    assert record.warnings
+    assert [(item.code, item.params["seconds"]) for item in record.warnings if item.code == code] == [(code, "0.9")]
 
 
 def test_passages_judged_in_time_count_when_the_reranker_is_cut_off() -> None:

@@ -63,7 +63,7 @@ def accepted(verdict: Verdict | None, run: RunConfig) -> bool:
     return verdict is not None and verdict.relevant is True and verdict.reach >= run.min_confidence
 
 
-@hypothesis_settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_every_passage_of_a_real_answer_that_the_run_would_have_refused_is_named(data: st.DataObject) -> None:
     """SC-04: whatever setting is moved, ``admits`` has what a real run would give to the generator."""
@@ -128,7 +128,7 @@ def test_no_change_is_proposed_where_nothing_answers_the_question() -> None:
     assert remedy(record, record.config, answerable=False) is None
 
 
-@hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(worlds(), recordings())
 def test_the_same_end_for_less_is_no_proposal(around: World, config: RunConfig) -> None:
     record = run_in(around, config)

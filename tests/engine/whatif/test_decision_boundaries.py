@@ -73,7 +73,7 @@ def test_nothing_is_said_of_flips_where_the_path_itself_is_not_known() -> None:
     assert Sweep(run_table(record), replace(config, top_k=4, max_rewrites=5)).boundaries() == ()
 
 
-@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(worlds(), recordings())
 def test_every_flip_is_confirmed_and_none_of_the_sliders_steps_before_it_flips(
     around: World, config: RunConfig
@@ -95,7 +95,7 @@ def test_every_flip_is_confirmed_and_none_of_the_sliders_steps_before_it_flips(
                 assert not told or (between.outcome, len(between.steps)) == (here.outcome, len(here.steps))
 
 
-@hypothesis_settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_every_cell_of_a_map_holds_what_a_what_if_of_its_corners_and_its_try_value_says(data: st.DataObject) -> None:
     """SC-04: equal neighbours are one cell, unequal ones are not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -88,19 +88,32 @@ def test_an_answer_with_a_sentence_that_nothing_bears_out_is_unsupported() -> No
     assert failure(replace(record, unsupported_sentences=doubted, answer_note="unsupported")) == "unsupported_answer"
 
 
-@pytest.mark.parametrize("outcome", ["failed", "cancelled", "interrupted"])
-def test_a_run_that_was_stopped_or_failed_says_why_itself(outcome: str) -> None:
-    assert diagnose(fold_all(recorded_run(outcome=outcome))) is None  # type: ignore[arg-type]
+ANSWERED = run_with([0.5, 0.4], {"p1": YES, "p2": NO}, outcome="answered", reason="passed")
+CAUSES: dict[str, tuple[RunRecord, dict[str, Any], Failure | None]] = {
+    "stopped": (fold_all(recorded_run(outcome="cancelled")), {}, None),
+    "failed": (fold_all(recorded_run(outcome="failed")), {}, None),
+    "interrupted": (fold_all(recorded_run(outcome="interrupted")), {}, None),
+    "an empty collection": (run_with([]), {}, "nothing_retrieved"),
+    "passed in a graded probe, never kept": (run_with([0.5, 0.1], {"p1": NO, "p2": YES}), {}, "dropped_by_similarity"),
+    "out of time": (run_with([0.5], {"p1": NO}, reason="deadline"), {}, "budget_spent"),
+    "unverified": (fold_all(recorded_run(outcome="answered_unverified")), {}, "unsupported_answer"),
+    "cites nothing": (ANSWERED, {}, "unsupported_answer"),
+    "never found": (run_with([0.5], {"p1": NO}), {"met": {}}, "nothing_retrieved"),
+    "dropped below": (run_with([0.5, 0.1], {"p1": NO}), {"met": expecting("p2")}, "dropped_by_similarity"),
+    "beyond top-k": (run_with([0.5] * 6, {"p1": NO}), {"met": expecting("p6")}, "dropped_by_similarity"),
+    "right by its labels": (ANSWERED, {"met": expecting("p1")}, None),
+    "rightly refused": (run_with([0.05]), {"answerable": False}, None),
+    "unjudged, out of time": (run_with([0.5], reason="deadline"), {"met": expecting("p1")}, "budget_spent"),
+    "unjudged, no grader": (run_with([0.5], reason="grader_unavailable"), {"met": expecting("p1")}, None),
+}
 
 
-def test_an_empty_collection_retrieves_nothing() -> None:
-    """SC-04: ``no_passages`` is the only way to no candidates at all."""
-    assert failure(run_with([])) == "nothing_retrieved"
-
-
-def test_a_passage_that_passed_and_no_round_kept_was_dropped() -> None:
-    """A graded probe shows it: the verdict is there, the gate was closed."""
-    assert failure(run_with([0.5, 0.1], {"p1": NO, "p2": YES})) == "dropped_by_similarity"
+@pytest.mark.parametrize(("record", "labels", "cause"), CAUSES.values(), ids=CAUSES)
+def test_a_cause_follows_from_the_run_and_its_labels(
+    record: RunRecord, labels: dict[str, Any], cause: Failure | None
+) -> None:
+    """SC-04, SC-05, SC-07, SC-13: ``no_passages`` is the only way to no candidates at all."""
+    assert failure(record, **labels) == cause
 
 
 @pytest.mark.parametrize(
@@ -183,54 +196,14 @@ def test_rewrites_that_only_lowered_everything_drifted() -> None:
     assert found.figures["rate_last"] < found.figures["rate_first"]
 
 
-def test_time_that_was_over_is_the_budget() -> None:
-    """SC-13."""
-    assert failure(run_with([0.5], {"p1": NO}, reason="deadline")) == "budget_spent"
-
-
-def test_an_unverified_answer_is_unsupported() -> None:
-    """SC-07."""
-    assert failure(fold_all(recorded_run(outcome="answered_unverified"))) == "unsupported_answer"
-
-
-def test_an_answer_that_cites_nothing_is_unsupported() -> None:
-    answered = run_with([0.5], {"p1": YES}, outcome="answered", reason="passed")
-    assert failure(answered) == "unsupported_answer"
-
-
-def test_labels_say_that_the_search_never_found_the_passage() -> None:
-    assert failure(run_with([0.5], {"p1": NO}), met={}) == "nothing_retrieved"
-
-
-def test_labels_say_that_the_right_passage_was_dropped() -> None:
-    assert failure(run_with([0.5, 0.1], {"p1": NO}), met=expecting("p2")) == "dropped_by_similarity"
-    deep = run_with([0.5] * 6, {"p1": NO})
-    assert failure(deep, met=expecting("p6")) == "dropped_by_similarity"
-
-
 def test_labels_say_that_the_grader_refused_the_right_passage() -> None:
     found = diagnose(run_with([0.5, 0.4], {"p1": NO, "p2": NO}), met=expecting("p2"))
     assert found is not None and (found.failure, found.passages, found.labelled) == ("grader_too_strict", ("p2",), True)
 
 
 def test_labels_say_that_something_else_was_let_through() -> None:
-    answered = run_with([0.5, 0.4], {"p1": YES, "p2": NO}, outcome="answered", reason="passed")
-    found = diagnose(answered, met=expecting("p2"))
+    found = diagnose(ANSWERED, met=expecting("p2"))
     assert found is not None and (found.failure, found.passages) == ("grader_too_lenient", ("p1",))
-
-
-def test_an_answer_from_an_expected_passage_is_right_by_its_labels() -> None:
-    answered = run_with([0.5, 0.4], {"p1": YES, "p2": NO}, outcome="answered", reason="passed")
-    assert diagnose(answered, met=expecting("p1")) is None
-
-
-def test_abstaining_on_what_has_no_answer_is_right() -> None:
-    assert diagnose(run_with([0.05]), answerable=False) is None
-
-
-def test_a_kept_right_passage_that_nobody_judged_ran_out_of_time_where_time_was_over() -> None:
-    assert failure(run_with([0.5], reason="deadline"), met=expecting("p1")) == "budget_spent"
-    assert diagnose(run_with([0.5], reason="grader_unavailable"), met=expecting("p1")) is None
 
 
 Met = Mapping[PassageId, tuple[int, ...]]

@@ -18,6 +18,7 @@ from engine.replay import State, WhatIf, what_if
 from engine.retrieval.graph_options import GraphOptions
 from engine.samples import multi_hop_questions, sample_questions
 from engine.settings import Settings
+from tests.engine.forking import forked
 from tests.engine.whatif.foretold import differences
 from tests.support.same_roles import SameRoles
 
@@ -137,21 +138,15 @@ def test_a_branch_is_its_parent_again_and_with_other_settings_the_run_that_they_
     """SC-10: nothing that was searched, judged, reranked or written is asked for a second time."""
     parent = engine.run(QUESTIONS[place], RunConfig(workflow="graph_hybrid", mode="mix", budget_s=600))
     for index in range(len(parent.rounds)):
-        branch = _forked(engine, parent, parent.config, index)
+        branch = forked(engine, parent, parent.config, round=index)
         assert _course(branch) == _course(parent)
         assert all(call.cached for call in branch.model_calls)
     for changes in CHANGES[place + 10 :: 14]:
         config = changed(parent.config, **changes)
         if config.mode == parent.config.mode:
-            branch, real = _forked(engine, parent, config, 0), engine.run(parent.question, config)
+            branch, real = forked(engine, parent, config, round=0), engine.run(parent.question, config)
             assert _course(branch) == _course(real), changes
             assert sum(not call.cached for call in branch.model_calls) <= len(real.model_calls)
-
-
-def _forked(engine: Engine, parent: RunRecord, config: RunConfig, index: int) -> RunRecord:
-    run_id = engine.fork(parent, config, round=index)
-    assert engine.wait(run_id, 60)
-    return engine.record(run_id)
 
 
 def _course(record: RunRecord) -> list[object]:
