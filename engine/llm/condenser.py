@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated
 
 from engine.llm.parsing import Reply, called, plain_text, read_by
 from engine.llm.prompts import LANGUAGE_NAMES, fenced, free_text, in_language, prompt, reply_schema
@@ -13,7 +13,6 @@ from engine.model.language import language_of
 from engine.model.values import Language, Message
 from engine.roles import SILENT, Trace
 
-CONDENSER_PROMPT_VERSION: Final = "condenser-1"
 LONGEST_QUESTION = 400
 
 _RULES = """\

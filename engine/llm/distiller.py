@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from engine.errors import ModelError
 from engine.llm.prompts import fenced, in_language, prompt
 from engine.llm.role import ChatRole, tries
 from engine.roles import SILENT, DistilRequest, Trace
-
-DISTILLER_PROMPT_VERSION: Final = "distiller-1"
 
 _RULES = """\
 You note what an answer claims, for a person who asks the same question later.

@@ -6,7 +6,7 @@ import asyncio
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import ValidationError
 
@@ -30,7 +30,6 @@ _LONGEST_NAME = 120
 _LONGEST_DESCRIPTION = 300
 _LONGEST_SUMMARY = 1500
 _NO_TYPE = re.compile(r"[^A-Z0-9]+")
-EXTRACTOR_PROMPT_VERSION: Final = "extractor-2"
 LONGEST_PASSAGE = 6000
 """Characters of a passage that are read: ours have some 1 500, those of other programs may have any number."""
 _MOST_NAMED = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import ValidationError
 
@@ -17,7 +17,6 @@ from engine.model.language import language_of
 from engine.model.values import Message
 from engine.roles import SILENT, StoredPassage, Trace
 
-QUESTION_WRITER_PROMPT_VERSION: Final = "question-writer-1"
 MOST_QUESTIONS = 2
 _LONGEST_PASSAGE = 6000
 _LONGEST_QUESTION = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from engine.builtin.apart import read_apart
 from engine.builtin.pictures import MOST_SIDE_SENT
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _LONGEST_REPLY = 2048
 _REPLY_SHARE = 4
 
-VISION_PROMPT_VERSION: Final = "vision-2"
 
 _RULES = """\
 You read one image for a search system. Reply with plain text, no Markdown, in two parts:
