@@ -86,18 +86,21 @@ def require_role(person: Person, least: Role) -> None:
 
 
 def authorized(cls: _C) -> _C:
-    """Make every public method and property of a class require the role that it declares.
+    """Make every public method and property of a class, inherited ones too, require the role that it declares.
 
     Raises ``TypeError`` if one declares none, so that none can be forgotten.
     """
     operations: dict[str, Operation | None] = {}
-    for name, value in list(vars(cls).items()):
+    members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+    for name, value in members.items():
         method = _function(value)
         if name.startswith("_") or method is None:
             continue
         try:
             operations[name] = operation = declared(method)
         except LookupError:
+            if name not in vars(cls):  # of a base without rights, such as how a file is closed
+                continue
             raise TypeError(f"{cls.__name__}.{name} must say who may call it: @needs(…) or @internal") from None
         if operation is not None:
             through = _through(f"{cls.__name__}.{name}", operation, method)

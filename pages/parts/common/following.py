@@ -10,9 +10,10 @@ import streamlit as st
 
 from components.common.faults import fault_box
 from components.common.i18n import Words
-from engine.engine import Engine, Loaded
+from engine.engine import Engine
 from engine.messages import N_
 from engine.model.values import Fault
+from engine.running.knowledge_operations import Loaded
 
 _Value = TypeVar("_Value")
 _LOOK_AGAIN_S = 0.5
