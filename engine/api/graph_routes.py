@@ -33,9 +33,10 @@ def _add_building(api: FastAPI, get_engine: GetEngine) -> None:
     )
     @needs("editor")
     async def build(name: str, body: GraphRequest) -> Response:
-        graphs, usual = get_engine().graphs, get_engine().settings.models.extractor.model
-        job_id = await asyncio.to_thread(graphs.build, name, body.extractor or usual, replace=body.replace)
-        return Json((await asyncio.to_thread(graphs.job, job_id)).to_dict(), 202)
+        engine = get_engine()
+        usual = engine.settings.models.extractor.model
+        job_id = await asyncio.to_thread(engine.graphs.build, name, body.extractor or usual, replace=body.replace)
+        return Json((await asyncio.to_thread(engine.ingestions.job, job_id)).to_dict(), 202)
 
     @api.delete(
         "/collections/{name}/graph",

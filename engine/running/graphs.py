@@ -59,48 +59,15 @@ class Graphs:
         self._ingestions.check_graph(info.name, extractor, replace=replace)
         return info
 
-    @needs("viewer")
-    def jobs(self, collection: str = "") -> tuple[JobStatus, ...]:
-        """Jobs that build graphs, of one collection or of all, newest first."""
-        names = set(self._names(collection)) if collection else set()
-        return tuple(
-            job for job in self._ingestions.jobs() if job.kind == "graph" and (not names or job.collection in names)
-        )
-
-    @needs("viewer")
-    def job(self, job_id: str) -> JobStatus:
-        """Return a job by its id; raises ``UnknownJob``."""
-        return self._ingestions.job(job_id)
-
-    @needs("viewer")
-    def wait(self, job_id: str, timeout_s: float | None = None) -> JobStatus:
-        """The status once the job is over, or after ``timeout_s``; raises ``UnknownJob``."""
-        return self._ingestions.wait(job_id, timeout_s)
-
-    @needs("editor", log=N_("Job stopped"))
-    def stop(self, job_id: str) -> JobStatus:
-        """End a job between two batches; what was read stays. Raises ``UnknownJob``."""
-        return self._ingestions.stop(job_id)
-
-    @needs("editor", log=N_("Job resumed"))
-    def resume(self, job_id: str) -> JobStatus:
-        """Go on reading; raises ``UnknownJob``, ``JobError.active``, ``JobError.over``, ``JobDamaged``."""
-        return self._ingestions.resume(job_id)
-
-    @needs("editor", log=N_("Job forgotten"))
-    def discard(self, job_id: str) -> None:
-        """Forget a job that is over; what it read stays. Raises ``UnknownJob``, ``JobError.active``."""
-        self._ingestions.discard(job_id)
-
     @needs("admin", log=N_("Knowledge graph deleted"))
     def delete(self, collection: str) -> bool:
         """Drop a collection's graph; False where it has none. Raises ``UnknownCollection``, ``JobError.graph_busy``."""
         info = self._loop.call(self._resources.knowledge.describe(collection))
         self._check_idle(info)
         dropped = self._loop.call(self._store.drop(info.name))
-        for job in self.jobs(info.name):
-            if job.resumable:  # there is nothing left that it could go on with
-                self.discard(job.id)
+        for job in self._jobs_of(info):
+            if job.resumable:  # there is nothing left that it could continue
+                self._ingestions.discard(job.id)
         return dropped
 
     # -- looking ----------------------------------------------------------------------------------------------------
@@ -200,23 +167,17 @@ class Graphs:
     async def _own_name(self, collection: str) -> str:
         return (await self._resources.knowledge.describe(collection)).name
 
-    def _names(self, collection: str) -> tuple[str, ...]:
-        info = self._loop.call(self._resources.knowledge.describe(collection))
-        return (info.name, *info.aliases)
+    def _jobs_of(self, info: CollectionInfo) -> list[JobStatus]:
+        """The jobs that build the graph of a collection, newest first."""
+        names = (info.name, *info.aliases)
+        return [job for job in self._ingestions.jobs() if job.kind == "graph" and job.collection in names]
 
     def _check_idle(self, info: CollectionInfo) -> None:
-        names = (info.name, *info.aliases)
-        if any(job.kind == "graph" and not job.over and job.collection in names for job in self._ingestions.jobs()):
+        if any(not job.over for job in self._jobs_of(info)):
             raise JobError.graph_busy(collection=info.name)
 
     def _state(self, info: CollectionInfo, graph: GraphInfo | None) -> GraphState | None:
-        names = (info.name, *info.aliases)
-        unfinished = (
-            job
-            for job in self._ingestions.jobs()
-            if job.kind == "graph" and job.collection in names and job.state != "done"
-        )
-        job = next(unfinished, None)
+        job = next((job for job in self._jobs_of(info) if job.state != "done"), None)
         if graph is None:
             if job is None:
                 return None

@@ -21,7 +21,7 @@ def test_a_graph_is_built_followed_shown_and_deleted(tmp_path: Path) -> None:
         assert (missing.status_code, missing.json()["code"]) == (404, "WB238")
         begun = client.post("/api/collections/alias/graph", json={})
         assert (begun.status_code, begun.json()["kind"]) == (202, "graph")
-        engine.graphs.wait(begun.json()["id"], PATIENCE_S)
+        engine.ingestions.wait(begun.json()["id"], PATIENCE_S)
         job = client.get(f"/api/ingestions/{begun.json()['id']}").json()
         assert (job["state"], job["total"], job["extractor"], job["unreadable"]) == ("done", 2, "builtin", 0)
         shown = client.get("/api/collections/farm/graph?entities=1").json()
@@ -56,7 +56,7 @@ def test_bad_requests_are_said_with_their_reason(
 ) -> None:
     farm = GraphCollections(folder=tmp_path, texts=dict(TEXTS))
     with calling(tmp_path, relevant(knowledge=farm)) as (client, engine):
-        engine.graphs.wait(engine.graphs.build("farm"), PATIENCE_S)
+        engine.ingestions.wait(engine.graphs.build("farm"), PATIENCE_S)
         reply = client.request(method, f"/api/collections{path}", json=body)
     assert reply.status_code == status
     assert reply.json()["success"] is False

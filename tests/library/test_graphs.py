@@ -12,7 +12,6 @@ from engine.errors import InvalidConfig, JobError, UnknownCollection, UnknownEnt
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import JobStatus
 from engine.model.values import PassageId
-from engine.running.graphs import Graphs
 from tests.api.served import engine_of, relevant
 from tests.support.errors import raises
 from tests.support.gates import PATIENCE_S, Gate
@@ -36,8 +35,8 @@ def engine(tmp_path: Path, farm: GraphCollections) -> Iterator[Engine]:
         yield opened
 
 
-def built(graphs: Graphs, collection: str = "alias") -> JobStatus:
-    status = graphs.wait(graphs.build(collection), PATIENCE_S)
+def built(engine: Engine, collection: str = "alias") -> JobStatus:
+    status = engine.ingestions.wait(engine.graphs.build(collection), PATIENCE_S)
     assert status.state == "done", status.fault
     return status
 
@@ -46,7 +45,7 @@ def test_a_graph_is_built_as_a_job_that_says_what_it_found(engine: Engine) -> No
     """GH-03"""
     assert engine.graphs.describe("farm") is None
     assert engine.graphs.entities("farm") == () == engine.graphs.communities("farm")
-    status = built(engine.graphs)
+    status = built(engine)
     assert (status.kind, status.collection, status.extractor) == ("graph", "farm", "builtin")
     assert (status.done, status.total, status.passages, status.unreadable) == (3, 3, 3, 0)
     state = engine.graphs.describe("alias")
@@ -55,19 +54,19 @@ def test_a_graph_is_built_as_a_job_that_says_what_it_found(engine: Engine) -> No
     assert counts == (status.entities, status.relationships, status.communities)
     assert min(counts) > 0
     assert list(engine.graphs.all()) == ["farm"]
-    assert [job.id for job in engine.graphs.jobs("alias")] == [status.id]
+    assert [job.id for job in engine.ingestions.jobs()] == [status.id]
 
 
 def test_a_collection_that_changed_makes_its_graph_stale_until_it_is_built_again(
     engine: Engine, farm: GraphCollections
 ) -> None:
     """GH-03"""
-    built(engine.graphs)
+    built(engine)
     farm.texts["d"] = "Aspirin treats pain."
     state = engine.graphs.describe("farm")
     assert state is not None and state.stale and state.unread == 1
     farm.asked.clear()
-    built(engine.graphs)
+    built(engine)
     state = engine.graphs.describe("farm")
     assert state is not None and not state.stale
     assert [item.name for item in engine.graphs.entities("farm", query="aspi")] == ["Aspirin"]
@@ -75,7 +74,7 @@ def test_a_collection_that_changed_makes_its_graph_stale_until_it_is_built_again
 
 def test_entities_are_found_by_beginnings_first_and_by_other_names(engine: Engine) -> None:
     """GH-03"""
-    built(engine.graphs)
+    built(engine)
     assert [item.id for item in engine.graphs.entities("farm", query=" INS ")][:1] == ["insulin"]
     assert engine.graphs.entities("farm", query="nothing of the kind") == ()
     most = engine.graphs.entities("farm", 2)
@@ -85,7 +84,7 @@ def test_entities_are_found_by_beginnings_first_and_by_other_names(engine: Engin
 
 def test_a_neighbourhood_is_asked_for_by_any_name_and_leads_to_passages(engine: Engine) -> None:
     """GH-03"""
-    built(engine.graphs)
+    built(engine)
     found = engine.graphs.neighbourhood("farm", ["INS"], 1)
     assert found.hops["insulin"] == 0 and found.hops["glucose"] == 1
     (tie,) = [item for item in found.relationships if item.type == "LOWERS"]
@@ -98,7 +97,7 @@ def test_a_neighbourhood_is_asked_for_by_any_name_and_leads_to_passages(engine: 
 
 
 def test_what_cannot_be_built_is_said_before_anything_begins(engine: Engine, farm: GraphCollections) -> None:
-    built(engine.graphs)
+    built(engine)
     with raises(JobError.graph_replaced, match=r"read by builtin; building with ollama:m"):
         engine.graphs.build("farm", "ollama:m")
     with raises(JobError.graph_replaced):
@@ -110,13 +109,13 @@ def test_what_cannot_be_built_is_said_before_anything_begins(engine: Engine, far
     farm.texts.clear()
     with raises(JobError.nothing_to_read):
         engine.graphs.build("farm")
-    assert len(engine.graphs.jobs()) == 1
+    assert len(engine.ingestions.jobs()) == 1
 
 
 def test_another_extractor_replaces_a_graph_when_it_is_told_to_and_its_failure_is_said(engine: Engine) -> None:
     """GH-03: a server that is not there fails the job, which can be resumed."""
-    built(engine.graphs)
-    status = engine.graphs.wait(engine.graphs.build("farm", "nobody:model", replace=True), PATIENCE_S)
+    built(engine)
+    status = engine.ingestions.wait(engine.graphs.build("farm", "nobody:model", replace=True), PATIENCE_S)
     assert status.state == "failed" and status.resumable
     assert status.fault is not None and status.fault.remedy
     state = engine.graphs.describe("farm")
@@ -138,12 +137,12 @@ def test_a_graph_at_work_is_neither_built_twice_nor_deleted_and_can_be_stopped(
     state = engine.graphs.describe("farm")
     assert state is not None and state.job is not None and state.job.state == "waiting"
     assert (state.info.extractor, state.info.passages) == ("builtin", 0)
-    assert engine.graphs.stop(job_id).state == "stopped"
-    assert engine.graphs.resume(job_id).state == "waiting"
+    assert engine.ingestions.stop(job_id).state == "stopped"
+    assert engine.ingestions.resume(job_id).state == "waiting"
     gate.wait_until_reached()
     gate.open()
-    assert engine.graphs.wait(ingesting, PATIENCE_S).state == "done"
-    assert engine.graphs.wait(job_id, PATIENCE_S).total == 4
+    assert engine.ingestions.wait(ingesting, PATIENCE_S).state == "done"
+    assert engine.ingestions.wait(job_id, PATIENCE_S).total == 4
 
 
 def test_an_ingestion_is_followed_by_the_graph_that_was_asked_for(engine: Engine, farm: GraphCollections) -> None:
@@ -151,7 +150,7 @@ def test_an_ingestion_is_followed_by_the_graph_that_was_asked_for(engine: Engine
     item = IngestItem("d.md", data=b"Aspirin treats pain.")
     status = engine.ingestions.wait(engine.ingestions.start([item], "farm", graph="builtin"), PATIENCE_S)
     assert (status.state, bool(status.follow_up)) == ("done", True)
-    graph = engine.graphs.wait(status.follow_up, PATIENCE_S)
+    graph = engine.ingestions.wait(status.follow_up, PATIENCE_S)
     assert (graph.kind, graph.state, graph.passages) == ("graph", "done", 4)
     plain = engine.ingestions.wait(engine.ingestions.start([item], "farm"), PATIENCE_S)
     assert plain.follow_up == ""
@@ -159,8 +158,8 @@ def test_an_ingestion_is_followed_by_the_graph_that_was_asked_for(engine: Engine
 
 def test_deleting_a_graph_leaves_the_passages_and_no_job_that_could_go_on(engine: Engine) -> None:
     """GH-03"""
-    built(engine.graphs)
-    failed = engine.graphs.wait(engine.graphs.build("farm", "nobody:model", replace=True), PATIENCE_S)
+    built(engine)
+    failed = engine.ingestions.wait(engine.graphs.build("farm", "nobody:model", replace=True), PATIENCE_S)
     assert failed.state == "failed"
     assert engine.graphs.delete("alias") is True
     assert engine.graphs.describe("farm") is None

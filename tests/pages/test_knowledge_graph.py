@@ -91,8 +91,8 @@ def test_a_graph_is_built_looked_at_and_deleted_from_the_page(engine: Engine, co
         "free, but weak: many relationships only say “related to”."
     ) in visible(app)
     button(app, lambda label: label == EN("Build the graph")).click().run()
-    (job,) = engine.graphs.jobs(collection)
-    assert engine.graphs.wait(job.id, 60).state == "done"
+    (job,) = (job for job in engine.ingestions.jobs() if (job.kind, job.collection) == ("graph", collection))
+    assert engine.ingestions.wait(job.id, 60).state == "done"
     app.run()
     assert not app.exception
     state = engine.graphs.describe(collection)

@@ -117,7 +117,7 @@ def follow_job(engine: Engine, job: JobStatus, words: Words) -> None:
     @st.fragment(run_every=None if job.over else _WATCH_S)
     def watch() -> None:
         try:
-            now = engine.graphs.job(job.id)
+            now = engine.ingestions.job(job.id)
         except WorkbenchError:
             # Put away in another tab.
             st.rerun()

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import pytest
 
+import engine.evaluation.batch  # noqa: F401 - its operations are declared when it is imported
 from engine.errors import (
     EvaluationError,
     InvalidQuerySet,
@@ -116,11 +117,6 @@ REFUSED: dict[str, Call] = {
     "Ingestions.start": lambda w, name: w.engine.ingestions.start(FILE, name),
     "Ingestions.start_graph": lambda w, name: w.engine.ingestions.start_graph(name, "builtin"),
     "Ingestions.start_add_full_text": lambda w, name: w.engine.ingestions.start_add_full_text(name),
-    "Graphs.job": lambda w, _: w.engine.graphs.job(w.job),
-    "Graphs.wait": lambda w, _: w.engine.graphs.wait(w.job),
-    "Graphs.stop": lambda w, _: w.engine.graphs.stop(w.job),
-    "Graphs.resume": lambda w, _: w.engine.graphs.resume(w.job),
-    "Graphs.jobs": lambda w, name: w.engine.graphs.jobs(name),
     "Graphs.describe": lambda w, name: w.engine.graphs.describe(name),
     "Graphs.entity": lambda w, name: w.engine.graphs.entity(name, [SECRET]),
     "Graphs.entities": lambda w, name: w.engine.graphs.entities(name),
@@ -171,7 +167,6 @@ REFUSED: dict[str, Call] = {
     "Drafting.forget": lambda w, name: w.engine.drafting.forget(name),
     "EvaluationStore.forget_cases": lambda w, _: w.engine.evaluation.forget_cases(w.batch, [case_of_batch(w)]),
     "Ingestions.discard": lambda w, _: w.engine.ingestions.discard(w.job),
-    "Graphs.discard": lambda w, _: w.engine.graphs.discard(w.job),
 }
 """What names something of the ward: for others it is not there."""
 

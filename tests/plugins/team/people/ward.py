@@ -84,7 +84,7 @@ def ward_in(folder: Path, **settings: Any) -> Iterator[Ward]:
             engine.library.set_alias("station", "ward")
             engine.limit_collection("station", ["clinic"])
             job = engine.graphs.build("ward")
-            engine.graphs.wait(job)
+            engine.ingestions.wait(job)
         with acting_as(engine.limits.admitted(MEMBER)):
             run, open_run, batch = _work_of_a_member(engine)
         app = Starlette(middleware=middleware(lambda: engine, chosen, sign_in=doors, views=_view))
