@@ -72,18 +72,17 @@ def test_an_address_of_another_machine_is_no_address_to_listen_on() -> None:
         require_free("192.0.2.1", 8501)
 
 
-@pytest.mark.parametrize("command", [("serve",), ()])
-def test_a_start_takes_host_and_port_and_ends_where_the_port_is_taken(
-    command: tuple[str, ...], taken: int, tmp_path: Path
-) -> None:
-    said = refused(*command, "--host", HOST, "--port", str(taken), data_dir=tmp_path)
+def test_a_start_takes_host_and_port_and_ends_where_the_port_is_taken(taken: int, tmp_path: Path) -> None:
+    said = refused("--host", HOST, "--port", str(taken), data_dir=tmp_path)
     assert f"Port {taken} is in use by process {os.getpid()}" in said
     assert "serve --port" in said
 
 
-@pytest.mark.parametrize("port", ["0", "70000", "web"])
-def test_a_port_that_is_none_is_refused_with_its_range(port: str, tmp_path: Path) -> None:
-    assert "WORKBENCH_PORT cannot be used" in refused("serve", "--port", port, data_dir=tmp_path)
+def test_a_port_that_is_none_is_refused_with_its_range(tmp_path: Path) -> None:
+    assert "WORKBENCH_PORT cannot be used" in refused("serve", "--port", "70000", data_dir=tmp_path)
+    for port in ("0", "web"):
+        with pytest.raises(InvalidSettings, match="WORKBENCH_PORT"):
+            Settings.load(port=port)
 
 
 def test_a_second_start_on_one_data_folder_says_what_to_do(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any, get_args
 
 import pytest
@@ -40,8 +41,13 @@ def words(request: pytest.FixtureRequest) -> Words:
     return words_for(request.param)
 
 
-def told(workflow: WorkflowName) -> Iterator[tuple[RunRecord, WhatIf]]:
+@cache
+def told(workflow: WorkflowName) -> tuple[tuple[RunRecord, WhatIf], ...]:
     """Runs in several worlds under many other settings."""
+    return tuple(_told(workflow))
+
+
+def _told(workflow: WorkflowName) -> Iterator[tuple[RunRecord, WhatIf]]:
     for seed in range(6):
         for options in _OPTIONS[workflow][:3]:
             config = RunConfig(workflow=workflow, gate="pass_rate", options=options, max_rewrites=1, top_k=5, probe_k=6)

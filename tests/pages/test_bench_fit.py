@@ -29,10 +29,10 @@ MANY, FEW = "many judgements", "few judgements"
 
 @pytest.fixture
 def gathered(engine: Engine) -> Engine:
-    """Twenty-four questions with their evidence, and two."""
+    """Twelve questions with their evidence, and two."""
     if MANY not in engine.evaluation.query_sets():
         cases = [case for case in sample_set().cases if case.language == "en"]
-        for name, some in ((MANY, cases[:24]), (FEW, cases[:2])):
+        for name, some in ((MANY, cases[:12]), (FEW, cases[:2])):
             engine.evaluation.save_query_set(QuerySet(name, tuple(some)))
             batch = engine.batches.start(name, RunConfig(grade_probe=True, max_rewrites=0), 2)
             assert engine.batches.wait(batch, _PATIENCE_S)
@@ -62,7 +62,7 @@ def test_a_fit_is_tried_used_by_the_next_run_and_taken_back(gathered: Engine) ->
     assert gathered.grader_fits.of("samples") == (), "trying keeps nothing"
     pressed(app, "Use it")
     (fit,) = gathered.grader_fits.of("samples")
-    assert fit.kind == "coefficients" and fit.judgements > 40
+    assert fit.kind == "coefficients" and fit.judgements > 20
     before, after = fit.figures["brier"]
     assert before is not None and after is not None and after < before
     assert app.session_state["grader"] == fit.name
