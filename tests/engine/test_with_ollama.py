@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.engine import Engine
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
-from tests.support.ollama_stand_in import DiesMidStream, Hangs, OllamaStandIn, Reply, ServerError, Slow
+from tests.support.ollama_stand_in import Hangs, OllamaStandIn, Reply, Slow
 
 CHAT = RoleModel("ollama:qwen3:8b")
 MODELS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
@@ -41,18 +41,6 @@ def test_a_second_run_takes_its_verdicts_from_the_cache_and_shows_it(engine: Eng
     assert again.calls == first.calls
     assert again.cached_calls == len(again.rounds[0].verdicts)
     assert again.rounds[0].verdicts == first.rounds[0].verdicts
-
-
-def test_ollama_dying_in_the_middle_of_the_answer_keeps_what_had_arrived(engine: Engine, ollama: OllamaStandIn) -> None:
-    """SC-13"""
-    config = RunConfig(models=RoleModels(generator=CHAT), max_rewrites=0)
-    ollama.script("chat", DiesMidStream(after_tokens=14))
-    record = engine.run(QUESTION, config)
-    assert (record.outcome, record.reason) == ("failed", "WB404")
-    assert record.answer
-    assert record.rounds[0].verdicts
-    assert record.error is not None
-    assert record.error.node == "generate"
 
 
 def test_a_model_that_is_not_pulled_is_answered_with_the_exact_command(engine: Engine) -> None:
@@ -88,16 +76,6 @@ def test_a_slow_model_that_goes_on_talking_is_heard_out(ollama: OllamaStandIn, t
     assert record.error is None
     assert record.answer.count("row") == 30
     assert record.model_calls[-1].duration_ms > 800
-
-
-def test_a_broken_rewriter_costs_the_rewrite_and_not_the_answer(engine: Engine, ollama: OllamaStandIn) -> None:
-    """SC-13"""
-    ollama.script("chat", ServerError(), ServerError())
-    config = RunConfig(models=RoleModels(rewriter=CHAT), grade_pass_threshold=1.0, top_k=10)
-    record = engine.run(QUESTION, config)
-    assert record.decisions[-1].reason == "rewriter_failed"
-    assert record.outcome == "answered_forced"
-    assert record.warnings
 
 
 def test_a_hanging_grader_is_cut_off_by_the_budget_and_its_connection_dropped(

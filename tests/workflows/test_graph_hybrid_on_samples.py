@@ -8,7 +8,6 @@ from typing import get_args
 import pytest
 
 from engine.engine import Engine
-from engine.knowledge.ingest import IngestItem
 from engine.model.config import Mode, RunConfig
 from engine.model.values import LISTS_OF_MODE, RunRecord
 from engine.settings import Settings
@@ -58,14 +57,6 @@ def test_each_mode_does_its_own_work_and_keeps_top_k(
     assert (record.manifest["graph"], record.manifest["graph_extractor"]) == ("ready", "samples")
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_bypass_leaves_no_trace_of_a_search(records: dict[tuple[str, Mode], RunRecord], question: str) -> None:
-    """GH-02"""
-    record = records[question, "bypass"]
-    assert (record.outcome, record.rounds, record.citations) == ("abstained", (), ())
-    assert "graph" not in record.manifest
-
-
 def test_naive_finds_what_the_four_node_loop_finds(engine: Engine) -> None:
     """GH-02: vectors alone are vectors alone, no matter what the workflow is called, once dates count for nothing."""
     plain = engine.run(QUESTIONS[0], RunConfig(max_rewrites=0))
@@ -76,15 +67,3 @@ def test_naive_finds_what_the_four_node_loop_finds(engine: Engine) -> None:
     ]
     assert here.verdicts == there.verdicts
     assert naive.answer == plain.answer
-
-
-def test_a_collection_without_a_graph_is_searched_by_vectors_and_the_run_says_so_loudly(engine: Engine) -> None:
-    """GH-02"""
-    engine.ingest([IngestItem("cats.md", data=b"# Cats\n\n## One\nCats sleep most of the day.\n")], "cats")
-    record = engine.run("How much do cats sleep?", graph_config(mode="hybrid", collection="cats"))
-    assert [item.code for item in record.warnings] == ["WB120"]
-    assert record.rounds[0].graph is not None
-    assert {item.code for item in record.rounds[0].graph.notes} == {"no_graph"}
-    assert record.rounds[0].graph.fell_back_to == ("vector",)
-    assert record.manifest["graph"] == "none"
-    assert [item.passage.source for item in record.rounds[0].candidates] == ["cats.md"]
