@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.model.config import RunConfig
 from engine.model.events import fold_all
 from engine.replay.gate_cost import gate_cost
@@ -12,11 +14,12 @@ from tests.workflows.test_self_corrective import finished
 def test_rewrites_after_a_verified_passage_was_there_are_counted_as_waste() -> None:
     """SC-05: one right passage among five can never reach a pass rate of 0.6."""
     record = finished(FakeResources(grader=FakeGrader(relevant=frozenset({"p1"}))))
-    cost = gate_cost(record)
+    nodes = tuple(replace(item, start_ms=10.0 * place, duration_ms=4.0) for place, item in enumerate(record.nodes))
+    cost = gate_cost(replace(record, nodes=nodes))
     assert cost is not None
     assert (cost.round, cost.relevant, cost.rewrites) == (0, 1, 3)
     assert cost.calls == 3, "three rewrites; the verdicts were reused, and generation happens either way"
-    assert 0 < cost.saved_ms < record.duration_ms
+    assert cost.saved_ms == 96, "from the end of the second visit to the beginning of the twelfth"
 
 
 def test_the_other_gate_run_for_real_answers_where_the_waste_says() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +26,7 @@ from tests.evaluation.gathered import evidence_of, questions
 from tests.evaluation.test_aggregate import cases
 
 BASE = RunConfig(grade_probe=True)
+TWO = replace(BASE, top_k=2)
 AXES = (
     Axis("similarity_threshold", (0.1, 0.3, 0.5)),
     Axis("grade_pass_threshold", (0.2, 0.4, 0.6, 0.8)),
@@ -42,17 +44,21 @@ def swept(evidence: Evidence) -> Sweep:
     return sweep(evidence, BASE, AXES)
 
 
-def hidden(questions: int, better: int) -> Evidence:
-    """Questions whose right passage stands third; of them ``better`` are lost to a top_k of 2 and found with 3."""
+def expecting(questions: int, passage: Callable[[int], str], config: RunConfig = TWO) -> Evidence:
+    """Questions that find the same three passages, which all pass, and expect one passage each."""
     search = ((0, 0.9), (1, 0.8), (2, 0.7))
-    world = World((search,) * 4, (Verdict(True, 0.9, "yes"),) * 3, ("new",) * 4)
-    record = run_in(world, replace(BASE, top_k=2))
+    record = run_in(World((search,) * 4, (Verdict(True, 0.9, "yes"),) * 3, ("new",) * 4), config)
     names = [f"case-{number}" for number in range(questions)]
     cases = [
-        Case(name, "?", (Expectation("passage", "p02" if number < better else "p00"),), answerable=True)
+        Case(name, "?", (Expectation("passage", passage(number)),), answerable=True)
         for number, name in enumerate(names)
     ]
     return gather(cases, {name: replace(record, id=RunId(name)) for name in names})
+
+
+def hidden(questions: int, better: int) -> Evidence:
+    """Questions whose right passage stands third; of them ``better`` are lost to a top_k of 2 and found with 3."""
+    return expecting(questions, lambda number: "p02" if number < better else "p00")
 
 
 def test_every_combination_is_tried_in_the_order_of_the_axes(swept: Sweep) -> None:
@@ -126,7 +132,7 @@ def test_values_of_an_axis_are_those_of_a_config_and_each_once(evidence: Evidenc
 
 
 def test_a_setting_that_gains_on_many_questions_is_recommended_as_better() -> None:
-    base = replace(BASE, top_k=2)
+    base = TWO
     found = recommend(sweep(hidden(40, better=15), base, [Axis("top_k", (1, 2, 3))]), base)
     assert found.config.top_k == 3
     assert (found.verdict, found.choice, found.setting) == ("better", "best", 2)
@@ -158,7 +164,7 @@ def test_by_right_answers_another_setting_is_recommended_than_by_what_was_found(
 
 
 def test_a_gain_on_two_of_forty_is_recommended_and_said_to_be_not_distinguishable() -> None:
-    base = replace(BASE, top_k=2)
+    base = TWO
     found = recommend(sweep(hidden(40, better=2), base, [Axis("top_k", (1, 2, 3))]), base)
     assert (found.config.top_k, found.verdict) == (3, "not_distinguishable")
     assert found.quality_test.difference is not None
@@ -168,15 +174,8 @@ def test_a_gain_on_two_of_forty_is_recommended_and_said_to_be_not_distinguishabl
 @pytest.mark.parametrize(("right", "choice"), [(5, "too_poor"), (14, "best")])
 def test_below_a_floor_of_quality_nothing_is_recommended_however_much_better_it_is(right: int, choice: str) -> None:
     """The right passage of all other questions is nowhere in what was found."""
-    base = replace(BASE, top_k=2)
-    search = ((0, 0.9), (1, 0.8), (2, 0.7))
-    record = run_in(World((search,) * 4, (Verdict(True, 0.9, "yes"),) * 3, ("new",) * 4), base)
-    names = [f"case-{number}" for number in range(40)]
-    cases = [
-        Case(name, "?", (Expectation("passage", "p02" if number < right else "p99"),), answerable=True)
-        for number, name in enumerate(names)
-    ]
-    evidence = gather(cases, dict.fromkeys(names, record))
+    base = TWO
+    evidence = expecting(40, lambda number: "p02" if number < right else "p99")
     found = recommend(sweep(evidence, base, [Axis("top_k", (1, 2, 3))]), base)
     assert (found.choice, found.tried) == (choice, 3)
     assert (found.config == base) == (choice == "too_poor")
@@ -184,11 +183,7 @@ def test_below_a_floor_of_quality_nothing_is_recommended_however_much_better_it_
 
 def test_equal_quality_is_decided_by_fewer_steps() -> None:
     base = replace(BASE, grade_probe=False, top_k=2)
-    search = ((0, 0.9), (1, 0.8), (2, 0.7))
-    record = run_in(World((search,) * 4, (Verdict(True, 0.9, "yes"),) * 3, ("new",) * 4), base)
-    names = [f"case-{number}" for number in range(30)]
-    cases = [Case(name, "?", (Expectation("passage", "p00"),), answerable=True) for name in names]
-    evidence = gather(cases, dict.fromkeys(names, record))
+    evidence = expecting(30, lambda _: "p00", base)
     found = recommend(sweep(evidence, base, [Axis("top_k", (1, 2))]), base)
     assert (found.config.top_k, found.choice) == (1, "cheaper")
     assert (found.verdict, found.cost_verdict) == ("not_distinguishable", "better")
@@ -196,7 +191,7 @@ def test_equal_quality_is_decided_by_fewer_steps() -> None:
 
 
 def test_equal_quality_and_cost_are_decided_by_closeness_to_the_defaults() -> None:
-    base = replace(BASE, top_k=2)
+    base = TWO
     axes = [Axis("similarity_threshold", (0.6, 0.35, 0.1)), Axis("top_k", (3,))]
     found = recommend(sweep(hidden(40, better=15), base, axes), base)
     assert (found.config.similarity_threshold, found.choice) == (0.35, "closer_to_defaults")
@@ -223,7 +218,7 @@ def test_what_lets_rejected_passages_in_is_recommended_last_and_counts_them() ->
 
 
 def test_the_baseline_stays_where_nothing_is_gained() -> None:
-    base = replace(BASE, top_k=2)
+    base = TWO
     found = recommend(sweep(hidden(30, better=0), base, [Axis("top_k", (2, 3))]), base)
     assert (found.config, found.choice, found.verdict) == (base, "baseline_stays", "not_distinguishable")
     assert found.quality_test.p == found.p_corrected == 1.0
@@ -286,7 +281,7 @@ def told(swept: Sweep, **measured: Measured) -> Sweep:
 
 def test_the_cheapest_of_equal_settings_is_so_by_its_worse_end() -> None:
     """One seems to take a single step, because thirty of its forty questions are not known."""
-    base = replace(BASE, top_k=2)
+    base = TWO
     swept = sweep(hidden(40, better=0), base, [Axis("top_k", (1, 2, 3))])
     unknown = np.zeros((40, 3), dtype=np.bool_)
     unknown[10:, 0] = True
@@ -300,7 +295,7 @@ def test_the_cheapest_of_equal_settings_is_so_by_its_worse_end() -> None:
 
 def test_no_setting_is_named_the_cheapest_equal_one_that_does_worse_than_what_is_in_use() -> None:
     """Two fewer right than the best is within chance where six questions differ, and still one fewer than before."""
-    base = replace(BASE, top_k=2)
+    base = TWO
     swept = sweep(hidden(40, better=3), base, [Axis("top_k", (1, 3))])
     quality = np.ones((40, 2))
     quality[[0, 1, 4, 5], 0] = quality[[2, 3], 1] = 0.0
@@ -345,10 +340,6 @@ def test_a_gate_that_no_round_can_meet_is_no_result(config: RunConfig, possible:
     swept = sweep(evidence_of(8, BASE), config, [Axis("similarity_threshold", (0.1, 0.3))])
     assert swept.possible.tolist() == [possible, possible]
     assert bool(front(swept).settings) is possible
-
-
-def test_a_recommendation_repeats_exactly(swept: Sweep) -> None:
-    assert recommend(swept, BASE) == recommend(swept, BASE)
 
 
 def test_nothing_gathered_recommends_the_baseline_and_says_n_0() -> None:
