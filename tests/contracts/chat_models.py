@@ -46,9 +46,8 @@ def settings() -> Settings:
 @cache
 def openai_stand_in() -> OpenAIStandIn:
     """The same behind OpenAI's protocol."""
-    server = OpenAIStandIn(["local-model"], reply=obedient)
-    server.__enter__()
-    atexit.register(server.__exit__, None, None, None)
+    server = OpenAIStandIn(["local-model"], reply=obedient).__enter__()
+    atexit.register(server.close)
     return server
 
 

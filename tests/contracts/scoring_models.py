@@ -46,7 +46,7 @@ def tiny_scores(question: str, texts: Sequence[str]) -> Sequence[float]:
 @cache
 def stand_in(kind: Kind) -> RerankStandIn:
     """One for all tests; closed when Python ends."""
-    server = RerankStandIn(kind, tiny_scores)
+    server = RerankStandIn(kind, tiny_scores).__enter__()
     atexit.register(server.close)
     return server
 

@@ -32,7 +32,7 @@ from engine.settings import Settings
 from engine.web import SearxngSearch
 from tests.api.served import ADDRESS
 from tests.support.errors import raises
-from tests.support.flood import LARGE, Flood, flooding
+from tests.support.flood import LARGE, Flood
 
 OPENAI = "text/event-stream"
 LINE = '{"message": {"role": "assistant", "content": "'
@@ -63,7 +63,7 @@ def settings_for(flood: Flood, folder: Path) -> Settings:
 @pytest.mark.parametrize("what", CHATS)
 def test_a_reply_larger_than_the_tokens_asked_for_is_given_up(what: str, tmp_path: Path) -> None:
     model, flood = CHATS[what]
-    with flooding(flood):
+    with flood:
         chat = ChatModel(RoleModel(model), settings_for(flood, tmp_path), "generator", think=None, reply_tokens=500)
         heard: list[str] = []
         with pytest.raises(WorkbenchError) as given_up:
@@ -96,27 +96,27 @@ def test_so_is_everything_else_that_a_server_sends(what: str, tmp_path: Path) ->
     async def asked(settings: Settings) -> object:
         return await ask(settings)
 
-    with flooding(flood), raises(ModelError.reply_too_large):
+    with flood, raises(ModelError.reply_too_large):
         asyncio.run(asked(settings_for(flood, tmp_path)))
     assert flood.sent < LARGE
 
 
 def test_a_list_of_another_server_says_so_in_place_of_its_models(tmp_path: Path) -> None:
-    with flooding(Flood('{"data": [', '{"id": "m"}, ')) as flood:
+    with Flood('{"data": [', '{"id": "m"}, ') as flood:
         found = asyncio.run(offered_models(settings_for(flood, tmp_path)))
     assert found.fault is not None and found.fault.code == ModelError.reply_too_large.code
     assert (found.names, flood.sent < LARGE) == ((), True)
 
 
 def test_a_web_search_reads_no_more_than_its_results(tmp_path: Path) -> None:
-    with flooding(Flood('{"results": [', '{"url": "u"}, ')) as flood, raises(WebSearchError.not_results):
+    with Flood('{"results": [', '{"url": "u"}, ') as flood, raises(WebSearchError.not_results):
         asyncio.run(SearxngSearch(flood.url).search("why", 3))
     assert flood.sent < LARGE
 
 
 def test_others_are_answered_while_a_reply_of_one_line_comes_in(tmp_path: Path) -> None:
     flood = Flood(LINE)
-    with flooding(flood):
+    with flood:
         settings = settings_for(flood, tmp_path)
         with Engine.open(settings) as engine:
             engine.wait_until_ready()

@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self, TypeAlias
+from http.server import BaseHTTPRequestHandler
+from typing import Any, TypeAlias
 
+from tests.support.http_stand_in import HttpStandIn, begin, body_of, send
 from tests.support.ollama_stand_in.chat import default_reply
 from tests.support.ollama_stand_in.recorder import RecordedRequest
 from tests.support.ollama_stand_in.text import pieces, token_count
@@ -77,8 +76,10 @@ class Events:
 Behaviour: TypeAlias = Status | Hangs | Cut | TooLong | Garbage | Events
 
 
-class OpenAIStandIn:
+class OpenAIStandIn(HttpStandIn):
     """See the module; ``at_once`` replies are worked on at a time, each piece after ``per_token_s`` seconds."""
+
+    protocol = "HTTP/1.1"
 
     def __init__(
         self,
@@ -91,6 +92,7 @@ class OpenAIStandIn:
         per_token_s: float = 0.0,
     ) -> None:
         """``key``: what ``Authorization`` must carry; empty: anything will do."""
+        super().__init__()
         self.models = list(models)
         self.requests: list[Mapping[str, Any]] = []
         """Bodies of chat requests in order of arrival."""
@@ -101,68 +103,29 @@ class OpenAIStandIn:
         self._takes_schema = takes_schema
         self._lanes = threading.Semaphore(at_once)
         self._per_token_s = per_token_s
-        self._script: deque[Behaviour] = deque()
-        self._ending = threading.Event()
-        self._server: ThreadingHTTPServer | None = None
-
-    def __enter__(self) -> Self:
-        stand_in = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                stand_in._answer(self)
-
-            def do_POST(self) -> None:
-                stand_in._answer(self)
-
-            def log_message(self, *_: object) -> None: ...
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), name="openai-stand-in", daemon=True).start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ending.set()
-        assert self._server is not None
-        self._server.shutdown()
-        self._server.server_close()
 
     @property
     def url(self) -> str:
         """With ``/v1``, as such servers give their address."""
-        assert self._server is not None, "use it in a with statement"
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def script(self, *behaviours: Behaviour) -> None:
-        """What the next chat requests meet, one each."""
-        self._script.extend(behaviours)
+        return f"{super().url}/v1"
 
     def forget_script(self) -> None:
         """Drop what is left of the script: answers are normal from the next request on."""
         self._script.clear()
 
-    def _answer(self, http: BaseHTTPRequestHandler) -> None:
-        try:
-            content = http.rfile.read(int(http.headers.get("Content-Length") or 0))
-            key = (http.headers.get("Authorization") or "").removeprefix("Bearer ")
-            self.keys.append(key)
-            if self._key and key != self._key:
-                _refuse(http, 401, f"Incorrect API key provided: {key[:3]}***.")
-            elif http.command == "GET" and http.path == "/v1/models":
-                listed = [{"id": name, "object": "model", "created": 1, "owned_by": "me"} for name in self.models]
-                _send(http, 200, {"object": "list", "data": listed})
-            elif http.command == "POST" and http.path == "/v1/chat/completions":
-                self._chat(http, json.loads(content))
-            else:
-                _refuse(http, 404, f"Unknown request URL: {http.command} {http.path}.")
-        except OSError:
-            # The client left, which some of these behaviours are there to bring about.
-            http.close_connection = True
+    def answer(self, http: BaseHTTPRequestHandler) -> None:
+        content = body_of(http)
+        key = (http.headers.get("Authorization") or "").removeprefix("Bearer ")
+        self.keys.append(key)
+        if self._key and key != self._key:
+            _refuse(http, 401, f"Incorrect API key provided: {key[:3]}***.")
+        elif http.command == "GET" and http.path == "/v1/models":
+            listed = [{"id": name, "object": "model", "created": 1, "owned_by": "me"} for name in self.models]
+            _send(http, 200, {"object": "list", "data": listed})
+        elif http.command == "POST" and http.path == "/v1/chat/completions":
+            self._chat(http, json.loads(content))
+        else:
+            _refuse(http, 404, f"Unknown request URL: {http.command} {http.path}.")
 
     def _chat(self, http: BaseHTTPRequestHandler, body: Mapping[str, Any]) -> None:
         self.requests.append(body)
@@ -176,7 +139,7 @@ class OpenAIStandIn:
                 http.close_connection = True
                 return
             case Garbage(text):
-                _send_text(http, 200, text, "text/html")
+                send(http, 200, text.encode(), "text/html")
                 return
             case Events():
                 _stream(http, body, behaviour)
@@ -213,11 +176,7 @@ class OpenAIStandIn:
             choice = {"index": 0, "message": message, "finish_reason": reason}
             _send(http, 200, {**_head(body, "chat.completion"), "choices": [choice], "usage": usage})
             return
-        http.send_response(200)
-        http.send_header("Content-Type", "text/event-stream")
-        http.send_header("Connection", "close")
-        http.end_headers()
-        http.close_connection = True
+        begin(http, 200, {"Content-Type": "text/event-stream"})
         with_usage = bool((body.get("stream_options") or {}).get("include_usage"))
         for number, event in enumerate(_events(body, parts, reason, usage if with_usage else None)):
             if isinstance(behaviour, Cut) and number == behaviour.after_pieces:
@@ -240,11 +199,7 @@ def _stream(http: BaseHTTPRequestHandler, body: Mapping[str, Any], given: Events
         used = {"prompt_tokens": 9, "completion_tokens": given.usage, "total_tokens": 9 + given.usage}
         events.append({**head, "choices": [], "usage": used})
     lines = [f"data: {json.dumps(event)}\n\n" for event in events] + (["data: [DONE]\n\n"] if given.done else [])
-    http.send_response(200)
-    http.send_header("Content-Type", "text/event-stream")
-    http.send_header("Connection", "close")
-    http.end_headers()
-    http.close_connection = True
+    begin(http, 200, {"Content-Type": "text/event-stream"})
     for line in lines:
         http.wfile.write(line.encode())
         http.wfile.flush()
@@ -273,13 +228,4 @@ def _refuse(http: BaseHTTPRequestHandler, status: int, message: str) -> None:
 
 
 def _send(http: BaseHTTPRequestHandler, status: int, body: Mapping[str, Any]) -> None:
-    _send_text(http, status, json.dumps(body), "application/json")
-
-
-def _send_text(http: BaseHTTPRequestHandler, status: int, text: str, kind: str) -> None:
-    content = text.encode()
-    http.send_response(status)
-    http.send_header("Content-Type", kind)
-    http.send_header("Content-Length", str(len(content)))
-    http.end_headers()
-    http.wfile.write(content)
+    send(http, status, json.dumps(body).encode())

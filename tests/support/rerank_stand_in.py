@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any, Literal, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Literal
 
 from engine.llm.scoring import sigmoid
+from tests.support.http_stand_in import HttpStandIn, body_of, send
 
 Kind = Literal["llama.cpp", "infinity", "tei"]
 KINDS: tuple[Kind, ...] = ("llama.cpp", "infinity", "tei")
@@ -25,10 +25,11 @@ _PATHS: dict[Kind, tuple[str, ...]] = {
 }
 
 
-class RerankStandIn:
-    """Serves until it is closed; ``requests`` are the paths, headers and bodies that came."""
+class RerankStandIn(HttpStandIn):
+    """``requests`` are the paths, headers and bodies that came."""
 
     def __init__(self, kind: Kind, score: Score, *, key: str = "") -> None:
+        super().__init__()
         self.kind = kind
         self.score = score
         self.key = key
@@ -37,22 +38,12 @@ class RerankStandIn:
         self.answers: Callable[[dict[str, Any]], tuple[int, bytes] | None] = lambda body: self.reply
         """What is answered to a body in the place of scores; None for scores."""
         self.requests: list[tuple[str, dict[str, Any]]] = []
-        handler = type("Handler", (_Handler,), {"stand_in": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def __enter__(self) -> Self:
-        return self
+    def answer(self, http: BaseHTTPRequestHandler) -> None:
+        body = json.loads(body_of(http))
+        send(http, *self._reply(http.path, body, http.headers.get("Authorization", "")))
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def answer(self, path: str, body: dict[str, Any], key: str) -> tuple[int, bytes]:
+    def _reply(self, path: str, body: dict[str, Any], key: str) -> tuple[int, bytes]:
         """Status and body of the answer to a request."""
         self.requests.append((path, body))
         if self.key and key != f"Bearer {self.key}":
@@ -85,19 +76,3 @@ class RerankStandIn:
             for place, score in enumerate(scores)
         ]
         return 200, json.dumps(sorted(ranks, key=lambda item: -item["score"])).encode()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    stand_in: RerankStandIn
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        status, answer = self.stand_in.answer(self.path, body, self.headers.get("Authorization", ""))
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""

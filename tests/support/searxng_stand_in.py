@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.support.http_stand_in import HttpStandIn, begin, send
 
 Result = Mapping[str, Any]
 Answer = Callable[[str], Sequence[Result]]
@@ -116,125 +115,62 @@ GARBAGE = Content(b"<!doctype html><title>Search</title>", "text/html")
 DEEP = Content(b"[" * 200_000)
 
 
-class SearxngStandIn:
-    """Answers ``GET …/search?q=…&format=json``, in threads of its own, until the ``with`` block ends.
-
-    ``answer`` says what is found; behaviours given to :meth:`script` are used up first, one a request.
-    """
+class SearxngStandIn(HttpStandIn):
+    """Answers ``GET …/search?q=…&format=json``; ``answer`` says what is found."""
 
     def __init__(self, answer: Answer | Sequence[Any] = RESULTS, *, prefix: str = "") -> None:
+        super().__init__()
         self.queries: list[str] = []
         """What was searched for, in order."""
         self.headers: list[Mapping[str, str]] = []
         """Headers of each request, names in lower case."""
-        self._answer: Answer = answer if callable(answer) else lambda _: answer
+        self._found: Answer = answer if callable(answer) else lambda _: answer
         self._prefix = prefix
-        self._script: deque[Behaviour] = deque()
-        self._ending = threading.Event()
-        self._server: ThreadingHTTPServer | None = None
-
-    def __enter__(self) -> Self:
-        stand_in = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                stand_in._handle(self)
-
-            def log_message(self, *_: object) -> None:
-                return
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True, name="searxng").start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ending.set()
-        assert self._server is not None
-        self._server.shutdown()
-        self._server.server_close()
 
     @property
     def url(self) -> str:
-        assert self._server is not None, "use it in a with statement"
-        return f"http://127.0.0.1:{self._server.server_address[1]}{self._prefix}"
+        return f"{super().url}{self._prefix}"
 
-    def script(self, *behaviours: Behaviour) -> None:
-        """What the next requests meet, one each."""
-        self._script.extend(behaviours)
-
-    def _handle(self, request: BaseHTTPRequestHandler) -> None:
-        parts = urlsplit(request.path)
+    def answer(self, http: BaseHTTPRequestHandler) -> None:
+        parts = urlsplit(http.path)
         asked = parse_qs(parts.query)
         query = asked.get("q", [""])[0]
         self.queries.append(query)
-        self.headers.append({name.lower(): value for name, value in request.headers.items()})
+        self.headers.append({name.lower(): value for name, value in http.headers.items()})
         behaviour = self._script.popleft() if self._script else None
-        try:
-            if parts.path != f"{self._prefix}/search":
-                _send(request, 404, b"not found", "text/plain")
-            elif behaviour is not None:
-                self._misbehave(request, behaviour)
-            elif asked.get("format") != ["json"]:
-                _send(request, 200, b"<!doctype html>", "text/html")
-            else:
-                _send(request, 200, self._body(query), _JSON)
-        except OSError:
-            # The client left, which is what most of these behaviours are there to bring about.
-            request.close_connection = True
+        if parts.path != f"{self._prefix}/search":
+            send(http, 404, b"not found", "text/plain")
+        elif behaviour is not None:
+            self._misbehave(http, behaviour)
+        elif asked.get("format") != ["json"]:
+            send(http, 200, b"<!doctype html>", "text/html")
+        else:
+            send(http, 200, self._body(query))
 
     def _body(self, query: str) -> bytes:
-        results = list(self._answer(query))
+        results = list(self._found(query))
+        empty: dict[str, Any] = {name: [] for name in ("answers", "corrections", "infoboxes", "unresponsive_engines")}
         return json.dumps(
-            {
-                "query": query,
-                "number_of_results": len(results),
-                "results": results,
-                "answers": [],
-                "corrections": [],
-                "infoboxes": [],
-                "suggestions": [],
-                "unresponsive_engines": [],
-            }
+            {"query": query, "number_of_results": len(results), "results": results, "suggestions": [], **empty}
         ).encode()
 
     def _misbehave(self, request: BaseHTTPRequestHandler, behaviour: Behaviour) -> None:
         request.close_connection = True
         match behaviour:
             case Status(code, location):
-                _send(request, code, b"no", "text/html", location)
+                send(request, code, b"no", "text/html", {"Location": location} if location else None)
             case Content(body, kind):
-                _send(request, 200, body, kind)
+                send(request, 200, body, kind)
             case Slow(pause_s):
-                _begin(request, 100_000)
+                begin(request, 200, {"Content-Type": _JSON, "Content-Length": "100000"})
                 while not self._ending.wait(pause_s):
                     request.wfile.write(b" ")
             case Hangs():
                 self._ending.wait()
             case Endless(pieces):
-                _begin(request, None)
+                begin(request, 200, {"Content-Type": _JSON})
                 for _ in range(pieces):
                     request.wfile.write(b" " * 65_536)
             case BreaksOff():
-                _begin(request, 10_000)
+                begin(request, 200, {"Content-Type": _JSON, "Content-Length": "10000"})
                 request.wfile.write(b'{"results": [')
-
-
-def _begin(request: BaseHTTPRequestHandler, length: int | None) -> None:
-    request.send_response(200)
-    request.send_header("Content-Type", _JSON)
-    if length is not None:
-        request.send_header("Content-Length", str(length))
-    request.end_headers()
-
-
-def _send(request: BaseHTTPRequestHandler, status: int, body: bytes, kind: str, location: str = "") -> None:
-    request.send_response(status)
-    request.send_header("Content-Type", kind)
-    request.send_header("Content-Length", str(len(body)))
-    if location:
-        request.send_header("Location", location)
-    request.end_headers()
-    request.wfile.write(body)
