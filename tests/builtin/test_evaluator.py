@@ -232,11 +232,6 @@ def test_every_suggestion_has_words_in_both_languages() -> None:
     assert suggestion_said(Suggestion("reasonableness", "old", code="part_open"), zh)
 
 
-def test_the_same_answer_is_always_judged_alike() -> None:
-    answer = f"{RIGHT} Insulin lowers blood sugar. [2]"
-    assert said(EDGES, answer, TREE) == said(EDGES, answer, TREE)
-
-
 @given(st.text(max_size=120), st.text(max_size=200), st.lists(st.text(max_size=80), max_size=3))
 def test_any_text_is_judged_and_passed_means_that_there_is_nothing_to_suggest(
     question: str, answer: str, texts: list[str]

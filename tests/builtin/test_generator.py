@@ -20,6 +20,10 @@ from engine.retrieval.citations import resolve
 from engine.roles import GenerationRequest
 from tests.support.listening import Listening
 
+INSTALL = (
+    'Make an environment first. Then install it with:\n\n```console\n$ pip install "fastapi[1]"\n```\n\nNow run it.'
+)
+
 
 def passage(text: str, section: str = "", name: str = "p") -> Passage:
     return Passage(PassageId(name), f"{name}.md", text, 0.5, 0.9, section=section)
@@ -35,29 +39,80 @@ def quotable_sentences(text: str, heading: str = "") -> list[str]:
     return [item.text for item in quotable(text, heading)]
 
 
-def test_the_sentence_that_answers_is_quoted_with_its_marker() -> None:
-    """SC-07."""
-    text = answer(
+ANSWERED: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "the sentence that answers, with its marker": (
         "How many edges does a tree with n vertices have?",
-        "Trees were named by Cayley. A tree with n vertices has exactly n − 1 edges. Forests are made of them.",
-    )
-    assert text.startswith("Here is what the sources say: A tree with n vertices has exactly n − 1 edges. [1]")
-
-
-def test_a_chinese_answer_is_worded_in_chinese() -> None:
-    """SC-07: in the language of the question."""
-    text = answer("没开封的胰岛素怎样保存？", "没开封的胰岛素放在冰箱冷藏室。")
-    assert text == "资料中是这样说的：没开封的胰岛素放在冰箱冷藏室。[1]"
-
-
-def test_two_passages_that_contradict_each_other_are_both_quoted() -> None:
-    text = answer(
+        ("Trees were named by Cayley. A tree with n vertices has exactly n − 1 edges. Forests are made of them.",),
+        ("Here is what the sources say: A tree with n vertices has exactly n − 1 edges. [1]",),
+    ),
+    "Chinese for a Chinese question": (
+        "没开封的胰岛素怎样保存？",
+        ("没开封的胰岛素放在冰箱冷藏室。",),
+        ("资料中是这样说的：没开封的胰岛素放在冰箱冷藏室。[1]",),
+    ),
+    "a passage in another language, with nothing called missing": (
+        "什么是树？",
+        ("A tree is a connected graph without cycles.",),
+        ("资料使用的是另一种语言，以下按原文引用。A tree is a connected graph without cycles.[1]",),
+    ),
+    "two passages that contradict each other": (
         "How many grams of sugar should I take for a low?",
-        "For a low, take 15 grams of sugar.",
-        "Our clinic says: take 20 grams of sugar for a low.",
-    )
-    assert "15 grams of sugar. [1]" in text
-    assert "20 grams of sugar for a low. [2]" in text
+        ("For a low, take 15 grams of sugar.", "Our clinic says: take 20 grams of sugar for a low."),
+        ("15 grams of sugar. [1]", "20 grams of sugar for a low. [2]"),
+    ),
+    "the sentence before one that points back": (
+        "Who solved the bridge problem?",
+        ("Euler studied seven bridges. He solved the bridge problem in 1736.",),
+        ("Euler studied seven bridges. [1] He solved the bridge problem in 1736. [1]",),
+    ),
+    "what it is before what names it": (
+        "What is the default colour code of a lamp?",
+        (
+            "Later you will see how a lamp can return another colour code than the default you set here.",
+            "- `7` is the default colour code, which means red.\n- `9` is green.",
+        ),
+        ("Here is what the sources say: `7` is the default colour code",),
+    ),
+    "a short whole sentence": (
+        "灯塔的作者是谁？",
+        ("要点亮灯塔，先把灯塔放在海边的山坡上。作者是王小明，也是灯塔的作者！",),
+        ("资料中是这样说的：作者是王小明",),
+    ),
+    "code before the sentence about it": (
+        "Which command creates a new project?",
+        ("```sh\nnpm create vue\n```\n\nThis command creates a new project.",),
+        ("This command creates a new project. [1]\n\n```\nnpm create vue\n```",),
+    ),
+    "the command that installs": (
+        "How do I install Lampkit?",
+        (
+            "We need to install Lampkit to light the lamps of the tower in the evening.\n\n"
+            "Add it to your project:\n\n```console\n$ lk add lampkit\n```\n\nThe lamps of Lampkit are red.",
+        ),
+        ("$ lk add lampkit",),
+    ),
+    "code whose words count for the sentence that leads to it": (
+        "How do I delay the glow of a lamp?",
+        (
+            "A lamp shows a glow of its own in the evening when the tower is dark. Lamps support advanced options:\n\n"
+            "```js\nlamp({\n  // Delay before the glow of the lamp is shown\n  delay: 200\n})\n```",
+        ),
+        ("delay: 200",),
+    ),
+    "no sentence that could be quoted": (
+        "What is a tree?",
+        ("---", "   ", "###"),
+        ("The passages hold no sentence that could be quoted.",),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERED)
+def test_an_answer_quotes(case: str) -> None:
+    """SC-07"""
+    question, texts, quoted = ANSWERED[case]
+    said = answer(question, *texts)
+    assert all(part in said for part in quoted), said
 
 
 def test_what_no_passage_mentions_is_said() -> None:
@@ -80,11 +135,6 @@ def test_unverified_passages_are_marked_before_anything_is_said() -> None:
     assert chinese.startswith("以下内容未经核实")
 
 
-def test_passages_in_another_language_are_quoted_and_nothing_is_called_missing() -> None:
-    text = answer("什么是树？", "A tree is a connected graph without cycles.")
-    assert text == "资料使用的是另一种语言，以下按原文引用。A tree is a connected graph without cycles.[1]"
-
-
 def test_an_answer_stays_short_however_much_there_is_to_quote() -> None:
     """SC-07: concise."""
     sentence = "Insulin lowers glucose in patient number {} by a fair and welcome amount after breakfast."
@@ -95,13 +145,6 @@ def test_an_answer_stays_short_however_much_there_is_to_quote() -> None:
     assert len(answer("胰岛素怎样降低血糖？", "胰岛素让肌肉和脂肪吸收血液里的葡萄糖，" * 100)) <= 300
 
 
-def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:
-    text = answer(
-        "Who solved the bridge problem?", "Euler studied seven bridges. He solved the bridge problem in 1736."
-    )
-    assert "Euler studied seven bridges. [1] He solved the bridge problem in 1736. [1]" in text
-
-
 def test_numbers_in_brackets_of_a_passage_never_become_citations() -> None:
     """SC-07: a citation cannot be invented, not even by a quoted one."""
     text = answer("What is the interval?", "The interval [0, 1] is closed, as the interval of [7] shows.")
@@ -109,10 +152,6 @@ def test_numbers_in_brackets_of_a_passage_never_become_citations() -> None:
     assert [item.marker for item in resolved.citations] == [1]
     assert not resolved.removed
     assert "[ 0, 1]" in text
-
-
-def test_passages_without_a_sentence_are_no_error() -> None:
-    assert answer("What is a tree?", "---", "   ", "###") == "The passages hold no sentence that could be quoted."
 
 
 @pytest.mark.parametrize(
@@ -129,6 +168,15 @@ def test_passages_without_a_sentence_are_no_error() -> None:
         ("Short line\nof a verse.", "", ["Short line", "of a verse."]),
         ("This much longer line of a document was broken\nfor width.", "",
          ["This much longer line of a document was broken for width."]),
+        ("Use a domain (eg. `a.example`) of your own. Then deploy.", "",
+         ["Use a domain (eg. `a.example`) of your own.", "Then deploy."]),
+        ("Lamps glow.\n\n`src/lamp.py`\n\nThey are red.", "", ["Lamps glow.", "They are red."]),
+        (INSTALL, "", ["Make an environment first.", "Then install it with:", "Now run it."]),
+        ("return item;\n}\n```\n\nThe server listens on one port.", "", ["The server listens on one port."]),
+        ("Parameters:\n\n* `glow` - How bright. Defaults to `5`.\n* `hue` - Its colour. Defaults to red.\n", "",
+         ["Parameters: `glow` - How bright. Defaults to `5`; `hue` - Its colour. Defaults to red"]),
+        ("Parameters:\n\n" + "".join(f"* `glow{n}` - How bright the lamp is. Defaults to `{n}`.\n" for n in range(9)),
+         "", ["Parameters:", *(f"`glow{n}` - How bright the lamp is. Defaults to `{n}`." for n in range(9))]),
     ],
 )  # fmt: skip
 def test_sentences_are_quoted_without_headings_signs_and_broken_lines(
@@ -148,14 +196,6 @@ def test_tokens_are_estimated_by_script() -> None:
     assert count("word " * 40) == 50
 
 
-def test_the_call_is_reported_as_built_in() -> None:
-    """SC-10."""
-    trace = Listening()
-    request = GenerationRequest("What is a tree?", (passage("A tree is a graph."),), "en")
-    asyncio.run(BuiltinGenerator().generate(request, trace))
-    assert [call.built_in for call in trace.calls] == [True]
-
-
 @pytest.mark.parametrize(
     ("kept", "best", "expected"),
     [
@@ -167,6 +207,7 @@ def test_the_call_is_reported_as_built_in() -> None:
 )
 def test_an_abstention_says_why_in_english(kept: int, best: float | None, expected: str) -> None:
     """SC-07: with nothing passed it abstains with an honest answer."""
+    assert abstention("Сколько?", "other", kept, best).startswith("I could not find an answer")
     text = abstention("What is the maximum dose of metformin?", "en", kept, best)
     assert expected in text
     assert "metformin" in text
@@ -201,10 +242,6 @@ def test_an_abstention_in_chinese_holds_no_english_sentence(kept: int, best: flo
     assert not re.search(r"[A-Za-z]{2}", text)
 
 
-def test_other_languages_are_told_in_english() -> None:
-    assert abstention("Сколько?", "other", 2, 0.5).startswith("I could not find an answer")
-
-
 ANY_TEXT = st.text(max_size=200) | st.lists(
     st.sampled_from(
         ["[1]", "[9, 2]", "【3】", "# ", "- ", "|", "\n", "。", ". ", "“", "树", "A tree", "n!", "  ", "\x00", "？"]
@@ -234,37 +271,10 @@ def test_any_question_gives_an_abstention(question: str, language: Language, kep
     assert abstention(question, language, kept, best).strip()
 
 
-INSTALL = (
-    'Make an environment first. Then install it with:\n\n```console\n$ pip install "fastapi[1]"\n```\n\nNow run it.'
-)
-
-
 def test_the_code_that_a_sentence_leads_to_is_quoted_below_it() -> None:
     said = answer("How do I install it with pip?", INSTALL)
     assert 'Then install it with: [1]\n\n```\n$ pip install "fastapi[ 1]"\n```' in said
     assert not resolve(said, [passage("x")]).removed
-
-
-def test_code_that_stands_before_the_sentence_about_it_is_quoted_too() -> None:
-    text = "```sh\nnpm create vue\n```\n\nThis command creates a new project."
-    assert answer("Which command creates a new project?", text).endswith(
-        "This command creates a new project. [1]\n\n```\nnpm create vue\n```"
-    )
-
-
-def test_code_is_never_quoted_as_a_sentence() -> None:
-    torn = "return item;\n}\n```\n\nThe server listens on one port."  # cut off in the middle of code
-    assert quotable_sentences(INSTALL) == ["Make an environment first.", "Then install it with:", "Now run it."]
-    assert quotable_sentences(torn) == ["The server listens on one port."]
-
-
-def test_how_to_install_is_answered_with_the_command() -> None:
-    text = answer(
-        "How do I install Lampkit?",
-        "We need to install Lampkit to light the lamps of the tower in the evening.\n\n"
-        "Add it to your project:\n\n```console\n$ lk add lampkit\n```\n\nThe lamps of Lampkit are red.",
-    )
-    assert "$ lk add lampkit" in text
 
 
 def test_of_several_blocks_in_a_row_the_first_is_quoted_and_only_once() -> None:
@@ -275,39 +285,6 @@ def test_of_several_blocks_in_a_row_the_first_is_quoted_and_only_once() -> None:
     )
     assert text.count("$ first make lamp") == 1
     assert "$ second" not in text
-
-
-def test_the_words_of_a_block_of_code_count_for_the_sentence_that_leads_to_it() -> None:
-    text = answer(
-        "How do I delay the glow of a lamp?",
-        "A lamp shows a glow of its own in the evening when the tower is dark. Lamps support advanced options:\n\n"
-        "```js\nlamp({\n  // Delay before the glow of the lamp is shown\n  delay: 200\n})\n```",
-    )
-    assert "delay: 200" in text
-
-
-def test_an_item_of_a_list_is_quoted_whole_and_a_short_list_with_its_lead() -> None:
-    items = (
-        "Parameters:\n\n* `glow` - How bright the lamp is. Defaults to `5`.\n* `hue` - Its colour. Defaults to red.\n"
-    )
-    assert quotable_sentences(items) == [
-        "Parameters: `glow` - How bright the lamp is. Defaults to `5`; `hue` - Its colour. Defaults to red"
-    ]
-    long = "Parameters:\n\n" + "\n".join(f"* `glow{n}` - How bright the lamp is. Defaults to `{n}`." for n in range(9))
-    assert "`glow3` - How bright the lamp is. Defaults to `3`." in quotable_sentences(long)
-
-
-def test_the_name_of_an_included_file_is_no_sentence() -> None:
-    assert quotable_sentences("Lamps glow.\n\n`src/lamp.py`\n\nThey are red.") == ["Lamps glow.", "They are red."]
-
-
-def test_a_sentence_that_says_what_the_asked_thing_is_comes_before_one_that_names_it() -> None:
-    text = answer(
-        "What is the default colour code of a lamp?",
-        "Later you will see how a lamp can return another colour code than the default you set here.",
-        "- `7` is the default colour code, which means red.\n- `9` is green.",
-    )
-    assert text.startswith("Here is what the sources say: `7` is the default colour code")
 
 
 def test_a_definition_begins_with_what_it_defines_and_need_not_say_is() -> None:
@@ -322,11 +299,6 @@ def test_the_class_of_thing_asked_for_is_not_called_missing() -> None:
     text = answer("Which package do I need to read lamps?", "To read lamps you need `lampreader`.")
     assert "lampreader" in text
     assert "Not in the passages" not in text
-
-
-def test_a_short_whole_sentence_is_as_good_as_a_long_one() -> None:
-    text = answer("灯塔的作者是谁？", "要点亮灯塔，先把灯塔放在海边的山坡上。作者是王小明，也是灯塔的作者！")
-    assert text.startswith("资料中是这样说的：作者是王小明")
 
 
 def test_a_passage_in_the_language_of_the_question_is_quoted_before_one_that_says_the_same_in_another() -> None:
@@ -345,10 +317,3 @@ def test_the_entry_of_a_reference_is_named_and_its_default_answers() -> None:
     port = "- 类型： `number`\n- 默认值： `4173`\n\n指定端口。如果端口已被使用，会尝试下一个可用端口。"
     said = answer("默认用哪个端口？", port, section="preview.port")
     assert "preview.port：类型： `number`；默认值： `4173`。[1]" in said
-
-
-def test_a_sentence_is_not_cut_at_eg() -> None:
-    assert quotable_sentences("Use a domain (eg. `a.example`) of your own. Then deploy.") == [
-        "Use a domain (eg. `a.example`) of your own.",
-        "Then deploy.",
-    ]
