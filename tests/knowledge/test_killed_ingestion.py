@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -52,7 +53,7 @@ def ingesting(say: Callable[[str], None], folder: Path, place: str, number: int)
         """Stalls when some passages of a source stand in the collection and others do not."""
 
         async def insert(self, collection: str, passages: Any, *rest: Any) -> None:
-            if len(passages) > 200:
+            if len(passages) > 60:
                 assert self._session is not None
                 honest = self._session.db.client.upsert
 
@@ -94,7 +95,7 @@ def make_files(folder: Path) -> None:
     folder.mkdir()
     (folder / "a.md").write_text(text(20, "root"))
     (folder / "b.md").write_text(text(3, "new branch"))
-    (folder / "big.md").write_text(text(300, "leaf"))
+    (folder / "big.md").write_text(text(100, "leaf"))
     (folder / "broken.md").write_bytes(b"\x89PNG\r\n")
     (folder / "copy.md").write_text(text(20, "root"))
     (folder / "z.txt").write_text("树叶在秋天落下。" * 90, encoding="gb18030")
@@ -115,16 +116,20 @@ async def earlier(knowledge: PlainKnowledge) -> None:
     await knowledge.ingest([IngestItem("b.md", data=text(9, "old branch").encode())], COLLECTION)
 
 
-def prepared(folder: Path) -> Path:
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What each process begins with."""
+    base = tmp_path_factory.mktemp("before")
+    make_files(base / "files")
+    (base / "data").mkdir()
 
     async def main() -> None:
-        knowledge = PlainKnowledge(folder)
+        knowledge = PlainKnowledge(base / "data")
         await earlier(knowledge)
         await knowledge.close()
 
     asyncio.run(main())
-    return folder
+    return base
 
 
 def killed_at(folder: Path, place: str, number: int) -> None:
@@ -198,10 +203,9 @@ def contents(folder: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    base = tmp_path_factory.mktemp("undisturbed")
-    make_files(base / "files")
-    folder = prepared(base / "data")
+def undisturbed(before: Path, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    base = shutil.copytree(before, tmp_path_factory.mktemp("undisturbed") / "base")
+    folder = base / "data"
 
     embedder = StallingEmbedder()
 
@@ -222,9 +226,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
 PLACES = [
     ("reading", 3),
     ("planning", 0),
-    ("embedding", 12),
+    ("embedding", 6),
     ("writing", 0),
-    ("writing", 90),
+    ("writing", 40),
     ("replacing", 1),
     ("written", 2),
 ]
@@ -232,12 +236,11 @@ PLACES = [
 
 @pytest.mark.parametrize(("place", "number"), PLACES)
 def test_a_killed_ingestion_that_is_resumed_ends_with_exactly_what_an_undisturbed_one_gives(
-    tmp_path: Path, undisturbed: Undisturbed, place: str, number: int
+    tmp_path: Path, before: Path, undisturbed: Undisturbed, place: str, number: int
 ) -> None:
     """Nothing twice, nothing missing, at any moment the process died; the store's lock is free again."""
     wanted_contents, wanted_status, wanted_batches = undisturbed
-    make_files(tmp_path / "files")
-    folder = prepared(tmp_path / "data")
+    folder = shutil.copytree(before, tmp_path / "base") / "data"
     killed_at(folder, place, number)
     found, ended, batches = gone_on(folder)
     assert (found.state, found.collection, found.files) == ("interrupted", COLLECTION, 6)
