@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import replace
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 USUAL_DRAFTS, MOST_DRAFTS = 40, 200
 _LONGEST_GOLD = 10
+_OWN = "drafts"
+"""Where a job notes the ids of its drafts."""
 
 
 @authorized
@@ -123,20 +125,23 @@ class Drafting:
         from engine.drafting.making import make
         from engine.llm.question_writer import ChatQuestionWriter
 
-        asked = await asyncio.to_thread(self._told, manifest.collection)
         kept = await asyncio.to_thread(KeptReplies, manifests.replies_of(folder))
+        # A process that died after it had kept its drafts is to end with these, and not with as many more.
+        asked = await asyncio.to_thread(self._told, manifest.collection, kept.find(_OWN) or ())
         writer = ChatQuestionWriter(RoleModel(manifest.model), self._resources.settings)
         knowledge, limit = self._resources.knowledge, manifest.limit
         made = await make(knowledge, manifest.collection, asked, limit, writer, kept=kept, note=tell)
+        await asyncio.to_thread(kept.keep, _OWN, *(draft.id for draft in made.drafts))
         await asyncio.to_thread(self._evaluations.drafts.add, made.drafts)
         return made
 
-    def _told(self, collection: str) -> list[str]:
-        """Questions of this collection that there are: in query sets, and drafted before whatever became of them."""
+    def _told(self, collection: str, own: Collection[str]) -> list[str]:
+        """Questions of this collection that there are, in query sets or drafted before, but for a job's ``own``."""
         store = self._evaluations.store
         sets = [store.query_set(name) for name in store.query_sets()]
-        asked = [case.question for item in sets if item.collection == collection for case in item.cases]
-        return [*asked, *(item.draft.question for item in self._evaluations.drafts.drafts(collection))]
+        asked = [(case.id, case.question) for item in sets if item.collection == collection for case in item.cases]
+        drafts = (item.draft for item in self._evaluations.drafts.drafts(collection))
+        return [text for name, text in (*asked, *((item.id, item.question) for item in drafts)) if name not in own]
 
     @needs("viewer")
     def list(self, collection: str = "", state: State | None = None) -> tuple[Kept, ...]:
