@@ -243,7 +243,7 @@ async def _embedder(resources: Resources) -> list[PartHealth]:
     chosen, knowledge = resources.settings.embedding_model, resources.knowledge
     if chosen.startswith(_OLLAMA):
         return [await _served_embedder(resources, chosen)]
-    embedder = knowledge.embedder()
+    embedder = knowledge.embedders.new()
     facts = {"model": embedder.model_id, "dim": str(embedder.dim)}
     if knowledge.is_open:
         await embedder.embed_query("health")

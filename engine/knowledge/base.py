@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.database.opening import Databases
 from engine.errors import GraphStoreError, InvalidConfig, NotAllowed, StoreError, UnknownCollection, WeakPointsUnusable
 from engine.knowledge.ahead import Ahead
 from engine.knowledge.connected import ConnectedCollections, connected_collections
+from engine.knowledge.embedders import OLLAMA, Embedders, check_prefix, known
 from engine.knowledge.graph.keeping import without_passages
 from engine.knowledge.graph.opening import graph_home
 from engine.knowledge.graph.place import KeptGraphs
@@ -24,34 +24,26 @@ from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_memory import MilvusMemory
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.milvus_store import MilvusStore
-from engine.knowledge.query_vectors import SharedQueries
 from engine.knowledge.rates import note_rate
 from engine.knowledge.sample_graph import ensure_sample_graph
 from engine.knowledge.samples import ensure_samples
 from engine.knowledge.stored_samples import put_stored
 from engine.knowledge.weak_points import WeakPoints
 from engine.library.values import DEFAULT_CHUNKS, ChunkOptions
-from engine.llm.embedder import make_embedder
 from engine.model.addresses import with_scheme
-from engine.model.config import BUILTIN, SearchMethod
+from engine.model.config import SearchMethod
 from engine.model.values import Fault, PassageId
 from engine.people import Person, acting
 from engine.records.data_folder import DataFolder
 from engine.retrieval.search import CollectionRetriever
-from engine.retrieval.shipped import calibration_of
-from engine.retrieval.similarity import Calibration
-from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageReader, SourceInfo, StoredPassage, Vector, slug
+from engine.roles import UNKNOWN_MODEL, CollectionInfo, Embedder, PassageReader, SourceInfo, StoredPassage, Vector
 from engine.settings import Settings
 
-_OLLAMA = "ollama:"
-_LONGEST_PREFIX = 500
 _SAMPLE_GRAPH_S = 10.0
 """Longest that an opening waits for the graph of the samples: vectors are searched without it."""
 _FIRST_RETRY_S, _LONGEST_RETRY_S = 1.0, 30.0
 """Pause after an opening that a server failed, doubled each time."""
 _log = logging.getLogger(__name__)
-_EmbedderKey = tuple[str, str | None, str | None]
-"""Model, query prefix, passage prefix; None where the model's own prefix is taken, which need not be empty."""
 
 
 class KnowledgeBase:
@@ -67,9 +59,7 @@ class KnowledgeBase:
         """Collections of other programs, under names of ours."""
         self.limit_new: Callable[[str], None] = lambda _: None
         """Told the name of a collection that is about to be made; where people sign in some may not make it."""
-        self._embedders: dict[_EmbedderKey, Embedder] = {}
-        self._calibrations: dict[str, asyncio.Task[Calibration]] = {}
-        self._builtin: Embedder | None = None
+        self.embedders = Embedders(settings)
         self._memory: MilvusMemory | None = None
         self.weak_points = WeakPoints(databases.weak_points)
         self.weak_point_vectors: dict[tuple[str, str], Vector] = {}
@@ -123,66 +113,19 @@ class KnowledgeBase:
         """
         store = await self._holding(collection, address)
         info = await store.describe(collection)
-        embedder = await _known(self.embedder(info))
-        return CollectionRetriever.checked(store, embedder, info, await self._calibration(embedder), method)
-
-    def embedder(self, info: CollectionInfo | None = None) -> Embedder:
-        """The embedder a collection was built with; without one, that of new collections.
-
-        Raises ``StoreError.embedding_mismatch`` for a model that is not at hand, ``StoreError.model_not_recorded`` for
-        a collection that another program made, ``ModelError`` for a setting that names no model.
-        """
-        if info is None:
-            return self._new_embedder()
-        model = info.embedding_model
-        if model == UNKNOWN_MODEL:
-            raise StoreError.model_not_recorded(name=info.name)
-        if model.startswith(_OLLAMA):
-            key = (model, info.query_prefix, info.passage_prefix)
-            return self._cached(
-                *key, lambda: make_embedder(model, self._settings, info.query_prefix, info.passage_prefix)
-            )
-        hashing = HashingEmbedder(info.dim)
-        if model == hashing.model_id:
-            return self._cached(model, "", "", lambda: hashing)
-        builtin = self._builtin_embedder()
-        if model != builtin.model_id:
-            raise StoreError.embedding_mismatch(collection=info.name, built_with=model, offered=builtin.model_id)
-        return builtin
-
-    def embedder_called(
-        self, model: str, dim: int, query_prefix: str | None = None, passage_prefix: str | None = None
-    ) -> Embedder:
-        """The embedder for vectors of ``dim`` numbers, by its id or as the settings call it; ``hashing`` has any width.
-
-        Prefixes of None are those known for the model; the built-in ones have their own. Raises
-        ``StoreError.embedding_mismatch`` for an id that is none of ours, ``InvalidConfig`` for a prefix that cannot be
-        kept.
-        """
-        if model == BUILTIN:
-            return self._builtin_embedder()
-        if model.startswith(_OLLAMA):
-            _check_prefix("query_prefix", query_prefix)
-            _check_prefix("passage_prefix", passage_prefix)
-            key = (model, query_prefix, passage_prefix)
-            return self._cached(*key, lambda: make_embedder(model, self._settings, query_prefix, passage_prefix))
-        named = HashingEmbedder(dim).model_id if model == "hashing" else model
-        return self.embedder(CollectionInfo("", named, dim, query_prefix or "", passage_prefix or "", ""))
-
-    async def calibration(self, embedder: Embedder) -> Calibration:
-        """What turns a model's cosines into similarities; the first time its anchors are embedded."""
-        return await self._calibration(embedder)
+        embedder = await known(self.embedders.of(info))
+        return CollectionRetriever.checked(store, embedder, info, await self.embedders.calibration(embedder), method)
 
     def memory(self) -> MilvusMemory:
         """Long-term memory, in the store of the settings even if a run searches another; opened by its first call."""
         if self._memory is None:
-            embedder = self._builtin_embedder()
+            embedder = self.embedders.builtin()
             token = self._settings.milvus_token.get_secret_value()
             self._memory = MilvusMemory(
                 self._settings.store_uri,
                 token,
                 embedder,
-                lambda: self._calibration(embedder),
+                lambda: self.embedders.calibration(embedder),
                 database=self._settings.milvus_database,
             )
         return self._memory
@@ -261,8 +204,8 @@ class KnowledgeBase:
         ``StoreError.foreign_collection`` for one that another program made.
         """
         store, info = await self._changeable(collection)
-        if info.embedding_model.startswith(_OLLAMA) or info.embedding_model == UNKNOWN_MODEL:
-            _check_prefix("query_prefix", prefix)
+        if info.embedding_model.startswith(OLLAMA) or info.embedding_model == UNKNOWN_MODEL:
+            check_prefix("query_prefix", prefix)
             return await store.set_query_prefix(collection, prefix)
         _refuse_other(collection, "query_prefix", info.query_prefix, prefix)
         return info
@@ -287,15 +230,15 @@ class KnowledgeBase:
             info = await store.describe(collection)
         except UnknownCollection:
             check_new_name(collection)
-            embedder = self._new_embedder(query_prefix, passage_prefix, embedding_model)
+            embedder = self.embedders.new(query_prefix, passage_prefix, embedding_model)
             await asyncio.to_thread(self.limit_new, collection)
         else:
             _require_readable(info, collection, acting())
             if info.read_only:
                 raise StoreError.foreign_collection(name=collection)
-            embedder = self.embedder(info)
+            embedder = self.embedders.of(info)
             if embedding_model and embedding_model != info.embedding_model:
-                other = self._new_embedder(None, None, embedding_model)
+                other = self.embedders.new(None, None, embedding_model)
                 if other.model_id != info.embedding_model:
                     raise StoreError.embedding_mismatch(
                         collection=collection, built_with=info.embedding_model, offered=other.model_id
@@ -323,9 +266,9 @@ class KnowledgeBase:
         Model, prefixes and description are recorded with a new collection. Raises as :meth:`embedder_into`.
         """
         embedder = await self.embedder_into(collection, embedding_model, query_prefix, passage_prefix)
-        await _known(embedder)
+        await known(embedder)
         # Beside the ingestion, so that the first question does not pay for the anchors out of its budget.
-        self._calibrating(embedder)
+        self.embedders.calibrating(embedder)
         store = await self._store()
         opened, unusable = await asyncio.to_thread(with_members, items)
         report = await ingest(
@@ -391,13 +334,13 @@ class KnowledgeBase:
     async def _open(self) -> None:
         began = time.perf_counter()
         store = self._at(self._settings.store_uri)
-        embedder = await asyncio.to_thread(self._builtin_embedder)
+        embedder = await asyncio.to_thread(self.embedders.builtin)
         if not self._settings.milvus_uri:
             graphs = graph_home(self._settings).file
             await asyncio.to_thread(put_stored, self._settings.store_path, graphs, embedder.model_id)
         if await ensure_samples(store, embedder):
             await self._put_sample_graph(store)
-        await self._calibration(embedder)
+        await self.embedders.calibration(embedder)
         if embedded(self._settings.store_uri):
             self._place = DataFolder(Path(self._settings.store_uri))
         self.opened_in_s = time.perf_counter() - began
@@ -468,65 +411,11 @@ class KnowledgeBase:
             self._stores[uri] = MilvusStore(uri, self._settings.milvus_token_of(uri), database=database)
         return self._stores[uri]
 
-    def _new_embedder(
-        self, query_prefix: str | None = None, passage_prefix: str | None = None, model: str = ""
-    ) -> Embedder:
-        """The embedder of new collections; None takes the prefix known for the model, a model with its own keeps it."""
-        chosen = model or self._settings.embedding_model
-        if chosen == BUILTIN:
-            return self._builtin_embedder()
-        if chosen == "hashing":
-            return self._cached(HashingEmbedder().model_id, "", "", HashingEmbedder)
-        _check_prefix("query_prefix", query_prefix)
-        _check_prefix("passage_prefix", passage_prefix)
-        key = (chosen, query_prefix, passage_prefix)
-        return self._cached(*key, lambda: make_embedder(chosen, self._settings, query_prefix, passage_prefix))
-
-    def _builtin_embedder(self) -> Embedder:
-        if self._builtin is None:
-            self._builtin = SharedQueries(builtin_embedder(self._settings.embedding_threads))
-        return self._builtin
-
-    def _cached(self, model: str, query: str | None, passage: str | None, make: Callable[[], Embedder]) -> Embedder:
-        key = (model, query, passage)
-        if key not in self._embedders:
-            self._embedders[key] = make()
-        return self._embedders[key]
-
-    async def _calibration(self, embedder: Embedder) -> Calibration:
-        # Shielded: a cancelled run must not throw away the anchors that the next one needs.
-        return await asyncio.shield(self._calibrating(embedder))
-
-    def _calibrating(self, embedder: Embedder) -> asyncio.Task[Calibration]:
-        """The one loading of a model's anchors, for all who need it; a failed one is started over."""
-        # Not the model's name alone: two collections may have the same model with other prefixes.
-        key = slug(embedder)
-        loading = self._calibrations.get(key)
-        if loading is None or (loading.done() and (loading.cancelled() or loading.exception() is not None)):
-            loading = asyncio.create_task(calibration_of(embedder, self._settings.data_dir))
-            # Looked at here, so that a fault which no one waits for is not reported as never retrieved.
-            loading.add_done_callback(lambda task: task.cancelled() or task.exception())
-            self._calibrations[key] = loading
-        return loading
-
-
-async def _known(embedder: Embedder) -> Embedder:
-    """The embedder once it knows its dimension: a served model learns it from its first reply."""
-    await embedder.embed_passages(())
-    return embedder
-
 
 def _require_readable(info: CollectionInfo, called: str, person: Person) -> None:
     """Raise ``UnknownCollection`` where a collection is kept from somebody, by whichever name they call it."""
     if not person.may_read(info.name, called):
         raise UnknownCollection(name=called)
-
-
-def _check_prefix(field: str, prefix: str | None) -> None:
-    # Half a surrogate pair has no UTF-8 form, and neither the store nor the model would take it.
-    if prefix is None or (len(prefix) <= _LONGEST_PREFIX and not any("\ud800" <= char <= "\udfff" for char in prefix)):
-        return
-    raise InvalidConfig.prefix(field=field, most=_LONGEST_PREFIX)
 
 
 def _refuse_other(collection: str, field: str, has: str, asked: str | None) -> None:

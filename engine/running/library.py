@@ -181,7 +181,7 @@ class Library:
             return await passage_map(self._knowledge, collection, most)
         query = self._checked_query(query)
         info = await self._knowledge.describe(collection)
-        vector = await self._knowledge.embedder(info).embed_query(query)
+        vector = await self._knowledge.embedders.of(info).embed_query(query)
         found = await (await self._knowledge.retriever(collection)).search(query, MAP_HITS)
         return await passage_map(self._knowledge, collection, most, vector, [item.id for item in found.passages])
 
@@ -190,7 +190,7 @@ class Library:
     async def embedding_models(self) -> tuple[ProposedModel, ...]:
         """Models that a new collection can be built with here; ``dim`` is 0 where only the model itself knows it."""
         installed = (await self._resources.ollama(patience_s=_OLLAMA_S)).embedders
-        builtin = self._knowledge.embedder_called(BUILTIN, 0)
+        builtin = self._knowledge.embedders.called(BUILTIN, 0)
         return (
             self._proposed(BUILTIN, builtin.dim),
             *(self._proposed(f"ollama:{name}", dim) for name, dim in installed.items()),
@@ -209,7 +209,7 @@ class Library:
         return self._resources.knowledge
 
     def _proposed(self, model: str, dim: int) -> ProposedModel:
-        model_id = self._knowledge.embedder_called(model, dim).model_id
+        model_id = self._knowledge.embedders.called(model, dim).model_id
         here = rate_of(self._resources.settings.data_dir, model_id)
         return ProposedModel(model, dim, True, "installed", here or usual_rate(model_id), here is not None)
 

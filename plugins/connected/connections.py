@@ -111,7 +111,7 @@ class Connections(Part):
     async def probe(self, connection: Connection, questions: Sequence[str]) -> tuple[ProbedQuestion, ...]:
         """What questions would find, with similarities as in a run (SC-09)."""
         checked, embedder = await self._checked(connection)
-        calibration = await self._knowledge.calibration(embedder)
+        calibration = await self._knowledge.embedders.calibration(embedder)
         async with self._store_of(checked) as store:
             return tuple([await probed(store, embedder, calibration, item) for item in questions if item.strip()])
 
@@ -176,7 +176,7 @@ class Connections(Part):
 
     @property
     def _builtin_dim(self) -> int:
-        return self._knowledge.embedder_called("builtin", 0).dim
+        return self._knowledge.embedders.called("builtin", 0).dim
 
     def _with_models(self, item: RemoteCollection, installed: Mapping[str, int]) -> RemoteCollection:
         """Add the models that fit its proposed vectors; a collection of our own keeps the recorded one."""
@@ -202,7 +202,7 @@ class Connections(Part):
         found = await asyncio.to_thread(_with_client, opened, lambda db: inspect(db, opened, connection.collection))
         dim, metric = vector_of(found, connection.fields)
         checked = replace(connection, dim=dim, metric=metric)
-        embedder = self._knowledge.embedder_called(
+        embedder = self._knowledge.embedders.called(
             checked.embedding_model, dim, checked.query_prefix, checked.passage_prefix
         )
         await embedder.embed_passages(())
@@ -217,7 +217,7 @@ class Connections(Part):
 
     def _with_other_prefixes(self, connection: Connection) -> Prefixed:
         def other(query: str, passage: str) -> Embedder:
-            return self._knowledge.embedder_called(connection.embedding_model, connection.dim, query, passage)
+            return self._knowledge.embedders.called(connection.embedding_model, connection.dim, query, passage)
 
         return other
 

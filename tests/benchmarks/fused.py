@@ -18,8 +18,8 @@ from unittest.mock import patch
 from engine.builtin import full_text
 from engine.builtin.embedder import HashingEmbedder, builtin_embedder
 from engine.knowledge import milvus_words
+from engine.knowledge.embedders import SharedQueries
 from engine.knowledge.milvus_store import MilvusStore
-from engine.knowledge.query_vectors import SharedQueries
 from engine.knowledge.samples import ensure_samples
 from engine.model.config import SearchMethod
 from engine.model.values import SAMPLE_COLLECTION, Passage, PassageId

@@ -44,8 +44,8 @@ def test_a_collection_without_prefixes_is_not_searched_with_those_of_new_collect
     """SC-02: prefixes belong to the collection."""
     knowledge = KnowledgeBase(Settings.load(data_dir=tmp_path, embedding_model=MODEL))
     bare = CollectionInfo("bare", MODEL, 768, "", "", "2026-01-01T00:00:00+00:00")
-    assert knowledge.embedder().query_prefix == "search_query: "
-    assert knowledge.embedder(bare).query_prefix == ""
+    assert knowledge.embedders.new().query_prefix == "search_query: "
+    assert knowledge.embedders.of(bare).query_prefix == ""
 
 
 def test_anchors_are_embedded_once_for_all_runs_and_beside_the_ingestion(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_store_that_a_server_failed_to_open_is_opened_without_another_call(
 def test_a_collection_of_another_program_says_that_its_model_is_not_known(tmp_path: Path) -> None:
     theirs = CollectionInfo("theirs", "unknown", 4, "", "", "")
     with raises(StoreError.model_not_recorded, match="'theirs' was made by another program") as caught:
-        KnowledgeBase(Settings.load(data_dir=tmp_path)).embedder(theirs)
+        KnowledgeBase(Settings.load(data_dir=tmp_path)).embedders.of(theirs)
     assert caught.value.code != StoreError.embedding_mismatch.code
     assert "new collection" in caught.value.remedy
 

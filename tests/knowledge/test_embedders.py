@@ -10,7 +10,7 @@ import pytest
 
 from engine.builtin.embedder import HashingEmbedder
 from engine.errors import StoreError
-from engine.knowledge.query_vectors import SharedQueries
+from engine.knowledge.embedders import SharedQueries
 from engine.roles import Vector
 
 
