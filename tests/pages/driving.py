@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from engine.api.process import use_engine
 from engine.engine import Engine
 
 SHELL = Path(__file__).resolve().parents[2] / "pages" / "_shell.py"
@@ -48,6 +50,24 @@ def ask(app: AppTest, engine: Engine, question: str) -> str:
     app.run()
     assert not app.exception, app.exception
     return run_id
+
+
+@contextmanager
+def on_pages(engine: Engine) -> Iterator[Engine]:
+    """Have the pages find this engine, which is closed when the block ends."""
+    with engine:
+        use_engine(engine)
+        try:
+            yield engine
+        finally:
+            use_engine(None)
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    """Press the button of this key; the page stands without an error then."""
+    app.button(key=key).click().run()
+    assert not app.exception, app.exception
+    return app
 
 
 def button(app: AppTest, wanted: Callable[[str], bool]) -> Any:

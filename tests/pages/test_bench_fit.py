@@ -18,7 +18,7 @@ from engine.evaluation.cases import QuerySet, sample_set
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.settings import Settings
 from tests.contracts.chat_models import fenced
-from tests.pages.driving import button, inline, opened, visible
+from tests.pages.driving import button, inline, on_pages, opened, visible
 from tests.support.ollama_stand_in import OllamaStandIn, RecordedRequest
 from tests.support.tiny_cross_encoder import write_cross_encoder
 
@@ -142,15 +142,13 @@ def scoring(tmp_path: Path) -> Iterator[Engine]:
     """Fourteen questions whose passages a tiny cross-encoder judged."""
     cases = [case for case in sample_set().cases if case.language == "en"][:14]
     write_cross_encoder(tmp_path / "rerankers" / "tiny" / "overlap", [case.question for case in cases])
-    with Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as engine:
+    with on_pages(Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1"))) as engine:
         engine.wait_until_ready()
-        use_engine(engine)
         engine.evaluation.save_query_set(QuerySet("scored", tuple(cases)))
         models = RoleModels(grader=RoleModel("cross_encoder:tiny/overlap"))
         batch = engine.batches.start("scored", RunConfig(max_rewrites=0, grade_probe=True, models=models), 2)
         assert engine.batches.wait(batch, _PATIENCE_S)
         yield engine
-        use_engine(None)
 
 
 def test_scores_are_calibrated_on_judgements_and_a_verdict_says_so(scoring: Engine) -> None:

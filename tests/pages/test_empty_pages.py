@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import words_for
 from engine.engine import Engine
 from engine.evaluation.cases import QuerySet
 from engine.knowledge.ingest import IngestItem
-from tests.pages.driving import ask, given, inline, opened, setting, visible
+from tests.pages.driving import ask, given, inline, opened, press, setting, visible
 
 EN = words_for("en")
 EMPTY = "nothing_in_it"
@@ -24,12 +23,6 @@ def emptied(engine: Engine) -> Iterator[str]:
     engine.delete_source(EMPTY, "cats.md")
     yield EMPTY
     engine.library.drop(EMPTY)
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    next(item for item in app.button if item.key == key).click().run()
-    assert not app.exception, app.exception
-    return app
 
 
 @pytest.mark.parametrize(("view", "key"), [("map", "kb_map_add"), ("search", "kb_search_add"), ("graph", "kg_add")])

@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
-from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.errors import StoreLocked
 from engine.knowledge.ingest import IngestItem
@@ -20,7 +19,7 @@ from engine.library.values import ChunkOptions, JobStatus
 from engine.model.values import Fault
 from engine.settings import Settings
 from pages.parts.knowledge.draft import Draft
-from tests.pages.driving import button, given, inline, opened, visible
+from tests.pages.driving import button, given, inline, on_pages, opened, press, visible
 from tests.pages.knowledge_fakes import UNREADABLE, FakeIngestions, FakeLibrary, job
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -42,12 +41,6 @@ def choose_files(app: AppTest, *files: tuple[str, bytes]) -> None:
     for name, data in files:
         app.file_uploader[0].upload(name, data, "text/plain")
     app.run()
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    next(item for item in app.button if item.key == key).click().run()
-    assert not app.exception, app.exception
-    return app
 
 
 def press_card(app: AppTest, job_id: str, action: str) -> AppTest:
@@ -404,15 +397,11 @@ class LockedEngine(Engine):
 
 @pytest.mark.parametrize("shown", ["", "knowledge"])
 def test_a_knowledge_base_open_elsewhere_is_said_with_a_button_that_tries_again(tmp_path: Path, shown: str) -> None:
-    with LockedEngine(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as engine:
-        use_engine(engine)
-        try:
-            app = opened(shown)
-            assert "WB201" in inline(app)
-            assert "/somewhere/knowledge.db" in inline(app)
-            assert EN("Try again") in inline(app)
-        finally:
-            use_engine(None)
+    with on_pages(LockedEngine(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1"))):
+        app = opened(shown)
+        assert "WB201" in inline(app)
+        assert "/somewhere/knowledge.db" in inline(app)
+        assert EN("Try again") in inline(app)
 
 
 def test_a_graph_that_is_being_built_shows_what_it_found_and_stays_when_it_is_stopped(jobs: FakeIngestions) -> None:

@@ -16,7 +16,7 @@ from engine.knowledge.ingest import IngestItem
 from engine.library.values import FoundPassage, GrowthAdvice
 from engine.model.values import Account, SourceNote
 from engine.roles import CollectionInfo, SourceInfo
-from tests.pages.driving import given, inline, opened, visible
+from tests.pages.driving import given, inline, opened, press, visible
 from tests.pages.knowledge_fakes import UNREADABLE, FakeIngestions, FakeLibrary, passage
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -55,12 +55,6 @@ def far(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> CollectionInfo:
 
 def looking_at(collection: str, language: UiLanguage = "en", **query: str) -> AppTest:
     return opened("knowledge", language, view="collections", kb_collection=collection, **query)
-
-
-def press(app: AppTest, key: str) -> AppTest:
-    next(item for item in app.button if item.key == key).click().run()
-    assert not app.exception, app.exception
-    return app
 
 
 def in_sources(app: AppTest, collection: str, **state: Any) -> AppTest:

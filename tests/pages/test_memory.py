@@ -25,7 +25,7 @@ from engine.model.events import Event, MemoryRecalled, RouteChosen, RunFinished,
 from engine.model.values import Memory, Recall, RouteChoice, RunId, RunRecord
 from engine.settings import Settings
 from engine.workflows.dual_loop.options import DualLoopOptions
-from tests.pages.driving import button, inline, opened, visible
+from tests.pages.driving import button, inline, on_pages, opened, visible
 
 EN, ZH = words_for("en"), words_for("zh")
 HOSTILE = "<img src=x onerror=alert(1)> ![x](https://evil.example/p.png) **bold** {name} :red[x]"
@@ -110,10 +110,8 @@ def filled(filled_engine: Engine) -> Iterator[Engine]:
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Engine]:
     """An engine with two memories, to be changed."""
-    with holding(tmp_path, (FAST, FAILED)) as engine:
-        use_engine(engine)
+    with on_pages(holding(tmp_path, (FAST, FAILED))) as engine:
         yield engine
-        use_engine(None)
 
 
 def widget(app: AppTest, key: str) -> Any:
@@ -287,15 +285,13 @@ def test_the_table_to_take_away_has_whole_answers_and_no_formula() -> None:
 
 
 def test_an_empty_page_says_what_to_do_next(tmp_path: Path) -> None:
-    with holding(tmp_path, ()) as engine:
-        use_engine(engine)
+    with on_pages(holding(tmp_path, ())):
         app = opened("memory", language="zh")
         assert ZH(
             "Nothing is remembered yet. Choose *Dual loop* as the workflow on the page Ask and ask a question: an "
             "answer that passes its last check is listed here."
         ) in visible(app)
         assert cards(app) == []
-        use_engine(None)
 
 
 def test_a_store_that_is_locked_is_said_with_a_button_that_tries_again(
@@ -318,9 +314,7 @@ def test_long_lists_come_in_pages(tmp_path: Path) -> None:
     many = [
         replace(FAST, id=f"m{n:02}", question=f"Question {n}?", kept_at=f"2026-03-01T10:{n:02}:00") for n in range(25)
     ]
-    with holding(tmp_path, many) as engine:
-        use_engine(engine)
+    with on_pages(holding(tmp_path, many)):
         app = opened("memory")
         assert len(cards(app)) == 20
         assert "Question 24?" in cards(app)[0]
-        use_engine(None)

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from components.common.i18n import words_for
-from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.replay.playback import steps
 from engine.samples.demos import all_demos, demo_events, demo_record
 from engine.settings import Settings
-from tests.pages.driving import given, inline, opened, setting, visible
+from tests.pages.driving import given, inline, on_pages, opened, setting, visible
 
 EN = words_for("en")
 
@@ -23,10 +22,8 @@ LAST = str(len(steps(demo_events("demo-forced-en"))))
 @pytest.fixture
 def bare(tmp_path: Path) -> Iterator[Engine]:
     """An engine on an empty folder: nothing was run there."""
-    with Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1")) as engine:
-        use_engine(engine)
+    with on_pages(Engine.open(Settings(data_dir=tmp_path, ollama_url="http://127.0.0.1:1"))) as engine:
         yield engine
-        use_engine(None)
 
 
 @pytest.mark.parametrize(("language", "other"), [("en", "zh"), ("zh", "en")])

@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.runs.run_list import Press, RunLine, RunListEvent, run_row
-from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.errors import RecordError
 from engine.model.config import RunConfig
@@ -24,7 +23,7 @@ from engine.records import BATCH, PINNED
 from engine.records.store import RunStore
 from engine.settings import Settings
 from pages.parts.runs.run_list import pressed
-from tests.pages.driving import button, given, inline, opened, visible
+from tests.pages.driving import button, given, inline, on_pages, opened, visible
 from tests.support.recorded import recorded_run
 
 EN, ZH = words_for("en"), words_for("zh")
@@ -59,19 +58,15 @@ def folder(tmp_path: Path) -> Path:
 def own(folder: Path) -> Iterator[Engine]:
     """An engine on the runs of an earlier one."""
     record(folder, *THREE, tags={"aaaa1111": (PINNED, "to review"), "bbbb2222": (BATCH,)})
-    with Engine.open(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
-        use_engine(engine)
+    with on_pages(Engine.open(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1"))) as engine:
         yield engine
-        use_engine(None)
 
 
 @pytest.fixture
 def fresh(folder: Path) -> Iterator[Engine]:
     """An engine without any run."""
-    with Engine.open(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
-        use_engine(engine)
+    with on_pages(Engine.open(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1"))) as engine:
         yield engine
-        use_engine(None)
 
 
 def listed(app: AppTest, *, demos: bool = False) -> list[dict[str, Any]]:
@@ -248,14 +243,10 @@ class UnreadableEngine(Engine):
 
 def test_records_that_cannot_be_read_are_explained_with_a_button_that_tries_again(folder: Path) -> None:
     """SC-10"""
-    with UnreadableEngine(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1")) as engine:
-        use_engine(engine)
-        try:
-            app = opened("runs")
-            assert "the disk reported an error" in inline(app)
-            assert EN("Try again") in inline(app)
-        finally:
-            use_engine(None)
+    with on_pages(UnreadableEngine(Settings(data_dir=folder, ollama_url="http://127.0.0.1:1"))):
+        app = opened("runs")
+        assert "the disk reported an error" in inline(app)
+        assert EN("Try again") in inline(app)
 
 
 def test_no_question_and_no_tag_reaches_a_markdown_element(own: Engine) -> None:

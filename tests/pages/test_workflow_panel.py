@@ -13,7 +13,6 @@ from components.common.i18n import UiLanguage, words_for
 from components.common.panel import small_rewriter
 from components.common.run_link import settings_in_url
 from components.common.run_settings import differing, option_names, roles_of
-from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.flow import workflow
 from engine.model.config import (
@@ -30,7 +29,7 @@ from engine.settings import Settings
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions
 from engine.workflows.dual_loop.options import DualLoopOptions
 from engine.workflows.quality_loop.options import QUALITY_WEIGHTS, QualityOptions
-from tests.pages.driving import ask, boxes, given, inline, opened, setting, visible
+from tests.pages.driving import ask, boxes, given, inline, on_pages, opened, setting, visible
 
 EN, ZH = words_for("en"), words_for("zh")
 NODES = {"self_corrective": 4, "quality_loop": 7, "dual_loop": 9, "answer_evaluation": 6, "graph_hybrid": 6}
@@ -289,10 +288,8 @@ def searching_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engin
         searxng_url="http://127.0.0.1:1",
         embedding_model="hashing",
     )
-    with Engine.open(settings) as engine:
-        use_engine(engine)
+    with on_pages(Engine.open(settings)) as engine:
         yield engine
-        use_engine(None)
 
 
 def test_with_a_search_engine_the_web_can_be_switched_on(searching_engine: Engine) -> None:
@@ -416,13 +413,9 @@ def test_settings_differ_by_what_counts_in_the_workflow() -> None:
 
 
 def test_roles_that_an_address_does_not_name_have_the_models_of_the_settings(tmp_path: Path) -> None:
-    with Engine.open(Settings.load(data_dir=tmp_path, grader_model="ollama:small")) as own:
+    with on_pages(Engine.open(Settings.load(data_dir=tmp_path, grader_model="ollama:small"))) as own:
         own.wait_until_ready()
-        use_engine(own)
-        try:
-            app = opened()
-            assert setting(app, "grader").value == "ollama:small"
-            assert "ollama:small" in app.query_params["grader"], "the address means the same on another machine"
-            assert setting(opened(grader="builtin"), "grader").value == "builtin"
-        finally:
-            use_engine(None)
+        app = opened()
+        assert setting(app, "grader").value == "ollama:small"
+        assert "ollama:small" in app.query_params["grader"], "the address means the same on another machine"
+        assert setting(opened(grader="builtin"), "grader").value == "builtin"
