@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
@@ -65,8 +64,7 @@ def drawn(found: Certificates, pick: int | None, current: int | None, language: 
     return " ".join(_texts(json.loads(card)))
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_an_estimate_names_its_sources_and_certifies_nothing(language: UiLanguage) -> None:
+def test_an_estimate_names_its_sources_and_certifies_nothing() -> None:
     def page() -> None:
         import streamlit as st
 
@@ -75,7 +73,7 @@ def test_an_estimate_names_its_sources_and_certifies_nothing(language: UiLanguag
         predicted_card(*st.session_state["shown"], key="card")
 
     found = Predicted(0.0812, 0.0333, 0.13, 0.95, judged=34, verdicts=205, n=210, believed=0.7, alone=(0.01, 0.2))
-    words = words_for(language)
+    words = words_for("zh")
     app = AppTest.from_function(page, default_timeout=60)
     app.session_state["shown"] = (found, "ollama:small", words)
     app.run()
@@ -95,10 +93,9 @@ def _texts(value: object) -> Iterator[str]:
         yield from _texts(item)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_certified_setting_is_told_with_its_counts(language: UiLanguage) -> None:
-    words = words_for(language)
-    text = drawn(FOUND, 0, 1, language)
+def test_a_certified_setting_is_told_with_its_counts() -> None:
+    words = words_for("zh")
+    text = drawn(FOUND, 0, 1, "zh")
     for part in ("10 %", "95 %", "Top-k 3", "60", words("certified"), "p = 0.01"):
         assert part in text
     # What is under test has 3 of 45 wrong, and needs 31 more without an error.
@@ -126,8 +123,7 @@ def test_a_share_is_written_in_percent() -> None:
     assert [percent(share) for share in (0.1, 0.125, 0.95, 0.07)] == ["10 %", "12.5 %", "95 %", "7 %"]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_failed_runs_among_the_failures_are_named(language: UiLanguage) -> None:
-    said = words_for(language).count("1 failed run counts among them.", "{n} failed runs count among them.", 2)
-    assert said in drawn(replace(FOUND, lost=2), 0, 0, language)
-    assert said not in drawn(FOUND, 0, 0, language)
+def test_failed_runs_among_the_failures_are_named() -> None:
+    said = words_for("zh").count("1 failed run counts among them.", "{n} failed runs count among them.", 2)
+    assert said in drawn(replace(FOUND, lost=2), 0, 0, "zh")
+    assert said not in drawn(FOUND, 0, 0, "zh")

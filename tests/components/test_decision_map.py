@@ -8,7 +8,7 @@ import pytest
 
 from components.ask.diagnosis import title, why_text
 from components.ask.notes import boundary_text, setting_of
-from components.common.i18n import UiLanguage, words_for
+from components.common.i18n import words_for
 from engine.model.config import RunConfig
 from engine.model.values import Outcome, RunRecord
 from engine.replay import what_if
@@ -84,14 +84,12 @@ def test_every_cell_says_what_a_what_if_at_its_values_says(record: RunRecord) ->
         assert (look_of(item) == "unknown") == (found.outcome is None)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_view_marks_the_sliders_and_the_run_and_signs_every_cell(language: UiLanguage) -> None:
-    words = words_for(language)
+def test_the_view_marks_the_sliders_and_the_run_and_signs_every_cell() -> None:
     config = replace(FORCED.config, grade_pass_threshold=0.2)
-    view = map_view(drawn(FORCED, config), config, FORCED.config, words)
+    view = map_view(drawn(FORCED, config), config, FORCED.config, ZH)
     assert sum(tile.here for tile in view.tiles) == 1 == sum(tile.ran for tile in view.tiles)
     assert len(view.tiles) == len(view.columns) * len(view.rows)
-    data = map_data(view, words)
+    data = map_data(view, ZH)
     assert all(item["sign"] in SIGNS.values() and item["tip"] for item in data["cells"])  # type: ignore[attr-defined]
     assert "{" not in str([item["tip"] for item in data["cells"]])  # type: ignore[attr-defined]
 
@@ -124,10 +122,9 @@ def test_the_nearest_flip_is_a_sentence_with_both_values() -> None:
     assert boundary_text(gate, EN) == "gate Pass rate → At least n passages: answered at round 1"
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_flip_of_a_demo_can_be_said_and_set(language: UiLanguage) -> None:
+def test_every_flip_of_a_demo_can_be_said_and_set() -> None:
     for boundary in Sweep(run_table(FORCED), FORCED.config).boundaries():
-        assert "{" not in boundary_text(boundary, words_for(language))
+        assert "{" not in boundary_text(boundary, ZH)
         assert setting_of(f"set:{boundary.name}:{boundary.value_to}") == (boundary.name, str(boundary.value_to))
     assert setting_of("run:abc") is None
 
@@ -143,15 +140,13 @@ def test_merged_columns_are_labelled_with_their_whole_range_or_with_nothing(reco
     assert all(("–" in label) == (span > 1) for label, span in labels)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("failure", FIGURES)
-def test_every_failure_has_a_name_and_its_figures(language: UiLanguage, failure: Failure, labelled: bool) -> None:
-    words = words_for(language)
+def test_every_failure_has_a_name_and_its_figures(failure: Failure, labelled: bool) -> None:
     for figures in FIGURES[failure]:
         found = Diagnosis(failure, figures, labelled=labelled)
-        assert title(found, words)
-        assert "{" not in why_text(found, words)
+        assert title(found, ZH)
+        assert "{" not in why_text(found, ZH)
 
 
 def test_the_remedy_of_a_demo_is_confirmed_by_a_what_if() -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from components.common.i18n import UiLanguage, words_for
+from components.common.i18n import words_for
 from components.common.markup import Node
 from engine.replay.side_by_side import side_by_side
 from pages.parts.runs.side_by_side import side_by_side_nodes
@@ -22,9 +20,8 @@ def tags(node: Node) -> set[str]:
     return {node.tag} | {tag for kid in node.kids if isinstance(kid, Node) for tag in tags(kid)}
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_column_says_outcome_cost_and_answer(language: UiLanguage) -> None:
-    words = words_for(language)
+def test_every_column_says_outcome_cost_and_answer() -> None:
+    words = words_for("zh")
     said = texts(side_by_side_nodes(side_by_side([FOUR, record("dual_loop", cited=("b", "c"))]), words))
     assert words("Four-node loop") in said
     assert words("Dual loop") in said
@@ -39,17 +36,15 @@ def test_every_column_says_outcome_cost_and_answer(language: UiLanguage) -> None
     assert "Yunnan" in said
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_while_runs_go_on_the_columns_wait_without_a_verdict(language: UiLanguage) -> None:
-    words = words_for(language)
+def test_while_runs_go_on_the_columns_wait_without_a_verdict() -> None:
+    words = words_for("zh")
     said = texts(side_by_side_nodes(side_by_side([FOUR, record("dual_loop", None)]), words))
     assert words("about to begin") in said
     assert words("Passages that answers rest on") not in said
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_runs_that_were_stopped_blame_no_collection(language: UiLanguage) -> None:
-    words = words_for(language)
+def test_runs_that_were_stopped_blame_no_collection() -> None:
+    words = words_for("zh")
     ended = [replace(FOUR, outcome="abstained", answer=""), record("dual_loop", "fallback")]
     stopped = [replace(item, outcome="cancelled") for item in ended]
     named = words("No loop answered: the collection {collection} may not hold it.", collection=words("Samples"))

@@ -23,10 +23,7 @@ _PATIENCE_S = 60.0
 
 def compare(language: str = "en", **query: str) -> AppTest:
     """The page under an address of its own, as a shared link opens it."""
-    app = opened("compare", language)
-    for name, value in query.items():
-        app.query_params[name] = value
-    return checked(app.run())
+    return opened("compare", language, **query)
 
 
 def checked(app: AppTest) -> AppTest:
@@ -58,12 +55,15 @@ def test_without_a_second_run_the_page_says_what_to_do(engine: Engine, language:
     ) in visible(app)
 
 
-def test_a_link_opens_both_runs_side_by_side(engine: Engine) -> None:
+def test_a_link_opens_both_runs_side_by_side_and_the_sides_can_be_swapped(engine: Engine) -> None:
     app = compare(a="demo-forced-en", b="demo-rescue-en")
     assert (setting(app, "a").value, setting(app, "b").value) == ("demo-forced-en", "demo-rescue-en")
     assert demo_record("demo-forced-en").question in inline(app)
     assert demo_record("demo-rescue-en").question in inline(app)
     assert EN("the paths part here") not in inline(app), "two questions have no path in common"
+    button(app, lambda label: label == EN("Swap A and B")).click().run()
+    checked(app)
+    assert (given(app, "a"), given(app, "b")) == ("demo-rescue-en", "demo-forced-en")
 
 
 def test_what_the_query_sets_say_of_both_answers_is_shown(engine: Engine) -> None:
@@ -81,13 +81,6 @@ def test_a_choice_stands_in_the_address(engine: Engine) -> None:
     setting(app, "b").set_value("demo-noise-zh").run()
     checked(app)
     assert (given(app, "a"), given(app, "b")) == ("demo-passes-zh", "demo-noise-zh")
-
-
-def test_the_sides_can_be_swapped(engine: Engine) -> None:
-    app = compare(a="demo-forced-en", b="demo-rescue-en")
-    button(app, lambda label: label == EN("Swap A and B")).click().run()
-    checked(app)
-    assert (given(app, "a"), given(app, "b")) == ("demo-rescue-en", "demo-forced-en")
 
 
 def test_a_run_that_is_gone_is_said_to_be_gone(engine: Engine) -> None:
