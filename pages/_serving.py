@@ -84,9 +84,9 @@ def view_of(record: RunRecord, asked: Mapping[str, str]) -> Mapping[str, Any]:
     """The view that an address asks for by ``language`` and ``plan``; tabs that show the same share it."""
     # Not before a run is followed: a start has to be quick, and these draw.
     from components.ask.live_view import moment
-    from components.common.i18n import UiLanguage, words_for
+    from components.common.i18n import ui_language, words_for
 
-    language: UiLanguage = "zh" if asked.get("language") == "zh" else "en"
+    language = ui_language(asked.get("language"))
     key = (record.id, language, asked.get("plan", ""))
     known = _kept.get(key)
     if known is not None and known[0] == record.last_seq:

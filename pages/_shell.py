@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.common.i18n import UiLanguage, Words, words_for
+from components.common.i18n import LANGUAGES, Words, ui_language, words_for
 from components.common.url_state import note_page, put_into_url, take_from_url
 from engine.api.process import get_engine
 from engine.errors import NotSignedIn
@@ -32,17 +32,17 @@ def apply_style() -> None:
 
 
 def _language() -> Words:
-    preferred: UiLanguage = "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+    preferred = ui_language((st.context.locale or "").lower()[:2])
     with st.container(key="top", horizontal=True, vertical_alignment="center"):
         st.session_state["top_hint"] = st.container(key="trouble", width="content")
         # Pages put the badge of built-in roles beside the language.
         st.session_state["top_bar"] = st.container(key="badge", width="content")
-        take_from_url("lang", preferred, lambda code: code in ("zh", "en"))
+        take_from_url("lang", preferred, lambda code: code in LANGUAGES)
         chosen = st.segmented_control(
             "Language / 语言",
-            ("zh", "en"),
+            tuple(LANGUAGES),
             required=True,
-            format_func=lambda code: {"zh": "中文", "en": "EN"}[code],
+            format_func=lambda code: LANGUAGES[code].name,
             key="lang",
             label_visibility="collapsed",
             persist_state="session",
@@ -50,7 +50,7 @@ def _language() -> Words:
         put_into_url("lang", str(chosen), preferred)
         st.session_state["help_place"] = st.container(key="help_place", width="content")
         st.session_state["person_line"] = st.container(key="person_line", width="content")
-    return words_for("zh" if chosen == "zh" else "en")
+    return words_for(ui_language(chosen))
 
 
 def known() -> Person | None:

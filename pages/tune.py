@@ -19,7 +19,7 @@ from components.common.run_link import run_link
 from components.common.run_settings import differing
 from components.common.url_state import base_path
 from components.common.widgets import warning
-from components.labels import MEASURE_NAMES, name_of
+from components.labels import name_of
 from components.tune.bars import outcome_bars, pass_rate_bars
 from components.tune.certificate import promise_text
 from components.tune.charts import heat_map
@@ -28,7 +28,8 @@ from components.tune.question_changes import changes_card, changes_csv, changes_
 from engine.api.process import get_engine
 from engine.errors import WorkbenchError
 from engine.evaluation.cases import SAMPLE_SET
-from engine.evaluation.figures import Evaluation, Measure
+from engine.evaluation.figures import Evaluation
+from engine.evaluation.measures import MEASURES, Measure
 from engine.evaluation.question_changes import QuestionChanges, changes_between
 from engine.evaluation.sweep import AxisValue
 from engine.messages import N_, NC_
@@ -297,7 +298,7 @@ def map_card(shown: Shown, config: RunConfig) -> bool:
     measure = over.selectbox(
         words("Shown"),
         _MAP_MEASURES,
-        format_func=lambda name: words(MEASURE_NAMES[name]),
+        format_func=lambda name: words(MEASURES[name].name),
         key="tune_map_measure",
         persist_state="session",
     )

@@ -276,7 +276,7 @@ def proposed(record: RunRecord | None, collection: str) -> tuple[str, str]:
     The box stands in a form, which keeps what is typed in the browser until Enter; a text put into its session state
     would be lost in the next rerun that somebody else causes. A new key with a default of its own is not.
     """
-    begin = _BEGIN[words.language] if collection == SAMPLE_COLLECTION else ""
+    begin = _BEGIN[words.declared.closest] if collection == SAMPLE_COLLECTION else ""
     text = record.question if record else begin
     shown: tuple[str, int] = st.session_state.get("question_shown", (text, 0))
     if record is None and shown[0] in ("", *_BEGIN.values()) and not moved_here():

@@ -94,7 +94,7 @@ def live_run(
     result = _draw(
         key=key,
         data={
-            "lang": words.html_language,
+            "lang": words.declared.html,
             "drawings": {
                 name: {"width": plan.width, "shapes": shapes_of(plan, words).plain(), "paint": painted(plan, picture)}
                 for name, plan in layouts(graph).items()

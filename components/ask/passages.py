@@ -198,7 +198,7 @@ def passages_table(
     result = _component(
         key=key,
         data={
-            "lang": words.html_language,
+            "lang": words.declared.html,
             "rows": [{**row, **_said(line.passage.id, labels, would)} for row, line in rows],
             "labels": labels is not None,
             "rounds": [item.index for item in record.rounds],

@@ -110,7 +110,7 @@ def presenter(
         key=key,
         data={
             "run": record.id,
-            "lang": words.html_language,
+            "lang": words.declared.html,
             "drawings": _kept_drawings(graph, record, told, words),
             "steps": [_step(item, told, record, words) for item in steps],
             "cards": [_cards(item, told, record, words) for item in record.rounds],
@@ -132,7 +132,7 @@ def demo_buttons(words: Words, *, current: str = "") -> RunId | None:
     """
     picked = None
     for demo in all_demos():
-        if demo.language != words.language:
+        if demo.language != words.declared.closest:
             continue
         look: Any = "primary" if demo.id == current else "secondary"
         name = words(DEMO_NAMES[demo.scenario])

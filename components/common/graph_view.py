@@ -119,7 +119,7 @@ def graph_view(
     result = _component(
         key=key,
         data={
-            "lang": words.html_language,
+            "lang": words.declared.html,
             **graph_data(picture, words),
             "selected": chosen,
             "passages": {str(name): [item.place, item.text] for name, item in (passages or {}).items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
@@ -16,6 +16,26 @@ from typing import Literal
 from engine.messages import CONTEXT_END
 
 UiLanguage = Literal["en", "zh"]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """All that is to be known of a language besides its catalogue ``locale/CODE/LC_MESSAGES/workbench.po``."""
+
+    name: str
+    """On the switch of languages."""
+    html: str
+    """Value of a ``lang`` attribute: it decides which shapes of a Han character a browser draws."""
+    between: str = " "
+    """What stands between two sentences."""
+    closest: Literal["en", "zh"] = "en"
+    """Whose sample questions, demos and kinds of things it shows."""
+
+
+LANGUAGES: Mapping[UiLanguage, Declared] = {
+    "zh": Declared("中文", "zh-CN", between="", closest="zh"),
+    "en": Declared("EN", "en"),
+}
 _FOLDER = Path(__file__).parents[1] / "locale"
 _MAGIC = 0x950412DE
 _HEADER_BYTES = 28
@@ -55,13 +75,17 @@ class Words:
             return text
 
     def joined(self, sentences: Iterable[str]) -> str:
-        """Sentences as one text: nothing stands between Chinese ones."""
-        return ("" if self.language == "zh" else " ").join(sentences)
+        """Sentences as one text."""
+        return self.declared.between.join(sentences)
 
     @property
-    def html_language(self) -> str:
-        """Value of a ``lang`` attribute: it decides which shapes of a Han character a browser draws."""
-        return "zh-CN" if self.language == "zh" else "en"
+    def declared(self) -> Declared:
+        return LANGUAGES[self.language]
+
+
+def ui_language(code: object) -> UiLanguage:
+    """The language of this code, English for any other."""
+    return next((language for language in LANGUAGES if language == code), "en")
 
 
 @cache

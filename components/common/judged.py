@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from components.common.i18n import Words
 from components.common.markup import Node, chip, node
 from components.common.report_context import titled_table
-from components.labels import MEASURE_NAMES
 from engine.evaluation.answers import Basis
+from engine.evaluation.measures import MEASURES
 from engine.evaluation.values import AnswerJudgement, RunAnswer
 from engine.messages import N_, NC_
 from engine.model.values import Claim
@@ -79,4 +79,4 @@ def told_nodes(known: RunAnswer, words: Words) -> list[Node]:
 
 def figures_of_answer(known: RunAnswer, words: Words) -> list[tuple[str, str]]:
     """Names and values of the measures that the answer has."""
-    return [(words(MEASURE_NAMES[name]), f"{value:.2f}") for name, value in known.figures.items() if value is not None]
+    return [(words(MEASURES[name].name), f"{value:.2f}") for name, value in known.figures.items() if value is not None]

@@ -149,7 +149,7 @@ class Drawer:
 
     def __call__(self, nodes: Sequence[Node], words: Words, *, key: str) -> str | None:
         """Draw the trees; returns the action of the button pressed in this rerun, if any."""
-        data = {"lang": words.html_language, "nodes": [item.plain() for item in nodes]}
+        data = {"lang": words.declared.html, "nodes": [item.plain() for item in nodes]}
         action = self._component(key=key, data=data, on_action_change=nothing).action
         if not isinstance(action, Mapping):
             return None

@@ -304,4 +304,4 @@ def suggestion_said(item: Suggestion, words: Words) -> str:
     if item.code == "off":
         return words("The answer does not solve the question.")
     template = template_of(item)
-    return filled(words(template), item.params, words.language) if template else item.text
+    return filled(words(template), item.params, words.declared.closest) if template else item.text

@@ -55,7 +55,7 @@ def source_list(
     result = _component(
         key=key,
         data={
-            "lang": words.html_language,
+            "lang": words.declared.html,
             "rows": [_row(item, words) for item in sources],
             "opened": opened,
             "fixed": fixed,

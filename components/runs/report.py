@@ -150,7 +150,7 @@ def _own_sections(record: RunRecord, words: Words) -> list[str]:
 def _document(record: RunRecord, words: Words, style: str, body: str) -> str:
     title = safe_text(f"{' '.join(record.question.split())[:_LONGEST_TITLE]} · {words('Self-corrective RAG run')}")
     return (
-        f'<!doctype html>\n<html lang="{words.html_language}">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{words.declared.html}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'

@@ -136,7 +136,7 @@ def run_list(
     result = _component(
         key=key,
         data={
-            "lang": words.html_language,
+            "lang": words.declared.html,
             "rows": [run_row(item, words, base) for item in runs],
             "fixed": fixed,
             "tags": tags and not fixed,

@@ -10,10 +10,11 @@ import numpy as np
 import streamlit as st
 
 from components.common.i18n import Words
-from components.labels import MEASURE_NAMES, name_of
+from components.labels import name_of
 from components.tune.figures import figure_text, known_text, value_text
 from components.tune.vega import ACCENT, AMBER, GREY, LEGEND_BELOW, TEAL, Spec, layer, number, text
-from engine.evaluation.figures import LOWER_IS_BETTER, Figure, Measure
+from engine.evaluation.figures import Figure
+from engine.evaluation.measures import MEASURES, Measure
 from engine.evaluation.sweep import Axis, AxisValue, HeatMap
 from engine.messages import N_
 from engine.model.config import RunConfig
@@ -29,7 +30,6 @@ Tried = Callable[[Mapping[str, AxisValue]], None]
 """Told the settings of a cell or a point that was clicked, before the page is drawn again."""
 
 _PALEST = 0.12
-_UNBOUNDED: frozenset[Measure] = frozenset({"steps", "calls", "built_in_calls", "rewrites", "seconds"})
 """Measures that are no share."""
 CLICKED = "clicked"
 """Name of the layer that can be pressed."""
@@ -93,12 +93,12 @@ def heat_map(
         if values
         else words(
             "{measure}: too much is unknown of every setting for a colour; click to try",
-            measure=words(MEASURE_NAMES[heat.measure]),
+            measure=words(MEASURES[heat.measure].name),
         )
     )
     ends = {"x": ordinal("x", heat.x, words), "y": ordinal("y", heat.y, words, downwards=True)}
     sequence = _SEQUENCE_DARK if dark else _SEQUENCE
-    colours = sequence[::-1] if heat.measure in LOWER_IS_BETTER else sequence
+    colours = sequence[::-1] if MEASURES[heat.measure].lower_is_better else sequence
     cells = layer(
         rows,
         {"type": "rect", "cornerRadius": 3, "cursor": "pointer"},
@@ -108,7 +108,7 @@ def heat_map(
         },
         tooltip=[
             *(text(f"{end}_name", ends[end]["title"]) for end in ends),
-            text("text", words(MEASURE_NAMES[heat.measure])),
+            text("text", words(MEASURES[heat.measure].name)),
             text("known_text", words("Evidence")),
         ],
         **ends,
@@ -144,7 +144,7 @@ def _colours_text(
         else N_("{measure}: {low} to {high} here; colours from {floor} to {top}, the stronger the better; click to try")
     )
     low, high, floor, top = (value_text(measure, edge) for edge in (*seen, *domain))
-    return words(note, measure=words(MEASURE_NAMES[measure]), low=low, high=high, floor=floor, top=top)
+    return words(note, measure=words(MEASURES[measure].name), low=low, high=high, floor=floor, top=top)
 
 
 def _cells_text(heat: HeatMap, words: Words) -> str:
@@ -155,7 +155,7 @@ def _cells_text(heat: HeatMap, words: Words) -> str:
     if (shown & (figures.known_n < figures.n)).any():
         said.append(
             words("Hatched: some questions are unknown and count as the longest run they can be.")
-            if heat.measure in _UNBOUNDED
+            if MEASURES[heat.measure].kind == "cost"
             else words("Hatched: some questions are unknown and count as the worst they can be.")
         )
     if (shown & ~figures.mostly_known).any():
@@ -228,8 +228,8 @@ def quality_against_cost(points: Sequence[Point], cost: Measure, words: Words, *
     scale = {"zero": False, "nice": False, "padding": 14}
     axis = {**_AXIS, "format": ".3~g"}
     ends = {
-        "x": number("cost", words(MEASURE_NAMES[cost]), scale=scale, axis=axis),
-        "y": number("quality", words(MEASURE_NAMES["quality"]), scale=scale, axis=axis),
+        "x": number("cost", words(MEASURES[cost].name), scale=scale, axis=axis),
+        "y": number("quality", words(MEASURES["quality"].name), scale=scale, axis=axis),
     }
     front = (row for row, item in zip(rows, shown, strict=True) if item.on_front)
     line = layer(front, {"type": "line", "color": ACCENT, "strokeWidth": 1.8, "opacity": 0.8}, **ends)
@@ -257,8 +257,8 @@ def _front_marks(rows: Sequence[Spec], ends: Mapping[str, Spec], cost: Measure, 
         opacity=number("opacity", scale=None, legend=None),
         tooltip=[
             text("text", words("Settings under test")),
-            text("quality_text", words(MEASURE_NAMES["quality"])),
-            text("cost_text", words(MEASURE_NAMES[cost])),
+            text("quality_text", words(MEASURES["quality"].name)),
+            text("cost_text", words(MEASURES[cost].name)),
             text("known_text", words("Evidence")),
         ],
         **ends,
@@ -310,7 +310,7 @@ def is_nearest(value: Any, cell: AxisValue, values: Sequence[AxisValue]) -> bool
 
 def scale_of(measure: Measure, most: float) -> tuple[float, float]:
     """Both ends of the colours: those of the measure itself, so that a poor best never looks good."""
-    return (0.0, most or 1.0) if measure in _UNBOUNDED else (0.0, 1.0)
+    return (0.0, most or 1.0) if MEASURES[measure].kind == "cost" else (0.0, 1.0)
 
 
 def value_name(value: AxisValue) -> str:

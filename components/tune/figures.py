@@ -13,80 +13,12 @@ import streamlit as st
 from components.common.i18n import Words
 from components.common.markup import draw, figure, node
 from components.common.phrases import duration_text
-from components.labels import MEASURE_NAMES
 from engine.evaluation.answers import BASES, Basis
 from engine.evaluation.anytime import Drawn, anytime_of
-from engine.evaluation.figures import MEASURES, OF_PASSAGES, Evaluation, Figure, Measure
+from engine.evaluation.figures import Evaluation, Figure
+from engine.evaluation.measures import MEASURES, OF_PASSAGES, Measure
 from engine.evaluation.statistics import Interval, PairedTest
 from engine.messages import N_, NC_
-
-_MEASURE_HELP = {
-    "answered_right": N_(
-        "By the answer, where the run has it: it contains a gold answer; without gold answers, what people judged of "
-        "exactly this answer; else an expected passage was in the context. Unanswerable: refused. An answer that says "
-        "that it cannot tell counts as refused. What a model judged never counts."
-    ),
-    "wrong_given": N_("Of the answers given, the share that are not right by the same rule."),
-    "exact_match": N_("The answer is a gold answer, word for word; case and punctuation aside. Refused: 0."),
-    "f1": N_("Words that the answer and the nearest gold answer share, Chinese by characters. Refused: 0."),
-    "containment": N_("The words of a gold answer stand side by side in the answer. Refused: 0."),
-    "citation_precision": N_(
-        "Of all sentences and passages that they cite, how many passages have the words and figures of the sentence; "
-        "other languages are left out."
-    ),
-    "citation_recall": N_("Of all sentences that say something, how many are borne out by a passage that they cite."),
-    "claim_recall": N_(
-        "Of the claims of the gold answer, the share that the answer makes, as the judge of answers says. Answers that "
-        "it has judged."
-    ),
-    "faithfulness": N_(
-        "Of the claims of the answer, the share that the passages given bear out, as the judge of answers says. Those "
-        "that it has judged."
-    ),
-    "quality": N_(
-        "Answerable: answered, with an expected passage in the context. Unanswerable: refused. The answer is not read."
-    ),
-    "context_hit": N_("Share of questions whose generator is given at least one expected passage."),
-    "context_hit_all": N_("Share of questions whose generator is given every expected passage."),
-    "recall": N_("Expected passages among those that the last round kept, up to top-k."),
-    "rr": N_("1 / rank of the first expected passage kept."),
-    "ndcg": N_("How high the expected passages stand among the kept ones."),
-    "pass_rate": N_("Passed over kept in the last round."),
-    "rewrites": N_("Mean rewrites a question."),
-    "calls": N_("Mean calls of chat models a question, as if nothing were cached."),
-    "built_in_calls": N_("Mean steps of built-in models a question."),
-    "steps": N_("Gradings, rewrites and generations a question, of chat and built-in models."),
-    "seconds": N_("By the times that each run measured itself: the card has the median, all else the mean."),
-    "false_rewrites": N_(
-        "Share of rewrites made although the round had kept an expected passage. Questions whose labels name passages."
-    ),
-    "missed_rewrites": N_(
-        "Share of questions that passed the gate in a round that had kept no expected passage. Questions whose labels "
-        "name passages."
-    ),
-    "grader_precision": N_(
-        "Of the kept passages that passed under these settings, in every round of their paths, how many are expected; "
-        "unlabelled passages count as not expected. The tab of the grader counts all that were judged."
-    ),
-    "grader_recall": N_("Of the expected passages that were judged, how many passed; of a file the best one counts."),
-    "refused_unanswerable": N_("Share of unanswerable questions that were refused."),
-    "answered_answerable": N_("Share of answerable questions that were answered, rightly or not."),
-    "refused_answerable": N_("Share of answerable questions that were refused."),
-}
-
-_CARD = {
-    "context_hit": N_("Right passage in context"),
-    "answered_right": N_("Questions answered right"),
-    "wrong_given": N_("Wrong among answers given"),
-    "quality": N_("Found and answered"),
-    "pass_rate": N_("Pass rate, last round"),
-    "rewrites": N_("Rewrites a question"),
-    "false_rewrites": N_("Rewrites wasted"),
-    "refused_unanswerable": N_("Unanswerable refused"),
-    "calls": N_("Model calls a question"),
-    "steps": N_("Model steps a question"),
-    "seconds": N_("Time, median"),
-}
 
 _BASES: dict[Basis | None, str] = {
     "gold": N_("by gold answers for {n} questions"),
@@ -175,9 +107,7 @@ def value_text(measure: Measure, value: float | None) -> str:
         return "–"
     if measure == "seconds":
         return duration_text(value * 1000.0)
-    if measure in ("calls", "built_in_calls", "steps"):
-        return f"{value:.1f}"
-    return f"{value:.2f}"
+    return f"{value:.{MEASURES[measure].digits}f}"
 
 
 def figure_text(measure: Measure, figure: Figure, words: Words) -> str:
@@ -228,7 +158,7 @@ def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Dr
         interval = _interval(evaluation, measure, so_far)
         rows.append(
             {
-                words(NC_("tuning", "Measure")): words(MEASURE_NAMES[measure]),
+                words(NC_("tuning", "Measure")): words(MEASURES[measure].name),
                 words("Before"): figure_text(measure, before, words),
                 words("After"): figure_text(measure, after, words),
                 words("Change"): "" if so_far is not None else _change(evaluation, measure, words)[0],
@@ -236,7 +166,7 @@ def measures_table(evaluation: Evaluation, words: Words, *, key: str, so_far: Dr
                 if interval is None
                 else sampling_text(measure, interval.low, interval.high),
                 words("Known"): f"{after.known_n} / {after.n}",
-                words("What it is"): words(_MEASURE_HELP[measure]),
+                words("What it is"): words(MEASURES[measure].help),
             }
         )
     st.dataframe(rows, hide_index=True, key=key, width="stretch", height="content")
@@ -246,7 +176,7 @@ def by_file_text(evaluation: Evaluation, words: Words) -> str:
     """Which measures leave out the questions whose labels name whole files, and why; empty without any."""
     if not evaluation.by_file:
         return ""
-    left_out = words(", ").join(words(MEASURE_NAMES[name]) for name in MEASURES if name in OF_PASSAGES)
+    left_out = words(", ").join(words(MEASURES[name].name) for name in MEASURES if name in OF_PASSAGES)
     return words.count(
         "The labels of 1 question name files, and not which of their passages is right: {left_out} leave it out, and "
         "{recall} counts the best passage of a file once. Judged passages are measured in the tab of the grader.",
@@ -254,7 +184,7 @@ def by_file_text(evaluation: Evaluation, words: Words) -> str:
         "and {recall} counts the best passage of a file once. Judged passages are measured in the tab of the grader.",
         evaluation.by_file,
         left_out=left_out,
-        recall=words(MEASURE_NAMES["grader_recall"]),
+        recall=words(MEASURES["grader_recall"].name),
     )
 
 
@@ -274,8 +204,8 @@ def _at_the_end(evaluation: Evaluation, measure: Measure, so_far: Drawn, words: 
 
 
 def _card(evaluation: Evaluation, measure: Measure, words: Words, so_far: Drawn | None = None) -> Card:
-    label = words(_CARD[measure])
-    help_text = words(_MEASURE_HELP[measure])
+    label = words(MEASURES[measure].card)
+    help_text = words(MEASURES[measure].help)
     figure = evaluation.figure(measure, AFTER)
     if figure.lower is None:
         none = measure == "false_rewrites" and evaluation.figure("rewrites", AFTER).value == 0

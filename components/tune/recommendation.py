@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from components.common.i18n import Words
 from components.common.markup import button, chip, draw, node
-from components.labels import MEASURE_NAMES, VERDICTS
+from components.labels import VERDICTS
 from components.tune.figures import figure_text, p_text, sampling_text, value_text
-from engine.evaluation.figures import Figure, Measure
+from engine.evaluation.figures import Figure
+from engine.evaluation.measures import MEASURES, Measure
 from engine.evaluation.recommend import QUALITY_FLOOR, Recommendation
 from engine.messages import N_, NC_
 
@@ -106,7 +107,7 @@ def _poor(found: Recommendation, words: Words) -> str:
         "None of {tried} settings reaches {floor} ({aim}): the best of them would be luck. First look "
         "whether the collection holds what the questions expect, and how the grader judges it.",
         tried=found.tried,
-        aim=words(MEASURE_NAMES[found.aim]),
+        aim=words(MEASURES[found.aim].name),
         floor=value_text("quality", QUALITY_FLOOR),
     )
 
@@ -143,7 +144,7 @@ def _figures(found: Recommendation, words: Words) -> str:
         ("seconds", found.seconds),
     )
     return " · ".join(
-        words("{name} {value}", name=words(MEASURE_NAMES[measure]), value=figure_text(measure, figure, words))
+        words("{name} {value}", name=words(MEASURES[measure].name), value=figure_text(measure, figure, words))
         for measure, figure in rows
         if figure.lower is not None
     )

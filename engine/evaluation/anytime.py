@@ -13,7 +13,8 @@ from math import log
 
 import numpy as np
 
-from engine.evaluation.figures import BOUNDED, Evaluation, Measure
+from engine.evaluation.figures import Evaluation
+from engine.evaluation.measures import MEASURES, Measure
 from engine.evaluation.statistics import ALPHA, Interval
 from engine.replay.masks import FloatArray
 
@@ -71,7 +72,7 @@ def anytime_of(evaluation: Evaluation, measure: Measure, setting: int, so_far: D
     interval of a larger number contains that of a smaller one. The lower end counts every question that has run and is
     unknown as 0, the upper one as 1; also those that ended without a usable run.
     """
-    if measure not in BOUNDED:
+    if MEASURES[measure].kind != "share":
         return None
     measured = evaluation.measures[measure]
     own = dict(zip(evaluation.case_ids, measured.of(setting), strict=True))

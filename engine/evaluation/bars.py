@@ -11,46 +11,30 @@ import numpy as np
 
 from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.cases import Case
-from engine.evaluation.figures import ANSWERED, Figure, Measure
+from engine.evaluation.figures import ANSWERED, Figure
 from engine.evaluation.matching import met_by
+from engine.evaluation.measures import MEASURES
 from engine.model.values import RunRecord
 
 if TYPE_CHECKING:
     from engine.evaluation.statistics import Interval
     from engine.evaluation.values import AnswerJudgement
 
-_RENAMED: Mapping[Measure, str] = {"refused_unanswerable": "abstained_on_unanswerable", "rr": "mrr"}
-_MEASURES: tuple[Measure, ...] = (
-    *("answered_right", "wrong_given", "exact_match", "f1", "containment", "citation_precision", "citation_recall"),
-    *("claim_recall", "faithfulness"),
-    *(
-        "quality",
-        "answered_answerable",
-        "refused_answerable",
-        "refused_unanswerable",
-        "recall",
-        "rr",
-        "ndcg",
-        "context_hit",
-    ),
-    *("context_hit_all", "pass_rate", "rewrites", "false_rewrites", "missed_rewrites"),
-    *("grader_precision", "grader_recall"),
-)
-_OF_EVALUATION = {_RENAMED.get(measure, measure): measure for measure in _MEASURES}
+OF_EVALUATION = {row.command or name: name for name, row in MEASURES.items() if row.command is not None}
 _OF_RUNS = ("answered", "context_recall", "calls", "built_in_calls", "seconds")
 """Read off the runs as they were, retried calls and waiting included, where an evaluation prices the path."""
-_RANKED = ("recall", "mrr", "ndcg")
-_COUNTS = frozenset({"calls", "built_in_calls", "seconds", "rewrites"})
+_RANKED = frozenset(row.command or name for name, row in MEASURES.items() if row.ranked)
+_COUNTS = frozenset(name for name, row in MEASURES.items() if row.kind == "cost")
 DEEPEST = 20
 _USUAL_CUTOFF = 5
-MEASURE_NAMES: tuple[str, ...] = (*_OF_RUNS, *_OF_EVALUATION, "failed")
+MEASURE_NAMES: tuple[str, ...] = (*_OF_RUNS, *OF_EVALUATION, "failed")
 USUAL: tuple[str, ...] = (
     *("answered_right", "wrong_given", "quality"),
     *("answered", "answered_answerable", "abstained_on_unanswerable"),
     *("recall@5", "mrr", "ndcg@5", "context_recall", "pass_rate", "rewrites", "calls", "seconds", "failed"),
 )
 """What a table shows where no other measure is asked for."""
-JUDGED: tuple[str, ...] = ("claim_recall", "faithfulness")
+JUDGED = tuple(name for name, row in MEASURES.items() if row.judged)
 """What the judge of answers has to be asked for."""
 
 
@@ -177,7 +161,7 @@ def values_of(
             found[item] = Value(item, Figure(None, None, None, 0, len(cases)))
         else:
             evaluation = evaluations[item.cutoff or _USUAL_CUTOFF]
-            measure = _OF_EVALUATION[item.name]
+            measure = OF_EVALUATION[item.name]
             found[item] = Value(item, evaluation.figure(measure), _usable(item, evaluation.interval(measure)))
     return found
 

@@ -19,11 +19,11 @@ from engine.database.opening import Databases
 from engine.errors import EvaluationError, InvalidConfig
 from engine.evaluation.bars import JUDGED, USUAL, Bar, MeasureName, Value, bar_of, measure_of, told_by, values_of
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, sample_set
-from engine.evaluation.figures import OF_PASSAGES
 from engine.evaluation.formats.common import plain_text
 from engine.evaluation.importing import ImportPlan, read_query_set, spread
 from engine.evaluation.judgements import key_of, request_of, verdicts_of
 from engine.evaluation.judging import require_judge
+from engine.evaluation.measures import OF_PASSAGES
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import AnswerJudgement
 from engine.knowledge.milvus_schema import check_new_name

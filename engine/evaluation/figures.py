@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.evaluation.measures import LOWER_IS_BETTER, Measure
 from engine.evaluation.statistics import Interval, PairedTest, interval, paired_means
 from engine.model.values import AnswerNote, Outcome
 from engine.replay.masks import FloatArray, IntArray
@@ -23,112 +24,6 @@ if TYPE_CHECKING:
     from engine.model.config import RunConfig
 
 
-Measure = Literal[
-    "answered_right",
-    "wrong_given",
-    "exact_match",
-    "f1",
-    "containment",
-    "citation_precision",
-    "citation_recall",
-    "claim_recall",
-    "faithfulness",
-    "quality",
-    "context_hit",
-    "context_hit_all",
-    "recall",
-    "rr",
-    "ndcg",
-    "pass_rate",
-    "rewrites",
-    "calls",
-    "built_in_calls",
-    "steps",
-    "seconds",
-    "false_rewrites",
-    "missed_rewrites",
-    "grader_precision",
-    "grader_recall",
-    "refused_unanswerable",
-    "answered_answerable",
-    "refused_answerable",
-]
-"""Each over the questions that it is about; all but costs and rewrites lie in [0, 1].
-
-A question is unknown where its path is, where its run failed or fails under the setting, and where an answer would have
-to be read that no run has under the setting. One that says
-that the sources do not answer the question counts as refused in the first five.
-``answered_right``: by what the question has. Gold answers: the answer contains one (:func:`answers.match_of`).
-Else what people said of exactly this answer (:func:`judgements.judged_answers`). Else expectations: as ``quality``.
-Unanswerable: refused. An answer that is not supported (:mod:`engine.builtin.answer_support`) is not right, whatever
-it contains, unless people said that this very answer is. Without any of these the question does not tell. What models
-say is never taken for it.
-``wrong_given``: of the answers given, the share that are not right by the same rule.
-``exact_match``, ``f1``, ``containment``: against the gold answers; a refused question counts 0.
-``citation_precision``: of all pairs of a sentence and a passage that it cites, the share whose passage bears the
-sentence out, by words and figures. ``citation_recall``: of all sentences that say something, the share that a passage
-cited by them bears out. Pairs in two languages are left out (:func:`answers.cited_of`).
-``claim_recall``, ``faithfulness``: of the answers that the judge of answers, a chat model, has judged readably: the
-share of a gold answer's claims that the answer makes, and of the answer's claims that the passages given bear out.
-``quality``: answerable: answered and an expected passage in the generator's context (any one of them; without
-expectations: answered); unanswerable: refused; not known which: answered. It does not read the answer.
-``context_hit``, ``context_hit_all``: any, or every, expectation met by what the generator is given (its token budget
-aside); questions with expectations.
-``recall``, ``rr``, ``ndcg``: of the passages that the last round kept, at the evaluation's cut-off.
-``pass_rate``: passed / kept in the last round; 0 where nothing was kept.
-``calls``: of chat models as if uncached; ``built_in_calls``: of built-in roles; ``steps``: both together.
-``seconds``: by the run's own measured times, where it measured every step of the path.
-``false_rewrites``: share of the rewrites that were made although the round had kept an expected passage.
-``missed_rewrites``: share of the questions answered because the gate was met, in a round that kept no expected one.
-``grader_precision``, ``grader_recall``: of the kept, judged passages over all rounds of the path, against the
-expectations: what passed and is expected, over what passed, and over what is expected. Passages that no one labelled
-count as not expected. Of questions with expectations, and of unanswerable ones, where nothing is expected; only with
-the grader whose verdicts are recorded.
-Where a label names a whole file, it is not known which of its passages are right: such questions are in none of
-:data:`OF_PASSAGES`, and in ``grader_recall`` once, with the best passage of the file.
-``refused_unanswerable``: share of the unanswerable questions that were refused. ``answered_answerable``: share of the
-answerable ones that were answered, rightly or not; ``refused_answerable``: that were refused.
-"""
-
-MEASURES: tuple[Measure, ...] = get_args(Measure)
-LOWER_IS_BETTER: frozenset[Measure] = frozenset(
-    {
-        "wrong_given",
-        "refused_answerable",
-        "rewrites",
-        "calls",
-        "built_in_calls",
-        "steps",
-        "seconds",
-        "false_rewrites",
-        "missed_rewrites",
-    }
-)
-OF_PASSAGES: frozenset[Measure] = frozenset({"false_rewrites", "missed_rewrites", "grader_precision"})
-"""Known only where labels name passages: of a file that is labelled, it is not known which of its passages is right."""
-BOUNDED: frozenset[Measure] = frozenset(
-    {
-        "answered_right",
-        "wrong_given",
-        "exact_match",
-        "f1",
-        "containment",
-        "claim_recall",
-        "faithfulness",
-        "quality",
-        "context_hit",
-        "context_hit_all",
-        "recall",
-        "rr",
-        "ndcg",
-        "pass_rate",
-        "missed_rewrites",
-        "refused_unanswerable",
-        "answered_answerable",
-        "refused_answerable",
-    }
-)
-"""Means over questions of values from 0 to 1."""
 MOSTLY = 0.9
 """Share of a population from which on a figure is mostly known."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)

@@ -16,7 +16,8 @@ import numpy as np
 
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import Evaluation, Figure, Measure, ratio
+from engine.evaluation.figures import Evaluation, Figure, ratio
+from engine.evaluation.measures import Measure
 from engine.evaluation.statistics import (
     SEED,
     Interval,

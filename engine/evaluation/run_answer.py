@@ -7,8 +7,8 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.answers import BASES
 from engine.evaluation.cases import Case, question_id
 from engine.evaluation.evidence import gather
-from engine.evaluation.figures import Measure
 from engine.evaluation.judgements import judged_answers, judges_of, verdicts_of
+from engine.evaluation.measures import Measure
 from engine.evaluation.store import EvaluationStore
 from engine.evaluation.values import RunAnswer
 from engine.model.language import language_of

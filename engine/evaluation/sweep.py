@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from engine.evaluation.aggregate import CUTOFF, evaluate
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import MEASURES, OUTCOMES, Evaluation, Figures, Measure
+from engine.evaluation.figures import OUTCOMES, Evaluation, Figures
+from engine.evaluation.measures import MEASURES, Measure
 from engine.flow import workflow
 from engine.model.config import RunConfig
 from engine.replay.masks import BoolArray

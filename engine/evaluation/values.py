@@ -11,7 +11,7 @@ from engine.model.values import Claim, Fault, PassageId, RunId
 
 if TYPE_CHECKING:
     from engine.evaluation.answers import Basis
-    from engine.evaluation.figures import Measure
+    from engine.evaluation.measures import Measure
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from engine.people import acting
 from engine.people.authorization import authorized, needs
 
 if TYPE_CHECKING:
-    from engine.evaluation.figures import Measure
+    from engine.evaluation.measures import Measure
     from engine.running.evaluations import Evaluations
 
 LONGEST_GUIDELINES = 4000

@@ -12,7 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp_types import CallToolResult, InputRequiredResult, Resource, TextContent, Tool, ToolAnnotations
 from pydantic import ValidationError
 
-from components.common.i18n import UiLanguage
+from components.common.i18n import ui_language
 from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY
 from engine.errors import WorkbenchError
 from engine.model.people import Role
@@ -112,7 +112,7 @@ class WorkbenchServer(MCPServer[Any]):
         require_role(acting(), TOOLS[name])
 
     def _failed(self, name: str, error: ToolError | WorkbenchError, arguments: Mapping[str, Any]) -> CallToolResult:
-        language: UiLanguage = "zh" if arguments.get("language") == "zh" else "en"
+        language = ui_language(arguments.get("language"))
         cause = error if isinstance(error, WorkbenchError) else error.__cause__
         if isinstance(cause, ValidationError):
             cause = McpError.invalid_arguments(tool=name, problems="; ".join(_problems(cause)))

@@ -14,6 +14,8 @@ from pydantic import BaseModel, SecretStr
 from components.common.i18n import words_for
 from components.picture.export import workflow_svg
 from engine.errors import WorkbenchError, rows
+from engine.evaluation.bars import OF_EVALUATION
+from engine.evaluation.measures import MEASURES
 from engine.flow import compiled, workflows
 from engine.flow.graph import graph_of
 from engine.model.config import SETTINGS, WORKFLOWS, RunConfig, Setting
@@ -69,6 +71,15 @@ def options_table() -> str:
     return table(("workflow", "option", "range", "default", "meaning"), rows)
 
 
+def measures_table() -> str:
+    """Every measure of an evaluation as the command line writes it, and what it is."""
+    rows = [
+        (f"`{written}{'@K' if MEASURES[name].ranked else ''}`", MEASURES[name].help)
+        for written, name in OF_EVALUATION.items()
+    ]
+    return table(("measure", "meaning"), rows)
+
+
 def _span(setting: Setting) -> str:
     if setting.limits:
         return f"{setting.limits.low:g}–{setting.limits.high:g}"
@@ -115,6 +126,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "parameters": parameters_table,
     "options": options_table,
+    "measures": measures_table,
     "samples": samples_table,
     "kinds": kinds_table,
     "loops": loops_table,

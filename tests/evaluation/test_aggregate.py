@@ -15,9 +15,10 @@ from engine.evaluation.aggregate import evaluate
 from engine.evaluation.answers import Match, cited_of, match_of
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import gather
-from engine.evaluation.figures import MEASURES, OF_PASSAGES, OUTCOMES, Measure
+from engine.evaluation.figures import OUTCOMES
 from engine.evaluation.judgements import Judged, pair_id
 from engine.evaluation.matching import met_map
+from engine.evaluation.measures import MEASURES, OF_PASSAGES, Measure
 from engine.evaluation.scores import ranking_of, scores_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.decide import passed_ids

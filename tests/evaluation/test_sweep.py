@@ -15,7 +15,8 @@ from engine.errors import InvalidConfig
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import Case, Expectation
 from engine.evaluation.evidence import Evidence, gather
-from engine.evaluation.figures import MEASURES, Measured
+from engine.evaluation.figures import Measured
+from engine.evaluation.measures import MEASURES
 from engine.evaluation.question_changes import changes_between
 from engine.evaluation.recommend import distance_to_defaults, recommend
 from engine.evaluation.sweep import Axis, Sweep, can_pass, front, rows, sweep

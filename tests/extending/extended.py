@@ -1,7 +1,8 @@
 """Tries, in a copy of the program, what the recipes of CONTRIBUTING added: ``test_extending.py`` runs this file there.
 
 The toy workflow ``plain`` retrieves and generates; ``noted`` is a setting, ``Noted`` an event, ``checker`` a role,
-``hello`` a page.
+``hello`` a page, ``/weak-points/count`` a route, ``.diary`` a file type, ``searched_again`` a measure, ``de`` a
+language of the pages and ``fireworks`` a provider.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from components.ask.presenter_sentences import sentence
-from components.common.i18n import Words, words_for
+from components.common.i18n import LANGUAGES, Words, words_for
 from components.picture.export import workflow_svg
 from components.picture.picture import picture_of
 from components.runs.report import report_html
@@ -23,7 +24,13 @@ from engine.api import create_api
 from engine.api.process import use_engine
 from engine.cli import main as cli
 from engine.engine import Engine
+from engine.evaluation.aggregate import evaluate
+from engine.evaluation.bars import measure_of, values_of
+from engine.evaluation.cases import Case
+from engine.evaluation.evidence import gather
 from engine.flow import workflow
+from engine.knowledge.loaders.kinds import is_known, loader_of
+from engine.llm.providers import provider_states
 from engine.model import events
 from engine.model.config import RunConfig, every_setting
 from engine.model.events import fold_all
@@ -34,13 +41,13 @@ from engine.replay.difference import difference
 from engine.replay.playback import steps
 from engine.running.budget import measured_costs, worst_case
 from engine.settings import Settings
-from tests.docs import options_table, parameters_table
+from tests.docs import measures_table, options_table, parameters_table
 from tests.pages.driving import inline, opened, setting
 
 QUESTIONS = ("What fasting glucose level means diabetes today?", "糖化血红蛋白应该控制在多少以下？")
 PLAIN = RunConfig(workflow="plain")
 PATIENCE_S = 60.0
-LANGUAGES = pytest.mark.parametrize("words", [words_for("en"), words_for("zh")], ids=["en", "zh"])
+BOTH = pytest.mark.parametrize("words", [words_for("en"), words_for("zh")], ids=["en", "zh"])
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +108,7 @@ def test_a_fork_is_run_with_what_was_changed(engine: Engine, record: RunRecord) 
     assert len(made.context.passages) == 2
 
 
-@LANGUAGES
+@BOTH
 def test_the_picture_the_drawing_and_the_report(engine: Engine, record: RunRecord, words: Words) -> None:
     graph = engine.graph("plain")
     assert graph.nodes == ("retrieve", "generate")
@@ -114,7 +121,7 @@ def test_the_picture_the_drawing_and_the_report(engine: Engine, record: RunRecor
     assert not _of_gates(report, words), "no gate judged anything"
 
 
-@LANGUAGES
+@BOTH
 def test_the_presenter_says_a_sentence_of_each_step(engine: Engine, record: RunRecord, words: Words) -> None:
     made = steps(engine.events(record.id))
     assert [step.kind for step in made] == ["asked", "searched", "ended"]
@@ -195,3 +202,37 @@ def test_a_role_has_a_model_and_a_name(engine: Engine) -> None:
 def test_a_page_is_in_the_navigation() -> None:
     app = opened("hello")
     assert [item.value for item in app.title] == ["Hello"]
+
+
+# -- the route, the file type, the measure, the language, the provider -----------------------------------------------
+
+
+def test_a_route_answers_and_is_described(engine: Engine) -> None:
+    with TestClient(create_api(lambda: engine)) as client:
+        assert client.get("/weak-points/count").json() == {"count": 0}
+        assert "/weak-points/count" in client.get("/openapi.json").json()["paths"]
+
+
+def test_a_file_type_is_read_by_its_name() -> None:
+    assert is_known("a.diary")
+    assert loader_of("a.diary")("a.diary", b"rain", False).sections[0].text == "rain"
+
+
+def test_a_measure_is_computed_shown_and_listed(engine: Engine, record: RunRecord) -> None:
+    case = Case("q", record.question)
+    named = measure_of("searched-again")
+    assert values_of([named], [case], {case.id: record})[named].value == 0.0
+    assert "`searched_again`" in measures_table()
+    evaluation = evaluate(gather([case], {case.id: record}), [record.config, record.config])
+    assert evaluation.figure("searched_again").value == 0.0
+
+
+def test_a_language_is_on_the_switch_and_draws_pages(engine: Engine, record: RunRecord) -> None:
+    app = opened("", "de", run=record.id)
+    assert LANGUAGES["de"].name == "DE" and words_for("de")("Passages") == "译文"
+    assert any("译文" in item.value for item in app.markdown)
+
+
+def test_a_provider_says_what_it_lacks(engine: Engine) -> None:
+    (found,) = (item for item in provider_states(engine.settings) if item.name == "fireworks")
+    assert (found.package, found.installed, found.variable) == ("langchain-fireworks", False, "FIREWORKS_API_KEY")

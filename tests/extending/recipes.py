@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(
-    r"```python\n# (?P<file>[\w/.]+)(?:, (?P<how>in|before|after) (?P<mark>[^\n]+))?\n(?P<code>.*?)```", re.DOTALL
+    r"```(?:python|po)\n# (?P<file>[\w/.]+)(?:, (?P<how>in|before|after) (?P<mark>[^\n]+))?\n(?P<code>.*?)```",
+    re.DOTALL,
 )
 
 

@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.judged import BASIS_NAMES
-from components.labels import MEASURE_NAMES
 from engine.engine import Engine
+from engine.evaluation.measures import MEASURES
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.samples.demos import demo_record
@@ -72,7 +72,7 @@ def test_what_the_query_sets_say_of_both_answers_is_shown(engine: Engine) -> Non
     for a, b, both in (("demo-passes-en", "demo-passes-en", 2), ("demo-passes-en", "demo-forced-en", 1)):
         shown = inline(compare(a=a, b=b))
         assert shown.count(told) == both
-        assert shown.count(EN(MEASURE_NAMES["f1"])) == both
+        assert shown.count(EN(MEASURES["f1"].name)) == both
 
 
 def test_a_choice_stands_in_the_address(engine: Engine) -> None:

@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from components.common.run_settings import setting_label, setting_text
-from components.labels import MEASURE_NAMES
 from engine.engine import Engine
 from engine.errors import RunError
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
+from engine.evaluation.measures import MEASURES
 from engine.knowledge.ingest import IngestItem
 from engine.messages import NC_
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -187,7 +187,7 @@ def test_a_recommendation_by_right_answers_says_so_and_what_is_certified(engine:
     app.run()
     setting(app, "tune_aim").set_value("answered_right").run()
     assert not app.exception, app.exception
-    assert EN(MEASURE_NAMES["answered_right"]) in inline(app)
+    assert EN(MEASURES["answered_right"].name) in inline(app)
     words = "At most {bound} of the answers given are wrong, at {confidence} confidence."
     assert EN("certified") not in inline(app) and EN("Framed in amber: certified.") not in visible(app)
     # Six right answers are few: a risk of one half would bring them about once in 64 times.

@@ -21,7 +21,7 @@ def examples(config: RunConfig, record: RunRecord | None, words: Words) -> tuple
     if config.collection == SAMPLE_COLLECTION:
         active = record is not None and record.active
         asked = sample_buttons(
-            shown_samples(config.workflow, words.language), words, disabled=active or not may("editor")
+            shown_samples(config.workflow, words.declared.closest), words, disabled=active or not may("editor")
         )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="demos"):
         st.caption(words("Recorded demos:"), width="content")

@@ -68,7 +68,7 @@ def tour_of(config: RunConfig, record: RunRecord | None, words: Words) -> RunId 
         st.switch_page(f"{pressed}.py")
     if pressed != "demo":
         return None
-    return next(demo.id for demo in demos() if demo.language == words.language and demo.scenario == _SHOWN_BY)
+    return next(demo.id for demo in demos() if demo.language == words.declared.closest and demo.scenario == _SHOWN_BY)
 
 
 def scene(config: RunConfig, record: RunRecord | None) -> Scene:
@@ -163,7 +163,7 @@ def tour(scene: Scene, words: Words, *, start: str, key: str) -> Press | None:
     result = _component(
         key=key,
         data={
-            "lang": words.html_language,
+            "lang": words.declared.html,
             "words": {name: words(text) for name, text in _WORDS.items()},
             "places": [words("Stop {n} of {total}", n=n, total=5) for n in range(1, 6)],
             "open_settings": words("Open the settings"),

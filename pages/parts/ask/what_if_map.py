@@ -265,7 +265,7 @@ def decision_map_card(
     result = _component(
         key=key,
         data={
-            "lang": words.html_language,
+            "lang": words.declared.html,
             "pairs": list(pairs.items()),
             "shown": shown,
             "map": None if view is None else map_data(view, words),

@@ -65,7 +65,7 @@ def compare_view(engine: Engine, words: Words) -> None:
 def _two_recorded(words: Words) -> None:
     """Nothing is chosen: what will stand here, and two runs that come with the program."""
     said = words("Choose two runs. If you have none of your own yet, two recorded ones show what a comparison says.")
-    pair = [demo.id for demo in demos() if demo.language == words.language and demo.scenario in _RECORDED]
+    pair = [demo.id for demo in demos() if demo.language == words.declared.closest and demo.scenario in _RECORDED]
     label = words("Compare two recorded runs")
     next_step(said, label, "compare_arrows", key="compare_recorded", does=lambda: choose_pair(*pair))
 

@@ -107,9 +107,9 @@ def modes_view(engine: Engine, words: Words) -> None:
 
 def _samples(words: Words) -> list[tuple[str, str]]:
     """Questions that need two passages joined by an entity: they are what a graph is for."""
-    own = [item for item in multi_hop_questions() if item.language == words.language]
+    own = [item for item in multi_hop_questions() if item.language == words.declared.closest]
     # The recorded demo's question first: the first thing tried should show an answer that the graph helped to.
-    chain = _PROPOSED[words.language]
+    chain = _PROPOSED[words.declared.closest]
     return [(chain, "multi_hop"), *((item.question, item.kind) for item in own[: _SHOWN_SAMPLES - 1])]
 
 

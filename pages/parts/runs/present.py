@@ -53,7 +53,7 @@ def stage_view(engine: Engine, words: Words) -> None:
 def chosen_run(engine: Engine, words: Words) -> str:
     """The run that the address names, else that which Ask has open, else the newest own one, else the first demo."""
     named = take_from_url("run", "", lambda given: len(given) <= _LONGEST_ID)
-    return named or _newest(engine) or next(demo.id for demo in demos() if demo.language == words.language)
+    return named or _newest(engine) or next(demo.id for demo in demos() if demo.language == words.declared.closest)
 
 
 def _newest(engine: Engine) -> str:

@@ -347,7 +347,7 @@ def shipped(engine: Engine, words: Words) -> None:
         st.caption(
             words("Recorded runs that ship with the workbench: they open without a model, a store or a network.")
         )
-        chosen = [demo for demo in all_demos() if demo.language == words.language]
+        chosen = [demo for demo in all_demos() if demo.language == words.declared.closest]
         lines = [
             line(found, words(DEMO_NAMES[demo.scenario]))
             for demo in chosen

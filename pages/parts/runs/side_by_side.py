@@ -98,7 +98,7 @@ def _workflows_view(engine: Engine, words: Words) -> None:
     )
     about = words("Each workflow runs with its own defaults and with the models chosen on the page Ask.")
     by_id = {item.id: item for item in sample_questions()}
-    samples = [by_id[name] for name in _SHOWN_SAMPLES[words.language] if name in by_id]
+    samples = [by_id[name] for name in _SHOWN_SAMPLES[words.declared.closest] if name in by_id]
     view: Together[WorkflowName] = Together(
         address="sides",
         key="side",

@@ -138,4 +138,4 @@ def copy_text(text: str, words: Words, *, key: str) -> None:
         "select": words("This browser does not allow copying. The text is selected: press Ctrl+C."),
         "preview": words("The text that is copied"),
     }
-    _component(key=key, data={"lang": words.html_language, "text": text, "words": said})
+    _component(key=key, data={"lang": words.declared.html, "text": text, "words": said})

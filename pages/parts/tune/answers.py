@@ -14,8 +14,8 @@ from components.common.markup import Node, draw, node
 from components.tune.figures import value_text
 from engine.engine import Engine
 from engine.evaluation.answers import BASES, Basis
-from engine.evaluation.figures import Measure
 from engine.evaluation.judgements import pair_id
+from engine.evaluation.measures import Measure
 from engine.evaluation.values import AnswerJudgement, Batch, JudgingProgress
 from engine.messages import NC_
 from engine.model.config import RoleModel

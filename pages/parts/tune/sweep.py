@@ -14,13 +14,14 @@ from components.common.faults import fault_box
 from components.common.i18n import Words
 from components.common.panel import want_settings
 from components.common.run_settings import setting_label, setting_text
-from components.labels import MEASURE_NAMES, name_of
+from components.labels import name_of
 from components.tune.charts import Point, quality_against_cost, settings_text
 from components.tune.figures import AFTER
 from components.tune.recommendation import recommendation_card
 from engine.engine import Engine
 from engine.errors import WorkbenchError
 from engine.evaluation.figures import Evaluation
+from engine.evaluation.measures import MEASURES
 from engine.evaluation.recommend import Aim, Recommendation
 from engine.evaluation.settings_out import as_curl, as_json, as_python, as_toml
 from engine.evaluation.sweep import AxisValue, Cost
@@ -45,7 +46,7 @@ def front_card(shown: Shown, evaluation: Evaluation, words: Words) -> None:
     cost: Cost = st.selectbox(
         words("Cost"),
         COSTS,
-        format_func=lambda name: words(MEASURE_NAMES[name]),
+        format_func=lambda name: words(MEASURES[name].name),
         key="tune_front_cost",
         persist_state="session",
     )
@@ -131,7 +132,7 @@ def _aim(made: Tried, words: Words) -> Aim:
     chosen = st.selectbox(
         words("Recommend by"),
         _AIMS,
-        format_func=lambda name: words(MEASURE_NAMES[name]),
+        format_func=lambda name: words(MEASURES[name].name),
         key="tune_aim",
         persist_state="session",
         width=420,

@@ -21,7 +21,8 @@ from components.tune.certificate import RISKS, promise_text
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.certify import Certificates, Risk, certify
 from engine.evaluation.evidence import Evidence
-from engine.evaluation.figures import MEASURES, Evaluation, Figures, Measure
+from engine.evaluation.figures import Evaluation, Figures
+from engine.evaluation.measures import MEASURES, Measure
 from engine.evaluation.recommend import Aim, Recommendation, recommend
 from engine.evaluation.sweep import Axis, AxisValue, Cost, Front, HeatMap, Sweep, front, heat_of, rows, sweep
 from engine.model.config import PARAMETERS, RunConfig

@@ -17,7 +17,7 @@ from engine.builtin.embedder import HashingEmbedder
 from engine.engine import Engine
 from engine.evaluation.aggregate import evaluate
 from engine.evaluation.cases import QuerySet, sample_set
-from engine.evaluation.figures import MEASURES
+from engine.evaluation.measures import MEASURES
 from engine.evaluation.noise import judged_passages
 from engine.knowledge import ingest
 from engine.knowledge.items import IngestItem
