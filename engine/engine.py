@@ -114,7 +114,7 @@ class Engine(KnowledgeOperations):
         )
         self.host = Host(self._loop, self.resources, self.ingestions, lambda: self.noted_faults)
         self.drafting = Drafting(self._loop, self.resources, self._evaluations, self.ingestions)
-        self.jobs = JobList(self.ingestions, lambda: (self.evaluation, self.batches))
+        self.jobs = JobList(self.ingestions, lambda: self.batches)
         self.judging = Judging(self._evaluations)
         self._parts = opened(self, Inside(self._faults, self._loop, self._store))
         self._loop.submit(self._warm_up())

@@ -190,9 +190,17 @@ class BatchRunner:
     @needs("viewer")
     def progress(self, batch_id: str) -> BatchProgress:
         """Return how far a batch is; raises ``UnknownBatch``."""
+        return self._progress_of(self._store.batch(batch_id))
+
+    @needs("viewer")
+    def newest(self, most: int) -> tuple[tuple[Batch, BatchProgress], ...]:
+        """The newest batches with how far each is, newest first."""
+        return tuple((batch, self._progress_of(batch)) for batch in self._store.batches(most=most))
+
+    def _progress_of(self, batch: Batch) -> BatchProgress:
+        batch_id = batch.id
         with self._guard:
             going = self._going if self._going is not None and self._going.id == batch_id else None
-        batch = self._store.batch(batch_id)
         fault, elsewhere = self._faults.get(batch_id, (None, False))
         lives = self._owner_lives(batch_id) if going is None else True
         running = bool(lives)

@@ -179,6 +179,7 @@ LISTS: dict[str, Callable[[Ward], object]] = {
     "Ingestions.jobs": lambda w: w.engine.ingestions.jobs(),
     "Ingestions.every": lambda w: w.engine.ingestions.every(),
     "JobList.all": lambda w: w.engine.jobs.all(),
+    "BatchRunner.newest": lambda w: w.engine.batches.newest(20),
     "Graphs.all": lambda w: w.engine.graphs.all(),
     "EvaluationStore.query_sets": lambda w: w.engine.evaluation.query_sets(),
     "EvaluationStore.cases_asking": lambda w: w.engine.evaluation.cases_asking(QUESTION, "ward", w.run),
