@@ -83,27 +83,34 @@ def anchors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("anchors")
 
 
-@pytest.fixture(params=["lite", pytest.param("server", marks=pytest.mark.milvus_server), "fake"])
-def case(request: pytest.FixtureRequest, tmp_path: Path, anchors: Path) -> Iterator[Case]:
-    name = f"t{uuid.uuid4().hex[:10]}"
+@pytest.fixture(scope="module", params=["lite", pytest.param("server", marks=pytest.mark.milvus_server), "fake"])
+def shared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, anchors: Path
+) -> Iterator[tuple[LongTermMemory, asyncio.Runner]]:
+    """One memory for all cases, each of which has a name of its own."""
     with asyncio.Runner() as runner:
         if request.param == "fake":
-            yield Case(FakeMemory(), name, runner.run)
+            yield FakeMemory(), runner
             return
-        uri = str(tmp_path / "knowledge.db") if request.param == "lite" else request.getfixturevalue("milvus_here")
-        embedder = NamedEmbedder(name)
+        lite = str(tmp_path_factory.mktemp("memory") / "knowledge.db")
+        uri = lite if request.param == "lite" else request.getfixturevalue("milvus_here")
+        embedder = NamedEmbedder(f"t{uuid.uuid4().hex[:10]}")
         memory = milvus(uri, embedder, anchors)
-        case = Case(memory, name, runner.run)
-        try:
-            yield case
-        finally:
-            for left in case.listed():
-                runner.run(memory.forget(left.id))
-            runner.run(memory.close())
-            if request.param == "server":
-                client = connect(uri, "", 30)
-                client.drop_collection(PASSED_PREFIX + slug(embedder).replace("-", "_"))
-                client.close()
+        yield memory, runner
+        runner.run(memory.close())
+        if request.param == "server":
+            client = connect(uri, "", 30)
+            client.drop_collection(PASSED_PREFIX + slug(embedder).replace("-", "_"))
+            client.close()
+
+
+@pytest.fixture
+def case(shared: tuple[LongTermMemory, asyncio.Runner]) -> Iterator[Case]:
+    memory, runner = shared
+    case = Case(memory, f"t{uuid.uuid4().hex[:10]}", runner.run)
+    yield case
+    for left in case.listed():
+        runner.run(memory.forget(left.id))
 
 
 def test_what_was_kept_is_recalled_by_its_own_question_with_everything_in_it(case: Case) -> None:
