@@ -55,6 +55,8 @@ def followed(schedule: Callable[..., Any]) -> Callable[..., Any]:
     """``schedule`` as before; what it begins knows by whom it was begun."""
 
     def begin(loop: BaseEventLoop, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("context") is not None:  # LangGraph's tasks have one of their own
+            kwargs["context"].run(_begun_by.set, chain())
         before = _begun_by.set(chain())
         try:
             return schedule(loop, *args, **kwargs)

@@ -15,4 +15,4 @@ def test_the_longest_chain_of_imports_passes_few_folders() -> None:
 
 
 def test_the_root_of_the_engine_stays_small() -> None:
-    assert len(list((size.ROOT / "engine").glob("*.py"))) <= 6
+    assert len(list((size.ROOT / "engine").glob("*.py"))) <= 8
