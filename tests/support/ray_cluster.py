@@ -25,6 +25,8 @@ from pathlib import Path
 _START_S = 60.0
 _END_S = 30.0
 _STORE_BYTES = 80_000_000
+_LEFT_OUT = ("--disable-usage-stats", "--include-log-monitor=false")
+"""What no test needs of a node."""
 _BOUND = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
 """Where the tests are killed, what they started ends too."""
 _ROOT = Path(__file__).resolve().parents[2]
@@ -84,6 +86,12 @@ class Cluster:
         self.nodes.remove(node)
         self.nodes[place] = node
 
+    def complete(self) -> None:
+        """Start again what was killed."""
+        for place, node in enumerate(self.nodes):
+            if node.process.poll() is not None:
+                self.replace(place)
+
     def restart(self) -> None:
         """Kill the head in the middle of it all, and bring every node up again at the same address."""
         for node in self.nodes:
@@ -102,7 +110,7 @@ class Cluster:
 
     def _started(self, processors: int, *options: str) -> Node:
         log = self.folder / f"node-{len(self.nodes)}-{secrets.token_hex(3)}.log"
-        command = [sys.executable, "-m", "ray.scripts.scripts", "start", *options, "--block", "--disable-usage-stats"]
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", *options, "--block", *_LEFT_OUT]
         limits = [f"--num-cpus={processors}", f"--object-store-memory={_STORE_BYTES}"]
         where = [f"--temp-dir={self.folder / 's'}"] if "--head" in options else []
         with log.open("wb") as out:

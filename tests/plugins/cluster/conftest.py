@@ -1,10 +1,9 @@
-"""One real cluster for all tests of this folder, and what its workers do."""
+"""One real cluster for all tests of this folder, and two workers that most of them share."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,8 +11,12 @@ import pytest
 from engine.executing import Block, Recipe
 from engine.plugins import plugins
 from engine.version import ROOT
+from plugins.cluster.executor import ClusterExecutor, Place
+from tests.executing import performers
 from tests.executing.performers import Ledger
 from tests.support import ray_cluster
+
+WORKERS = 2
 
 
 @pytest.fixture(scope="session")
@@ -28,28 +31,56 @@ def ray_cluster_here() -> Iterator[ray_cluster.Cluster]:
 
 @pytest.fixture
 def ray_here(ray_cluster_here: ray_cluster.Cluster, monkeypatch: pytest.MonkeyPatch) -> ray_cluster.Cluster:
-    """The cluster, which drivers that a test starts are let into."""
+    """The cluster with all its nodes, which drivers that a test starts are let into."""
     for name, value in ray_cluster_here.environment.items():
         monkeypatch.setenv(name, value)
+    ray_cluster_here.complete()
     return ray_cluster_here
 
 
+@pytest.fixture(scope="session")
+def _ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    return Ledger(tmp_path_factory.mktemp("ledger") / "ledger.db")
+
+
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "ledger.db")
+def ledger(_ledger: Ledger) -> Ledger:
+    """Without what earlier tests left in it."""
+    for table in ("begun", "under_way", "kept", "open"):
+        _ledger.do(f"DELETE FROM {table}")
+    return _ledger
 
 
-def following(ledger: Ledger) -> Recipe:
-    """What makes the performer of tests in a worker."""
-    return Recipe("tests.executing.performers:Following", {"path": str(ledger.path)})
+@pytest.fixture(scope="session")
+def _executors(ray_cluster_here: ray_cluster.Cluster, _ledger: Ledger) -> Iterator[Callable[[], ClusterExecutor]]:
+    """The same executor until it is stopped, since a driver and its workers take seconds to start."""
+    made: list[ClusterExecutor] = []
+    recipe = Recipe("tests.plugins.cluster.conftest:Following", {"path": str(_ledger.path)})
+
+    def running() -> ClusterExecutor:
+        if not made or made[-1]._stopping.is_set():
+            for former in made:
+                former.close()
+            made.append(ClusterExecutor(Place(ray_cluster_here.address, WORKERS), recipe))
+        return made[-1]
+
+    yield running
+    for executor in made:
+        executor.close()
 
 
-class Program:
-    """Tells what the program of its process is."""
+@pytest.fixture
+def make(
+    _executors: Callable[[], ClusterExecutor], ray_here: ray_cluster.Cluster, ledger: Ledger
+) -> Callable[[], ClusterExecutor]:
+    """Gives the executor of two workers, which write to the ledger of the test."""
+    return _executors
 
-    def perform(self, _: Block) -> tuple[Any, bytes]:
-        return {"root": str(ROOT), "plugins": [plugin.name for plugin in plugins()]}, b""
 
-    def stop(self) -> None: ...
+class Following(performers.Following):
+    """Tells what the program of its process is, too."""
 
-    def close(self) -> None: ...
+    def perform(self, block: Block) -> tuple[Any, bytes]:
+        if block.work.get("program"):
+            return {"root": str(ROOT), "plugins": [plugin.name for plugin in plugins()]}, b""
+        return super().perform(block)

@@ -27,7 +27,7 @@ from plugins.cluster import plugin
 from tests.support import ray_cluster
 from tests.support.gates import until
 
-CASES = sample_set().cases[:40]
+CASES = sample_set().cases[:16]
 CONFIG = RunConfig(grade_probe=True)
 PATIENCE_S = 180.0
 
@@ -51,7 +51,7 @@ def engine(
     )
     with Engine(settings) as opened:
         opened.wait_until_ready()
-        opened.evaluation.save_query_set(QuerySet("forty", CASES))
+        opened.evaluation.save_query_set(QuerySet("sixteen", CASES))
         yield opened
 
 
@@ -70,12 +70,12 @@ def figures(engine: Engine, batch: str) -> dict[str, tuple[np.ndarray, np.ndarra
 def test_on_a_server_a_batch_on_a_cluster_has_the_figures_of_one_process_though_a_worker_is_killed(
     engine: Engine, ray_here: ray_cluster.Cluster
 ) -> None:
-    here = engine.batches.start("forty", CONFIG, 2, [case.id for case in CASES[:-1]])
+    here = engine.batches.start("sixteen", CONFIG, 2, [case.id for case in CASES[:-1]])
     assert engine.batches.wait(here, PATIENCE_S)
     assert engine.batches.progress(here).workers is None, "small batches never start Ray"
     assert workers_of(ray_here) == []
 
-    there = engine.batches.start("forty", CONFIG, 2)
+    there = engine.batches.start("sixteen", CONFIG, 2)
     until(lambda: engine.batches.progress(there).done >= 5)
     assert engine.batches.progress(there).workers
     os.kill(workers_of(ray_here)[0], signal.SIGKILL)
@@ -98,14 +98,14 @@ def test_on_a_server_many_passages_are_judged_again_by_workers(engine: Engine) -
     records = [engine.run(case.question, CONFIG) for case in CASES[:2]]
     engine.flush()
     told: list[int] = []
-    regraded = engine.start_regrade(records, 20, told.append).result(PATIENCE_S)
-    assert regraded.fault is None and told == list(range(1, 41))
+    regraded = engine.start_regrade(records, 8, told.append).result(PATIENCE_S)
+    assert regraded.fault is None and told == list(range(1, 17))
     for record in records:
         judged = {name: verdict for current in record.rounds for name, verdict in current.verdicts.items()}
         again = regraded.verdicts[record.id]
         assert set(again) == {passage.id for passage in judged_passages(record)} and again
         # The built-in grader says the same each time.
-        assert all(found == [judged[name]] * 20 for name, found in again.items())
+        assert all(found == [judged[name]] * 8 for name, found in again.items())
 
 
 def test_on_a_server_many_files_are_read_and_embedded_by_workers(

@@ -1,32 +1,33 @@
-"""What dies in the middle of a job on a real Ray cluster: nothing finished is lost, nothing counts twice (TM-15)."""
+"""What dies or hangs in a job on a real Ray cluster: nothing finished is lost, nothing counts twice (TM-15)."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from engine.executing import Block, Performed, Recipe
 from engine.plugins import plugins
 from engine.version import ROOT
+from plugins.cluster import executor as module
+from plugins.cluster.driver import _look
 from plugins.cluster.errors import ClusterError, ClusterUnreachable
-from plugins.cluster.executor import ClusterExecutor, Place
+from plugins.cluster.executor import BLOCK_S, PATIENCE_S, ClusterExecutor, Place
 from tests.executing.performers import Ledger
-from tests.plugins.cluster.conftest import following
 from tests.support import ray_cluster
 
 FREE, GATED = 6, 12
+ENDLESS = [Block(f"g{place}", {"gate": "never"}) for place in range(2)]
 
 
 @pytest.fixture
-def executor(ray_here: ray_cluster.Cluster, ledger: Ledger) -> Iterator[ClusterExecutor]:
+def executor(make: Callable[[], ClusterExecutor]) -> ClusterExecutor:
     """Two workers, one on each node."""
-    made = ClusterExecutor(Place(ray_here.address, workers=2), following(ledger))
-    yield made
-    made.close()
+    return make()
 
 
 def job() -> list[Block]:
@@ -47,7 +48,12 @@ def in_the_middle(ledger: Ledger, happens: Callable[[], object]) -> None:
 
 def in_full(seen: Ledger) -> bool:
     """Whether two workers wait at the gate, with all before it done."""
-    return len(seen.kept) == FREE and len(set(seen.under_way().values())) == 2
+    return len(seen.kept) == FREE and both_wait(seen)
+
+
+def both_wait(seen: Ledger) -> bool:
+    """Whether two workers are in the middle of a block."""
+    return len(set(seen.under_way().values())) == 2
 
 
 def assert_once(done: list[Performed], ledger: Ledger) -> None:
@@ -67,32 +73,6 @@ def test_on_ray_a_worker_is_killed_in_the_middle(executor: ClusterExecutor, ledg
     assert len(ledger.workers()) == 3, "another worker took its place"
 
 
-def test_on_ray_a_node_is_killed_in_the_middle(
-    executor: ClusterExecutor, ray_here: ray_cluster.Cluster, ledger: Ledger
-) -> None:
-    in_the_middle(ledger, ray_here.nodes[1].kill)
-    try:
-        assert_once(list(executor.perform(job())), ledger)
-    finally:
-        ray_here.replace(1)
-
-
-def test_on_ray_the_head_is_killed_and_started_again_in_the_middle(
-    executor: ClusterExecutor, ray_here: ray_cluster.Cluster, ledger: Ledger
-) -> None:
-    in_the_middle(ledger, ray_here.restart)
-    assert_once(list(executor.perform(job())), ledger)
-
-
-def test_on_ray_the_driver_is_killed_in_the_middle(executor: ClusterExecutor, ledger: Ledger) -> None:
-    def kill() -> None:
-        assert executor._driver is not None
-        executor._driver.process.kill()
-
-    in_the_middle(ledger, kill)
-    assert_once(list(executor.perform(job())), ledger)
-
-
 def test_on_ray_a_block_that_kills_its_workers_is_given_up_and_no_other(
     executor: ClusterExecutor, ledger: Ledger
 ) -> None:
@@ -104,12 +84,40 @@ def test_on_ray_a_block_that_kills_its_workers_is_given_up_and_no_other(
     assert [item.key for item in done if item.lost] == ["b3"]
 
 
-def test_on_ray_workers_run_the_program_that_is_sent_along_with_its_plug_ins(ray_here: ray_cluster.Cluster) -> None:
-    executor = ClusterExecutor(Place(ray_here.address, workers=1), Recipe("tests.plugins.cluster.conftest:Program"))
-    (told,) = executor.perform([Block("b")])
+def test_on_ray_workers_run_the_program_that_is_sent_along_with_its_plug_ins(executor: ClusterExecutor) -> None:
+    (told,) = executor.perform([Block("b", {"program": True})])
     assert told.value["plugins"] == [plugin.name for plugin in plugins()]
     assert told.value["root"] != str(ROOT)
-    executor.close()
+
+
+def test_on_ray_the_driver_is_killed_in_the_middle(executor: ClusterExecutor, ledger: Ledger) -> None:
+    def kill() -> None:
+        assert executor._driver is not None
+        executor._driver.process.kill()
+
+    in_the_middle(ledger, kill)
+    assert_once(list(executor.perform(job())), ledger)
+
+
+def test_on_ray_workers_whose_blocks_never_end_are_given_up_with_what_to_do(
+    executor: ClusterExecutor, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BE-06"""
+    left: list[float | None] = []
+
+    def shorten() -> None:
+        left.append(executor.gives_up_s)
+        monkeypatch.setattr(module, "_QUIET_S", 0.0)
+        left.append(executor.gives_up_s)
+        executor._place = replace(executor._place, block_s=0.0)
+
+    ledger.when(both_wait, shorten)
+    with pytest.raises(ClusterError, match="finished nothing") as ended:
+        list(executor.perform(ENDLESS))
+    assert ended.value.remedy.endswith("then resume the job.")
+    assert left[0] is None or left[0] > PATIENCE_S, "said only after a while"
+    assert left[1] is not None and 0 < left[1] < BLOCK_S
+    assert ledger.under_way() == {}, "what was under way is stopped"
 
 
 def test_on_ray_workers_that_cannot_begin_end_the_job_with_why(ray_here: ray_cluster.Cluster) -> None:
@@ -119,9 +127,54 @@ def test_on_ray_workers_that_cannot_begin_end_the_job_with_why(ray_here: ray_clu
     broken.close()
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9"])
-def test_a_cluster_that_is_not_there_is_refused(ledger: Ledger, address: str) -> None:
-    absent = ClusterExecutor(Place(address, workers=1), following(ledger))
-    with pytest.raises(ClusterUnreachable, match=address):
+def test_on_ray_a_node_is_killed_in_the_middle(
+    executor: ClusterExecutor, ray_here: ray_cluster.Cluster, ledger: Ledger
+) -> None:
+    in_the_middle(ledger, ray_here.nodes[1].kill)
+    assert_once(list(executor.perform(job())), ledger)
+
+
+def test_on_ray_a_job_goes_on_once_a_killed_cluster_has_room_again_and_is_given_up_while_it_has_none(
+    executor: ClusterExecutor, ray_here: ray_cluster.Cluster, ledger: Ledger
+) -> None:
+    """BE-06"""
+
+    def restart() -> None:
+        first.append(executor._driver)
+        for node in ray_here.nodes:
+            node.kill()
+        ray_here.replace(0, processors=0)
+        ledger.when(back, room)
+
+    def back(_: Ledger) -> bool:
+        """Whether the cluster answers again, and has no worker."""
+        driver = executor._driver
+        return executor.workers == 0 and driver is not None and driver is not first[0] and driver.joined
+
+    def room() -> None:
+        ray_here.replace(1)
+        ledger.open("after")
+
+    def shorten() -> None:
+        ray_here.nodes[1].kill()
+        executor._place = replace(executor._place, patience_s=0.0)
+
+    first: list[object] = []
+    ledger.when(in_full, restart)
+    assert_once(list(executor.perform(job())), ledger)
+    ledger.when(both_wait, shorten)
+    try:
+        with pytest.raises(ClusterError, match="no room for a worker"):
+            list(executor.perform(ENDLESS))
+    finally:
+        # Its head has room for no worker: the next test that needs one starts it again.
+        ray_here.nodes[0].kill()
+
+
+def test_a_cluster_that_is_not_there_is_refused() -> None:
+    absent = ClusterExecutor(Place("ray://127.0.0.1:9", workers=1), Recipe("nothing:here"))
+    with pytest.raises(ClusterUnreachable, match=r"ray://127\.0\.0\.1:9"):
         list(absent.perform([Block("b")]))
     absent.close()
+    with pytest.raises(OSError, match="refused"):
+        _look("127.0.0.1:9")
