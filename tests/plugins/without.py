@@ -12,11 +12,14 @@ import traceback
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from streamlit.components.v2 import manifest_scanner
 
+import components
 from engine import plugins as seam
 from engine.api import create_api
 from engine.api.process import use_engine
@@ -25,6 +28,7 @@ from engine.engine import Engine
 from engine.errors import HostError, InvalidSettings
 from engine.model.config import RunConfig
 from engine.settings import Settings
+from pages import parts
 from tests.pages.driving import inline, opened, visible
 
 KEPT = {
@@ -49,7 +53,7 @@ KEPT = {
 """What the plug-in connected has kept."""
 PAGES = ("workbench", "runs", "tune", "knowledge", "system")
 
-_IMPORTED_ONCE = ("langgraph.graph", "pandas", "pymilvus")
+_LATE = ("faiss", "grpc", "httpcore", "langgraph.graph", "milvus_lite", "pandas", "pymilvus", "scipy.sparse")
 """What the core imports late, most of the time that a fork would take; none of them starts a thread."""
 
 
@@ -132,8 +136,15 @@ def without(name: str, folder: Path) -> None:
 
 def main() -> None:
     base, *names = sys.argv[1:]
-    for name in _IMPORTED_ONCE:
+    own = [
+        module.name
+        for folder in (components, parts)
+        for module in walk_packages(folder.__path__, f"{folder.__name__}.")
+    ]
+    for name in (*_LATE, *own):
         import_module(name)
+    # As in the app: reading what all installed packages say of themselves takes longer than a page.
+    manifest_scanner.scan_component_manifests = lambda max_workers=None: []
     assert not seam._loaded.cache_info().currsize and not any(name.startswith("plugins.") for name in sys.modules)
     for name in names:
         child = os.fork()
