@@ -176,7 +176,8 @@ def test_without_signing_in_a_socket_shows_the_way_to_do_so_and_nothing_else(app
                 ("", "run=demo-forced-en"),
                 ("knowledge", "view=collections"),
                 ("runs", ""),
-                ("system", ""),
+                ("tune", ""),
+                ("system", "part=settings"),
             ):
                 sent = page.run(path, query)
                 assert b"Sign in" in sent, case
