@@ -65,7 +65,7 @@ def install(wheel: Path, folder: Path) -> Installed:
     locked = [*into, "--require-hashes", "-r", str(ROOT / "requirements.lock")]
     if not _uv(*locked, "--offline", check=False):
         _uv(*locked)
-    _use_compiled(environment)
+    use_compiled(environment)
     _uv(*into, "--no-deps", "--offline", str(wheel))
     installed = Installed(environment, folder / "home", folder / "somewhere")
     installed.home.mkdir()
@@ -73,7 +73,7 @@ def install(wheel: Path, folder: Path) -> Installed:
     return installed
 
 
-def _use_compiled(environment: Path) -> None:
+def use_compiled(environment: Path) -> None:
     """Lend an environment what Python has compiled for the tests; where a source differs, Python compiles it again."""
     here = Path(sysconfig.get_path("purelib"))
     (there,) = environment.glob("lib/python*/site-packages")

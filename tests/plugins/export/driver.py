@@ -5,8 +5,21 @@ import importlib
 import json
 import os
 import sys
+from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
+
+# Most files of the projects are the same: compiling those of each is most of the time of this process.
+sys.dont_write_bytecode = True
+_compiled = cache(compile)
+
+
+def _code(_: SourceFileLoader, data: bytes, path: str) -> Any:
+    return _compiled(bytes(data), Path(path).name, "exec", dont_inherit=True)
+
+
+SourceFileLoader.source_to_code = _code  # type: ignore[method-assign, assignment]
 
 
 async def answers(folder: Path, questions: list[str]) -> list[dict[str, Any]]:

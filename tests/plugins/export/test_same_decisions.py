@@ -29,6 +29,7 @@ from tests.support.ollama_stand_in import EndsEarly, OllamaStandIn, RecordedRequ
 from tests.support.ollama_stand_in.small_models import HABITS
 from tests.support.openai_stand_in import OpenAIStandIn
 from tests.support.rerank_stand_in import RerankStandIn
+from tests.support.wheel import use_compiled
 
 CHAT = RoleModel("ollama:qwen3:8b")
 CHATS = RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT)
@@ -126,8 +127,10 @@ def installed(environment: Path, required: Sequence[Path]) -> str | None:
     uv, python = [str(Path(sys.executable).parent / "uv"), "--quiet"], str(environment / "bin" / "python")
     subprocess.run([*uv, "venv", "--python", sys.executable, str(environment)], check=True)
     lists = [part for path in required for part in ("-r", str(path))]
-    ended = subprocess.run([*uv, "pip", "install", "--python", python, *lists], check=False)
-    return None if ended.returncode else python
+    if subprocess.run([*uv, "pip", "install", "--python", python, *lists], check=False).returncode:
+        return None
+    use_compiled(environment)
+    return python
 
 
 def fitted(engine: Engine) -> RunConfig:
