@@ -1,8 +1,9 @@
-"""``python -m engine ingest``: files and folders into a collection, here or in the app that has it open."""
+"""Commands ``ingest``, which puts files into a collection, and ``sources``, which says what was read of each."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -14,8 +15,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from engine.cli.graph import build_graph, follow
-from engine.cli.jobs import app_with_the_store, bar_on, job_over, own_app
-from engine.cli.sources import print_account
+from engine.cli.jobs import app_with_the_store, at_work, bar_on, job_over, own_app
 from engine.errors import AppRefused, SourceError, WorkbenchError
 from engine.knowledge.ingest import IngestItem, IngestReport, items_of
 from engine.knowledge.ingest import Progress as Ingested
@@ -23,10 +23,10 @@ from engine.knowledge.loaders.kinds import KINDS
 from engine.knowledge.milvus_schema import check_new_name
 from engine.knowledge.preview import preview
 from engine.knowledge.rates import rate_of, usual_rate
-from engine.library.accounts import English, counts_left_out, note_text
+from engine.library.accounts import English, account_lines, counts_left_out, note_text
 from engine.library.values import CHUNK_LIMITS, DEFAULT_CHUNKS, ChunkOptions, JobStatus, Preview
 from engine.model.config import RoleModel
-from engine.model.values import Fault, SourceNote
+from engine.model.values import Account, Fault, SourceNote
 from engine.roles import SourceInfo
 from engine.running.running_app import RunningApp, at
 from engine.settings import Settings
@@ -290,3 +290,32 @@ def print_report(report: Mapping[str, Any], console: Console) -> int:
         f"{len(report.get('failed', []))} failed; {report.get('passages', 0)} passages"
     )
     return _FAILED if report.get("failed") else 0
+
+
+def add_sources(commands: Any) -> None:
+    """The command; files go in by ``ingest``."""
+    told = "Sources of a collection by name, with what was read of each and what was left out."
+    sources = commands.add_parser("sources", help="list the sources of a collection", description=told)
+    sources.add_argument("collection", metavar="COLLECTION")
+    sources.add_argument("--json", action="store_true", help="print the JSON of GET /api/collections/NAME/sources")
+    sources.set_defaults(command=_sources)
+
+
+def _sources(options: argparse.Namespace) -> int:
+    def work(app: RunningApp) -> None:
+        found = app.listed(at("collections", options.collection, "sources"))
+        if options.json:
+            print(json.dumps(found, ensure_ascii=False, indent=2))
+            return
+        console = Console(soft_wrap=True)
+        for info in map(SourceInfo.of, found):
+            console.print(f"{escape(info.source)}  [dim]{info.passages} passages · {escape(info.added_at[:16])}[/]")
+            print_account(info.account, console)
+
+    return at_work(work)
+
+
+def print_account(account: Account | None, console: Console) -> None:
+    """Print an account, a sentence a line."""
+    for line in account_lines(account, English()):
+        console.print(f"    [yellow]![/] {escape(line.text)}" if line.missing else f"    [dim]{escape(line.text)}[/]")

@@ -19,16 +19,13 @@ from rich.markup import escape
 from engine.attachments.admission import admissible
 from engine.attachments.reading import file_bytes
 from engine.cli.doctor import add_doctor
-from engine.cli.drafts import add_drafts
-from engine.cli.fits import add_fits
 from engine.cli.graph import add_graph
 from engine.cli.history import add_history
-from engine.cli.ingest import add_ingest, ingest_here, ingest_there, print_report
+from engine.cli.ingest import add_ingest, add_sources, ingest_here, ingest_there, print_report
 from engine.cli.jobs import add_jobs, app_with_the_store, bar_on
-from engine.cli.judgements import add_judgements
+from engine.cli.judgements import add_drafts, add_fits, add_judgements
 from engine.cli.record_printing import print_record
 from engine.cli.serve import add_options
-from engine.cli.sources import add_sources
 from engine.errors import AppRefused, ModelError, WorkbenchError
 from engine.flow import workflows
 from engine.messages import CONTEXT_END

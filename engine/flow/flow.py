@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from engine.flow.context import RunContext, Step, visit
-from engine.flow.state import RunState
+from engine.model.values import Decision, Rewrite, Round
 
 END = "end"
 """Where a route leads that ends the run."""
@@ -21,6 +21,17 @@ an answer, judges one, or asks the router; empty for anything else."""
 
 Tab = Literal["loop", "passages", "path", "rewrites", "timeline", "calls", "record"]
 """The tabs of a run; ``loop`` is its workflow's own."""
+
+
+class RunState(TypedDict, total=False):
+    question: str
+    """As asked; never changed."""
+    query: str
+    """What is searched next: the question, or its newest rewrite."""
+    rounds: tuple[Round, ...]
+    rewrites: tuple[Rewrite, ...]
+    decision: Decision
+    """Of the newest round."""
 
 
 @dataclass(frozen=True, slots=True)

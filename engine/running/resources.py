@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import platform
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from engine.database.opening import Databases
 from engine.errors import GraphStoreError, WorkbenchError
@@ -31,7 +33,6 @@ from engine.model.values import Outcome, RunRecord, SourceKind
 from engine.retrieval.graph_looks import GraphLooks
 from engine.retrieval.search import CollectionRetriever
 from engine.roles import Grader
-from engine.running.kept_look import KeptLook
 from engine.settings import Settings
 from engine.version import __version__
 from engine.workflows.given import Given, grader_of
@@ -49,6 +50,8 @@ PROMPTS: Mapping[RoleName, str] = {
 }
 """The version of the prompt that a chat model of each role is asked with, unless a workflow has its own."""
 _MACHINE = ("call_timeout_s", "generation_allowance_s", "grader_concurrency")
+_T = TypeVar("_T")
+_KEPT_S = 30.0
 
 
 class Resources:
@@ -240,3 +243,32 @@ def _versions() -> Mapping[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+class KeptLook(Generic[_T]):
+    """The newest answer of ``look``, which never raises and ends by itself; lives on one event loop."""
+
+    def __init__(self, look: Callable[[], Awaitable[_T]]) -> None:
+        self._look = look
+        self.known: _T | None = None
+        """What the newest look found; None before the first has ended."""
+        self._known_at = 0.0
+        self._looking: asyncio.Task[None] | None = None
+
+    async def __call__(self, *, fresh: bool = False, patience_s: float | None = None) -> _T | None:
+        """Look again where the answer is old or a ``fresh`` one is wanted.
+
+        After ``patience_s`` seconds the caller gets what was known before, while it is still being looked: a page is
+        not held up by an address that swallows packets.
+        """
+        if fresh or self.known is None or time.monotonic() - self._known_at > _KEPT_S:
+            if self._looking is None or self._looking.done():
+                self._looking = asyncio.create_task(self._take())
+            with suppress(TimeoutError):
+                # Shielded: others may be waiting for the same look.
+                await asyncio.wait_for(asyncio.shield(self._looking), patience_s)
+        return self.known
+
+    async def _take(self) -> None:
+        self.known = await self._look()
+        self._known_at = time.monotonic()

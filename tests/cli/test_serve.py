@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.ports import held_by, next_free, require_free
+from engine.cli.serve import held_by, next_free, require_free
 from engine.errors import HostError, InvalidSettings
 from engine.settings import Settings
 from tests.api.served import app_of, engine_of

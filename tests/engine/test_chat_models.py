@@ -14,7 +14,7 @@ from engine.api.process import use_engine
 from engine.engine import Engine
 from engine.llm import providers
 from engine.llm.faults import known_provider
-from engine.running.kept_look import KeptLook
+from engine.running.resources import KeptLook
 from engine.settings import Settings
 from tests.pages.driving import opened, setting
 from tests.support.ollama_stand_in import OllamaStandIn

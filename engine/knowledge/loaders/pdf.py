@@ -1,20 +1,22 @@
-"""PDF: text of each page in reading order, under the headings of the outline, with the page said."""
+"""PDF: text of each page in reading order under the headings of the outline, and what is written onto the page."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
+
+from pypdfium2 import raw
 
 from engine.errors import SourceDamaged, SourceEmpty, SourceError, SourceMislabelled
 from engine.knowledge.loaders.contents import Contents, Section, counted, document_title, heading, named, note
 from engine.knowledge.loaders.encoding import kind_of, without_control
 from engine.knowledge.loaders.pdf_layout import Entry, Line, Page, path_at, read_pages, running_heads
-from engine.knowledge.loaders.pdf_lines import drawn_lines
-from engine.knowledge.loaders.pdf_notes import Written, written_on
-from engine.knowledge.loaders.radicals import unified
+from engine.knowledge.loaders.pdf_lines import drawn_lines, unified
 from engine.messages import N_
 from engine.model.values import SourceNote
 
@@ -34,6 +36,8 @@ _LONGEST_STAMP = 80
 _DIGITS = re.compile(r"\d")
 _LEAST_OF_PAGE = 0.5
 """Of the area of a page that a picture of it covers."""
+_MOST = 5000
+"""Of one page that are looked at."""
 
 
 def load_pdf(name: str, data: bytes, hidden: bool = False) -> Contents:
@@ -223,3 +227,60 @@ def _entries(document: Any) -> list[Entry]:
         top = height - view[1] if len(view) == 3 and view[1] else 0.0
         entries.append(Entry(bookmark.level, title, page + 1, top))
     return entries
+
+
+@dataclass(slots=True)
+class Written:
+    fields: dict[str, str] = field(default_factory=dict)
+    """Value by name; ``☑`` and ``☐`` for a check box, the chosen one for a group of buttons."""
+    lost: Counter[str] = field(default_factory=Counter)
+    """Comments, files, and what is not shown, by the code of the note that counts them."""
+
+
+def written_on(page: Any, form: Any, hidden: bool = False) -> Written:
+    """``form``: the document's environment of forms, or None; ``hidden``: what is not shown is read too."""
+    found = Written()
+    for number in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
+        note = raw.FPDFPage_GetAnnot(page, number)
+        if not note:
+            continue
+        try:
+            kind = raw.FPDFAnnot_GetSubtype(note)
+            unseen = bool(raw.FPDFAnnot_GetFlags(note) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW))
+            if unseen and not hidden:
+                says = list(_filled_in(form, note, {})) if kind == raw.FPDF_ANNOT_WIDGET and form is not None else []
+                found.lost["hidden_text"] += bool(says or _words(raw.FPDFAnnot_GetStringValue, note, b"Contents"))
+            elif kind == raw.FPDF_ANNOT_WIDGET and form is not None:
+                found.fields.update(_filled_in(form, note, found.fields))
+            elif kind == raw.FPDF_ANNOT_FILEATTACHMENT:
+                found.lost["files_not_read"] += 1
+            elif kind not in (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP):
+                found.lost["comments"] += bool(_words(raw.FPDFAnnot_GetStringValue, note, b"Contents"))
+        finally:
+            raw.FPDFPage_CloseAnnot(note)
+    return found
+
+
+def _filled_in(form: Any, note: Any, before: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and value of a field that says something."""
+    kind = raw.FPDFAnnot_GetFormFieldType(form, note)
+    name = heading(_words(raw.FPDFAnnot_GetFormFieldAlternateName, form, note)) or heading(
+        _words(raw.FPDFAnnot_GetFormFieldName, form, note)
+    )
+    if kind == raw.FPDF_FORMFIELD_CHECKBOX:
+        ticked = bool(raw.FPDFAnnot_IsChecked(form, note))
+        yield name, "☑" if ticked or before.get(name) == "☑" else "☐"
+    elif kind == raw.FPDF_FORMFIELD_RADIOBUTTON:
+        if raw.FPDFAnnot_IsChecked(form, note):
+            yield name, _words(raw.FPDFAnnot_GetFormFieldExportValue, form, note)
+    elif kind in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
+        value = _words(raw.FPDFAnnot_GetFormFieldValue, form, note)
+        if value:
+            yield name, value
+
+
+def _words(call: Callable[..., int], *arguments: Any) -> str:
+    size = call(*arguments, None, 0)
+    buffer = ctypes.create_string_buffer(max(size, 2))
+    call(*arguments, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return without_control(buffer.raw[: size - 2].decode("utf-16-le", "replace")).strip()

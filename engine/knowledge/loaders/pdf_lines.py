@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,6 @@ from pypdfium2 import raw
 
 from engine.knowledge.loaders.contents import lowered, raised
 from engine.knowledge.loaders.pdf_layout import Line
-from engine.knowledge.loaders.radicals import unified
 
 _LEADERS = re.compile(r"\s*(?:[.·…．]\s?){5,}")
 _SOFT_HYPHEN = re.compile(r"[\x02\ufffe\u00ad](?:\r?\n)?")
@@ -22,6 +22,15 @@ _LONGEST = 20
 """Characters at the beginning of a line that are looked at."""
 _RAISED, _LOWERED = 0.2, 0.0
 """Shares of the height of the characters before, by which the foot of a small one stands higher or lower."""
+# Fonts share one glyph between a radical and the character it is; a PDF made with them names either.
+_SUPPLEMENT = dict(
+    zip(
+        "⺁⺇⺋⺟⺠⺮⻁⻄⻅⻆⻉⻋⻓⻔⻘⻙⻚⻛⻜⻝⻢⻣⻤⻥⻦⻧⻨⻩⻬⻮⻰⻳",
+        "厂几卩母民竹虎西见角贝车长门青韦页风飞食马骨鬼鱼鸟卤麦黄齐齿龙龟",
+        strict=True,
+    )
+)
+_COMPATIBLE = re.compile(r"[\u2e80-\u2fdf\uf900-\ufaff\ufb00-\ufb06]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +137,12 @@ def _level(base: Any, box: Any) -> int:
         return 0
     share = (box.bottom - base.bottom) / tall
     return 1 if _RAISED < share < 1.5 else -1 if -1.0 < share < _LOWERED else 0
+
+
+def unified(text: str) -> str:
+    """The text with radicals and ligatures as the characters that a reader types."""
+    return _COMPATIBLE.sub(lambda match: _SUPPLEMENT.get(match.group()) or _normal(match.group()), text)
+
+
+def _normal(char: str) -> str:
+    return unicodedata.normalize("NFKC", char)

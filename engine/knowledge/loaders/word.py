@@ -15,8 +15,7 @@ from engine.knowledge.loaders.numbering import BULLET, is_on, value_of, whole_nu
 from engine.knowledge.loaders.numbering import WORD as W
 from engine.knowledge.loaders.office import PART_FAULTS, RELATION, Package, addresses_unsaid
 from engine.knowledge.loaders.tables import Span, table_text
-from engine.knowledge.loaders.word_runs import ALTERNATIVES, Runs, holds_words
-from engine.knowledge.loaders.word_styles import CONTENTS, Styles
+from engine.knowledge.loaders.word_runs import ALTERNATIVES, CONTENTS, Runs, Styles, holds_words
 from engine.messages import N_
 
 _FALLBACK = f"{ALTERNATIVES}Fallback"

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.flow.declaration import Workflow, later
-from engine.flow.flow import END, Flow, Node
-from engine.flow.state import RunState
+from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.values import Context, Draft, Evaluation, Outcome, RunRecord
 from engine.workflows.answer_evaluation.options import AnswerEvaluationOptions, gener_epoch

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from engine.flow.declaration import Workflow, judged_a_round, later
-from engine.flow.flow import END, Flow, Node
-from engine.flow.state import RunState
+from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.cost import Cost

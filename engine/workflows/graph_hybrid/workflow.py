@@ -10,8 +10,7 @@ from dataclasses import replace
 from engine.builtin.answer_note import denies
 from engine.builtin.table_work import worked_out
 from engine.flow.declaration import Workflow, asked_together, chat_calls, later
-from engine.flow.flow import END, Flow, Node
-from engine.flow.state import RunState
+from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import Mode, RunConfig
 from engine.model.language import language_of

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.flow.declaration import Workflow, chat_calls, later
-from engine.flow.flow import END, Flow, Node
-from engine.flow.state import RunState
+from engine.flow.flow import END, Flow, Node, RunState
 from engine.messages import N_
 from engine.model.config import RunConfig
 from engine.model.values import SOURCE_KINDS, Candidate, Outcome, QualityGrade, QualityIssue, Routing, RunRecord

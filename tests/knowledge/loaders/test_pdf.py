@@ -10,7 +10,7 @@ from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import pdf
 from engine.knowledge.loaders.contents import Section, note
 from engine.knowledge.loaders.pdf import load_pdf
-from engine.knowledge.loaders.radicals import unified
+from engine.knowledge.loaders.pdf_lines import unified
 from tests.support import office_files as made
 from tests.support.errors import raises
 
