@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from engine.errors import ModelError
 from engine.flow import compiled
 from engine.flow.context import Retrieval, Roles, RunClock
+from engine.llm.discovery import OllamaStatus
 from engine.model.config import RunConfig
 from engine.model.events import Event, NodeStarted
 from engine.model.values import Attachment, Message, ModelCall, Passage, PassageId, RunId, RunRecord, Verdict
@@ -165,6 +166,9 @@ class FakeResources(Ready):
         if self.error is not None:
             raise self.error
         return Roles(self.retriever, self.grader, self.rewriter, self.generator), {"grader": "fake"}
+
+    async def ollama(self, *, fresh: bool = False, patience_s: float | None = None) -> OllamaStatus:
+        return OllamaStatus(False, self.settings.ollama_url)
 
 
 def events_of(
