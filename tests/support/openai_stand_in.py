@@ -10,7 +10,6 @@ models that it lacks, and with a schema where it takes none, are refused in Open
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ Behaviour: TypeAlias = Status | Hangs | Cut | TooLong | Garbage | Events
 
 
 class OpenAIStandIn(HttpStandIn):
-    """See the module; ``at_once`` replies are worked on at a time, each piece after ``per_token_s`` seconds."""
+    """See the module."""
 
     protocol = "HTTP/1.1"
 
@@ -88,8 +87,6 @@ class OpenAIStandIn(HttpStandIn):
         *,
         key: str = "",
         takes_schema: bool = True,
-        at_once: int = 64,
-        per_token_s: float = 0.0,
     ) -> None:
         """``key``: what ``Authorization`` must carry; empty: anything will do."""
         super().__init__()
@@ -101,8 +98,6 @@ class OpenAIStandIn(HttpStandIn):
         self._reply = reply
         self._key = key
         self._takes_schema = takes_schema
-        self._lanes = threading.Semaphore(at_once)
-        self._per_token_s = per_token_s
 
     @property
     def url(self) -> str:
@@ -153,8 +148,7 @@ class OpenAIStandIn(HttpStandIn):
             return
         schema = asked["json_schema"]["schema"] if asked else None
         request = RecordedRequest("chat", "POST", http.path, {}, b"", {**body, "format": schema})
-        with self._lanes:
-            self._say(http, body, request, self._reply(request), behaviour)
+        self._say(http, body, request, self._reply(request), behaviour)
 
     def _say(
         self,
@@ -171,7 +165,6 @@ class OpenAIStandIn(HttpStandIn):
         prompt = token_count(request.prompt)
         usage = {"prompt_tokens": prompt, "completion_tokens": len(parts), "total_tokens": prompt + len(parts)}
         if not body.get("stream"):
-            self._ending.wait(self._per_token_s * len(parts))
             message = {"role": "assistant", "content": "".join(parts)}
             choice = {"index": 0, "message": message, "finish_reason": reason}
             _send(http, 200, {**_head(body, "chat.completion"), "choices": [choice], "usage": usage})
@@ -181,7 +174,6 @@ class OpenAIStandIn(HttpStandIn):
         for number, event in enumerate(_events(body, parts, reason, usage if with_usage else None)):
             if isinstance(behaviour, Cut) and number == behaviour.after_pieces:
                 return
-            self._ending.wait(self._per_token_s)
             http.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
             http.wfile.flush()
         http.wfile.write(b"data: [DONE]\n\n")
