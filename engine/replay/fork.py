@@ -1,6 +1,6 @@
 """Branching off a finished run: what is reused, what is changed, and what going on from there costs.
 
-Pure functions over a record; :mod:`engine.recorded_roles` does what they describe.
+Pure functions over a record; :mod:`engine.replay.recorded` does what they describe.
 """
 
 from __future__ import annotations
