@@ -65,6 +65,7 @@ IMPORTED_BY_PAGES = (
         "pages.parts.knowledge.search",
     ),
     *(
+        "pages.parts.system.jobs",
         "pages.parts.system.models",
         "pages.parts.system.programs",
         "pages.parts.system.tables",
