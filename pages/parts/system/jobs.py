@@ -43,7 +43,11 @@ def jobs_panel(engine: Engine, words: Words) -> None:
 def view(jobs: Sequence[Job], words: Words) -> str | None:
     """Draw the list; returns a press as ``stop:ID``, ``resume:ID`` or ``discard:ID``."""
     if not jobs:
-        return draw_system((node("p", "muted", words("There is no job.")),), words, key="jobs")
+        empty = words(
+            "There are no jobs. Ingestions, question sets, knowledge graphs, drafts and model downloads are listed "
+            "here while they run and when they have ended."
+        )
+        return draw_system((node("p", "muted", empty),), words, key="jobs")
     rows = [job_row(job, words) for job in jobs]
     return draw_system((table("sheet jobs", [words(text) for text in _HEAD], rows),), words, key="jobs")
 
