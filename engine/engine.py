@@ -16,7 +16,6 @@ from engine.attachments.readers import read_with
 from engine.database.opening import Databases
 from engine.errors import (
     DataFolderGone,
-    ForkRefused,
     HostError,
     InvalidQuestion,
     RecordError,
@@ -207,7 +206,7 @@ class Engine(KnowledgeOperations):
     def condense(self, chat: Chat, config: RunConfig) -> Future[tuple[str, Chat]]:
         """The question that the last message of a chat asks, and the chat with how it was found, for :meth:`start`.
 
-        Cancelling the future ends the call of the chat model that writes it. Raises ``PersonLimitReached`` where no run
+        Cancelling the future ends the call of the chat model that writes it. Raises ``TooManyRuns`` where no run
         may begin, before any model is asked.
         """
         with room(self._parts):
@@ -228,7 +227,7 @@ class Engine(KnowledgeOperations):
         A new run through the same workflow: the rounds before ``round`` stand, and all that was asked before is reused
         (:func:`engine.replay.fork.fork_price` says what is left to pay). Without a round it begins where
         :meth:`what_if` does: at round 0, or where the parent, a branch itself, parted. Raises ``UnknownRun``,
-        ``RecordError.run_not_over``, ``ForkRefused`` and ``TooManyRuns``.
+        ``RecordError.run_not_over``, ``RecordError`` and ``TooManyRuns``.
         """
         self._require_folder()
         record = self.record(parent) if isinstance(parent, str) else parent
@@ -241,10 +240,10 @@ class Engine(KnowledgeOperations):
             return self._runs.begin(record.question, config, branch)
 
     def _require_same_readers(self, record: RunRecord, config: RunConfig) -> None:
-        """Raise ``ForkRefused`` where an alias leads to a collection by now that others read than that of the run."""
+        """Raise ``RecordError`` where an alias leads to a collection by now that others read than that of the run."""
         limited = self.limits.groups_of(record.collection)
         if limited and self.limits.groups_of(self.describe(config.collection).name) != limited:
-            raise ForkRefused.other_setting(field="collection")
+            raise RecordError.fork_other_setting(field="collection")
 
     @needs("viewer")
     def warnings_before(self, question: str, config: RunConfig) -> tuple[Fault, ...]:
@@ -326,14 +325,14 @@ class Engine(KnowledgeOperations):
 
     @needs("editor", log=N_("Tag put on a run"), on=("run_id", "tag"))
     def tag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
-        """Put a tag on a run and return all it has then; raises ``InvalidTag``, ``RecordError``, ``UnknownRun``."""
+        """Put a tag on a run and return all it has then; raises ``RecordError``, ``UnknownRun``."""
         self._archive.require_own(run_id)
         self._require_folder()
         return self._store.tag(run_id, tag)
 
     @needs("editor", log=N_("Tag taken from a run"), on=("run_id", "tag"))
     def untag_run(self, run_id: str, tag: str) -> tuple[str, ...]:
-        """Take a tag from a run and return those left; raises ``InvalidTag``, ``RecordError``, ``UnknownRun``."""
+        """Take a tag from a run and return those left; raises ``RecordError``, ``UnknownRun``."""
         self._archive.require_own(run_id)
         self._require_folder()
         return self._store.untag(run_id, tag)

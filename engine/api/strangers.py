@@ -9,7 +9,7 @@ from starlette.types import Receive, Send
 
 from engine.api.incoming import drain
 from engine.api.web import refuse
-from engine.errors import CallerUnchecked, NotSignedIn, TokenRefused, WorkbenchError
+from engine.errors import NotSignedIn, PeopleUnusable, WorkbenchError
 
 _log = logging.getLogger(__name__)
 BEARER = b'Bearer realm="workbench"'
@@ -18,15 +18,15 @@ INVALID = BEARER + b', error="invalid_token"'
 
 def for_strangers(error: WorkbenchError) -> WorkbenchError:
     """Choose what a stranger may read: nothing of where things are kept, or of what is wrong there."""
-    if isinstance(error, NotSignedIn | TokenRefused):
+    if isinstance(error, NotSignedIn):
         return error
     _log.warning("a caller could not be checked: %s", error.fact)
-    return CallerUnchecked()
+    return PeopleUnusable.caller_unchecked()
 
 
 async def turn_away(receive: Receive, send: Send, error: WorkbenchError) -> None:
     """Refuse a request, with how to be let in where the caller is unknown."""
-    challenge = INVALID if isinstance(error, TokenRefused) else BEARER if isinstance(error, NotSignedIn) else b""
+    challenge = b"" if not isinstance(error, NotSignedIn) else BEARER if error.code == NotSignedIn.code else INVALID
     headers = ((b"www-authenticate", challenge),) if challenge else ()
     await refuse(
         send,

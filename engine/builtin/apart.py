@@ -7,14 +7,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from engine.builtin.image_header import image_header
-from engine.errors import (
-    AttachmentDamaged,
-    AttachmentError,
-    SourceDamaged,
-    SourceTimedOut,
-    SourceTooDemanding,
-    SourceUnreadable,
-)
+from engine.errors import AttachmentDamaged, AttachmentError, SourceDamaged, SourceError
 from engine.model.subprocesses import Subprocesses
 
 TIME_LIMIT_S = 60.0
@@ -38,12 +31,14 @@ def read_apart(kind: str, name: str, data: bytes, seconds: float = TIME_LIMIT_S,
     """
     try:
         return READERS.call(name, data, seconds, kind=kind, **arguments)
-    except SourceTimedOut as error:
-        raise AttachmentError.reading_timed_out(seconds=seconds) from error
-    except (SourceTooDemanding, SourceUnreadable) as error:
-        raise AttachmentError.reading_failed() from error
     except SourceDamaged as error:
         raise AttachmentDamaged(name=name) from error
+    except SourceError as error:
+        if error.code == SourceError.timed_out.code:
+            raise AttachmentError.reading_timed_out(seconds=seconds) from error
+        if error.code in (SourceError.too_demanding.code, SourceError.unreadable.code):
+            raise AttachmentError.reading_failed() from error
+        raise
 
 
 def read(name: str, data: bytes, kind: str, page: int = 0, side: int = 0) -> Any:

@@ -78,6 +78,10 @@ class BoundMessage(Generic[Error]):
         return error
 
 
+_ROWS: dict[type, list[Message]] = {}
+"""What is stated for a class elsewhere than in its body."""
+
+
 class WorkbenchError(Exception):
     """Root of all our errors: one sentence of fact, one of remedy, no traceback needed to act.
 
@@ -108,11 +112,18 @@ class WorkbenchError(Exception):
         return error
 
     @classmethod
+    def row(cls, fact: str, remedy: str, *, code: str = "", status: int = 0, **fixed: str) -> BoundMessage[Self]:
+        """State another error of this class, as a plug-in does: ``LOCKED = StoreError.row(…)``, ``raise LOCKED()``."""
+        message = Message(fact, remedy, code=code, status=status, **fixed)
+        _ROWS.setdefault(cls, []).append(message)
+        return BoundMessage(cls, message)
+
+    @classmethod
     def messages(cls) -> tuple[Message, ...]:
-        """Return the messages that this class states itself, not those of its bases."""
+        """Return the messages that are stated for this class itself, not those of its bases."""
         own = vars(cls)
         alone = (Message(own["fact"], own["remedy"]),) if "fact" in own else ()
-        return (*alone, *(value for value in own.values() if isinstance(value, Message)))
+        return (*alone, *(value for value in own.values() if isinstance(value, Message)), *_ROWS.get(cls, ()))
 
     def _say(self, fact: str, remedy: str, params: Mapping[str, str]) -> None:
         self.params = dict(params)

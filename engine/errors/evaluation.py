@@ -72,6 +72,55 @@ class EvaluationError(WorkbenchError):
         code="WB812",
         status=422,
     )
+    # A set cannot be kept under this name, or with these cases.
+    set_reserved = Message(
+        N_("The query set {name!r} comes with the program and stays as it is."),
+        N_("Save the cases under another name."),
+        code="WB802",
+        status=422,
+    )
+    set_taken = Message(
+        N_("A query set that you may not see is called {name!r}."),
+        N_("Choose another name."),
+        code="WB802",
+        status=422,
+    )
+    settings_taken = Message(
+        N_("Settings that you may not see are called {name!r}."),
+        N_("Choose another name."),
+        code="WB802",
+        status=422,
+    )
+    other_readers = Message(
+        N_("The query set {name!r} would show what collection {collection!r} keeps from some people."),
+        N_("Use a set that is asked of a collection limited to the same groups."),
+        code="WB802",
+        status=422,
+    )
+    other_collection = Message(
+        N_("The query set {name!r} is asked of the collection {bound!r}, and this question is about {collection!r}."),
+        N_("Choose a set that is asked of the same collection, or a new name."),
+        code="WB802",
+        status=422,
+    )
+    bad_name = Message(
+        N_("{name!r} cannot be the name of a query set or of settings."),
+        N_("Use 1 to {longest} visible characters."),
+        code="WB802",
+        status=422,
+    )
+    case_twice = Message(
+        N_("The query set {name!r} has the case {case!r} twice."),
+        N_("Give every case an id of its own."),
+        code="WB802",
+        status=422,
+    )
+    set_empty = Message(
+        N_("The query set {name!r} has no case to run."),
+        N_("Add a question to it, or choose another one."),
+        code="WB802",
+        status=422,
+    )
 
 
 class UnknownQuerySet(EvaluationError):
@@ -79,45 +128,6 @@ class UnknownQuerySet(EvaluationError):
     status = 404
     fact = N_("There is no query set named {name!r}.")
     remedy = N_("Choose one from the list, or import it.")
-
-
-class InvalidQuerySet(EvaluationError):
-    """A set cannot be kept under this name, or with these cases."""
-
-    code = "WB802"
-    status = 422
-    reserved = Message(
-        N_("The query set {name!r} comes with the program and stays as it is."),
-        N_("Save the cases under another name."),
-    )
-    taken = Message(
-        N_("A query set that you may not see is called {name!r}."),
-        N_("Choose another name."),
-    )
-    settings_taken = Message(
-        N_("Settings that you may not see are called {name!r}."),
-        N_("Choose another name."),
-    )
-    other_readers = Message(
-        N_("The query set {name!r} would show what collection {collection!r} keeps from some people."),
-        N_("Use a set that is asked of a collection limited to the same groups."),
-    )
-    other_collection = Message(
-        N_("The query set {name!r} is asked of the collection {bound!r}, and this question is about {collection!r}."),
-        N_("Choose a set that is asked of the same collection, or a new name."),
-    )
-    bad_name = Message(
-        N_("{name!r} cannot be the name of a query set or of settings."),
-        N_("Use 1 to {longest} visible characters."),
-    )
-    twice = Message(
-        N_("The query set {name!r} has the case {case!r} twice."),
-        N_("Give every case an id of its own."),
-    )
-    empty = Message(
-        N_("The query set {name!r} has no case to run."),
-        N_("Add a question to it, or choose another one."),
-    )
 
 
 class UnknownBatch(EvaluationError):

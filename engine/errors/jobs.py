@@ -14,13 +14,6 @@ class JobsUnreachable(WorkbenchError):
     remedy = N_("{advice}; jobs that are running continue.")
 
 
-class UnknownEntity(WorkbenchError):
-    code = "WB331"
-    status = 404
-    fact = N_("The knowledge graph of collection {collection!r} has no entity {entity!r}.")
-    remedy = N_("Correct the name, or look for it among the entities on the page Knowledge.")
-
-
 class UnknownJob(WorkbenchError):
     code = "WB321"
     status = 404

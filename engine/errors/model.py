@@ -139,42 +139,48 @@ class ModelError(WorkbenchError):
         N_("Set WORKBENCH_RERANK_SCORES to `logit` if its scores have no limits, as those of llama.cpp."),
         code="WB346",
     )
-
-
-class ModelUnreachable(ModelError):
-    code = "WB401"
-    status = 503
-    ollama = Message(
+    ollama_unreachable = Message(
         N_("{provider} at {address} does not answer."),
         N_("Start {provider}, or correct WORKBENCH_OLLAMA_URL; built-in models need no server."),
+        code="WB401",
+        status=503,
         provider="Ollama",
     )
-    openai = Message(
+    openai_unreachable = Message(
         N_("The server of openai models at {address} does not answer."),
         N_("Start it, or correct WORKBENCH_OPENAI_URL; built-in models need no server."),
+        code="WB401",
+        status=503,
     )
-    rerank = Message(
+    rerank_unreachable = Message(
         N_("The rerank server at {address} does not answer."),
         N_("Start it, or correct WORKBENCH_RERANK_URL; built-in models need no server."),
+        code="WB401",
+        status=503,
     )
-    proxy = Message(
+    proxy_unusable = Message(
         N_("{model} cannot be asked through the proxy that the environment names: {message}"),
         N_("Set ALL_PROXY and the like to an `http://` proxy, or name the server in NO_PROXY; then start again."),
+        code="WB401",
+        status=503,
     )
-    certificates = Message(
+    certificates_unreadable = Message(
         N_("{model} cannot be asked: the certificates that SSL_CERT_FILE names, {path}, cannot be read ({message})."),
         N_("Correct SSL_CERT_FILE or unset it, then start again."),
+        code="WB401",
+        status=503,
     )
-    provider = Message(
+    provider_unreachable = Message(
         N_("The server of the model provider {provider} does not answer."),
         N_("Check the network and the provider's own address setting; built-in models need no server."),
+        code="WB401",
+        status=503,
     )
-
-
-class ModelNotPulled(ModelError):
-    code = "WB402"
-    fact = N_("Ollama has no model named {model}.")
-    remedy = N_("Run `{command}`, then try again.")
+    not_pulled = Message(
+        N_("Ollama has no model named {model}."),
+        N_("Run `{command}`, then try again."),
+        code="WB402",
+    )
 
 
 class ModelTimeout(ModelError):

@@ -13,6 +13,22 @@ class NotSignedIn(WorkbenchError):
     status = 401
     fact = N_("You are not signed in.")
     remedy = N_("Sign in on a page of the workbench; requests to the API need a token, which an admin makes on System.")
+    # A bearer token that is not taken.
+    token_unknown = Message(
+        N_("The token of the request is not known here."),
+        N_("Send `Authorization: Bearer TOKEN` with a token that an admin made on System."),
+        code="WB822",
+    )
+    token_expired = Message(
+        N_("The token of the request has expired."),
+        N_("Ask an admin to make another one on System."),
+        code="WB822",
+    )
+    token_revoked = Message(
+        N_("The token of the request was revoked."),
+        N_("Ask an admin to make another one on System."),
+        code="WB822",
+    )
 
 
 class NotAllowed(WorkbenchError):
@@ -36,26 +52,12 @@ class NotAllowed(WorkbenchError):
         N_("Another person has judged this under the name {judge!r}."),
         N_("Judge under a name of your own."),
     )
-
-
-class TokenRefused(WorkbenchError):
-    """A bearer token that is not taken."""
-
-    code = "WB822"
-    status = 401
-    unknown = Message(
-        N_("The token of the request is not known here."),
-        N_("Send `Authorization: Bearer TOKEN` with a token that an admin made on System."),
+    sign_in_off = Message(
+        N_("Sign-in is not set up here, so tokens and groups mean nothing."),
+        N_("Put a section `[auth]` into `.streamlit/secrets.toml` first, as docs/team.md says."),
+        code="WB825",
+        status=409,
     )
-    expired = Message(N_("The token of the request has expired."), N_("Ask an admin to make another one on System."))
-    revoked = Message(N_("The token of the request was revoked."), N_("Ask an admin to make another one on System."))
-
-
-class SignInOff(WorkbenchError):
-    code = "WB825"
-    status = 409
-    fact = N_("Sign-in is not set up here, so tokens and groups mean nothing.")
-    remedy = N_("Put a section `[auth]` into `.streamlit/secrets.toml` first, as docs/team.md says.")
 
 
 class PeopleUnusable(WorkbenchError):
@@ -65,12 +67,9 @@ class PeopleUnusable(WorkbenchError):
     status = 503
     fact = N_("The list of tokens, limits and changes {path!r} cannot be used: {why}.")
     remedy = N_("{advice}.")
-
-
-class CallerUnchecked(WorkbenchError):
+    caller_unchecked = Message(
+        N_("Who is calling cannot be checked at the moment."),
+        N_("Try again shortly; the log of the workbench says what is wrong."),
+        code="WB829",
+    )
     """Who is calling cannot be found out; where and why is for the log alone, which no stranger reads."""
-
-    code = "WB829"
-    status = 503
-    fact = N_("Who is calling cannot be checked at the moment.")
-    remedy = N_("Try again shortly; the log of the workbench says what is wrong.")

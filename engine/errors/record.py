@@ -81,31 +81,102 @@ class RecordError(WorkbenchError):
         N_("What is reused is as it was then; new searches see the new content. Ask again to see it in full."),
         code="WB510",
     )
-
-
-class MoveRefused(WorkbenchError):
-    """Records were not copied from one database into another, or not to the end."""
-
-    code = "WB517"
-    same = Message(
+    # A run cannot be branched off as asked.
+    fork_imported = Message(
+        N_("The run was imported from a trace of another program, whose models and documents are not here."),
+        N_("Run the question in that program and import the new trace."),
+        code="WB509",
+        status=422,
+        field="run",
+    )
+    fork_nothing_searched = Message(
+        N_("The run searched nothing, so there is nothing to branch off from."),
+        N_("Ask the question again."),
+        code="WB509",
+        status=422,
+        field="round",
+    )
+    fork_no_such_round = Message(
+        N_("The run has no round {round}; its last one is round {last}."),
+        N_("Branch off at a round from 0 to {last}."),
+        code="WB509",
+        status=422,
+        field="round",
+    )
+    fork_unseen_passage = Message(
+        N_("The run never saw a passage {passage!r}, so no verdict on it can be set."),
+        N_("Set verdicts only on passages that the run found."),
+        code="WB509",
+        status=422,
+        field="verdicts",
+    )
+    fork_other_setting = Message(
+        N_("A branch cannot have another {field} than its run: nothing that was recorded would hold there."),
+        N_("Run the question with these settings instead."),
+        code="WB509",
+        status=422,
+    )
+    fork_query_not_made = Message(
+        N_("The query of round {round} was not made by a rewrite, so none can be set by hand in its place."),
+        N_("Branch off without another query, or at a round that follows a rewrite."),
+        code="WB509",
+        status=422,
+        field="query",
+    )
+    fork_query_too_long = Message(
+        N_("The query has {length} characters; the limit is {limit}."),
+        N_("Shorten the query."),
+        code="WB509",
+        status=422,
+        field="query",
+    )
+    # A text cannot be a tag.
+    tag_blank = Message(
+        N_("The tag is empty."),
+        N_("Type a word and add it again."),
+        code="WB507",
+        status=422,
+        field="tag",
+    )
+    tag_too_long = Message(
+        N_("The tag has {length} characters; the limit is {limit}."),
+        N_("Shorten the tag."),
+        code="WB507",
+        status=422,
+        field="tag",
+    )
+    tag_control_characters = Message(
+        N_("The tag contains control characters ({found})."),
+        N_("Type it on one line, in letters, digits and punctuation."),
+        code="WB507",
+        status=422,
+        field="tag",
+    )
+    # Records were not copied from one database into another, or not to the end.
+    move_same = Message(
         N_("Records are to be copied from {place!r} into itself."),
         N_("Name another database with --to or --from."),
+        code="WB517",
     )
-    in_use = Message(
+    move_in_use = Message(
         N_("A workbench is using {place!r}."),
         N_("Stop it, then run the command once more; one that was killed counts as stopped after 15 seconds."),
+        code="WB517",
     )
-    other_rows = Message(
+    move_other_rows = Message(
         N_("The table {table} of {target!r} has rows that {source!r} does not have; nothing was copied into it."),
         N_("Name an empty database, or move the files of the target to another folder."),
+        code="WB517",
     )
-    differs = Message(
+    move_differs = Message(
         N_("The table {table} of {target!r} is not equal to that of {source!r} after it was copied."),
         N_("Make sure that no program writes to either, then run the command once more."),
+        code="WB517",
     )
-    unusable = Message(
+    move_unusable = Message(
         N_("The database {place!r} cannot be used: {cause}."),
         N_("{advice}; then run the command once more: it copies what is missing."),
+        code="WB517",
     )
 
 
@@ -116,106 +187,30 @@ class UnknownRun(RecordError):
     remedy = N_("It may have been deleted; open another one from the list of runs.")
 
 
-class InvalidTag(RecordError):
-    """A text cannot be a tag."""
-
-    code = "WB507"
-    status = 422
-    blank = Message(
-        N_("The tag is empty."),
-        N_("Type a word and add it again."),
-        field="tag",
-    )
-    too_long = Message(
-        N_("The tag has {length} characters; the limit is {limit}."),
-        N_("Shorten the tag."),
-        field="tag",
-    )
-    control_characters = Message(
-        N_("The tag contains control characters ({found})."),
-        N_("Type it on one line, in letters, digits and punctuation."),
-        field="tag",
-    )
-
-
-class ForkRefused(RecordError):
-    """A run cannot be branched off as asked."""
-
-    code = "WB509"
-    status = 422
-    imported = Message(
-        N_("The run was imported from a trace of another program, whose models and documents are not here."),
-        N_("Run the question in that program and import the new trace."),
-        field="run",
-    )
-    nothing_searched = Message(
-        N_("The run searched nothing, so there is nothing to branch off from."),
-        N_("Ask the question again."),
-        field="round",
-    )
-    no_such_round = Message(
-        N_("The run has no round {round}; its last one is round {last}."),
-        N_("Branch off at a round from 0 to {last}."),
-        field="round",
-    )
-    unseen_passage = Message(
-        N_("The run never saw a passage {passage!r}, so no verdict on it can be set."),
-        N_("Set verdicts only on passages that the run found."),
-        field="verdicts",
-    )
-    other_setting = Message(
-        N_("A branch cannot have another {field} than its run: nothing that was recorded would hold there."),
-        N_("Run the question with these settings instead."),
-    )
-    query_not_made = Message(
-        N_("The query of round {round} was not made by a rewrite, so none can be set by hand in its place."),
-        N_("Branch off without another query, or at a round that follows a rewrite."),
-        field="query",
-    )
-    query_too_long = Message(
-        N_("The query has {length} characters; the limit is {limit}."),
-        N_("Shorten the query."),
-        field="query",
-    )
-
-
-class WeakPointsUnusable(WorkbenchError):
-    """The file of the history of weak points cannot be read or written."""
-
-    code = "WB604"
-    fact = N_("The history of weak points in {path!r} cannot be used: {why}.")
-    remedy = N_("Check space and permissions of its folder; delete the file to begin a new history.")
-
-
 class TooManyRuns(WorkbenchError):
     code = "WB503"
     status = 503
     fact = N_("{limit} runs are under way already.")
     remedy = N_("Wait for one to end or stop one, or raise WORKBENCH_MAX_CONCURRENT_RUNS.")
 
+    # What one person may have, where the process itself has room for more.
+    person_under_way = Message(
+        N_("You have {limit} runs under way, as many as one person may have."),
+        N_("Wait for one to end or stop one; WORKBENCH_RUNS_PER_PERSON sets how many."),
+        code="WB519",
+        status=429,
+    )
+    person_in_an_hour = Message(
+        N_("You have begun {limit} runs within an hour, as many as one person may."),
+        N_("Ask again in {minutes} min; WORKBENCH_RUNS_PER_PERSON_HOUR sets how many."),
+        code="WB519",
+        status=429,
+    )
+
     @property
     def retry_after_s(self) -> int:
         """After how many seconds it is worth another try."""
-        return 1
-
-
-class PersonLimitReached(TooManyRuns):
-    """What one person may have, where the process itself has room for more."""
-
-    code = "WB519"
-    status = 429
-    under_way = Message(
-        N_("You have {limit} runs under way, as many as one person may have."),
-        N_("Wait for one to end or stop one; WORKBENCH_RUNS_PER_PERSON sets how many."),
-    )
-    in_an_hour = Message(
-        N_("You have begun {limit} runs within an hour, as many as one person may."),
-        N_("Ask again in {minutes} min; WORKBENCH_RUNS_PER_PERSON_HOUR sets how many."),
-    )
-
-    @property
-    def retry_after_s(self) -> int:
-        return 60 * int(self.params.get("minutes", 0)) or super().retry_after_s
+        return 60 * int(self.params.get("minutes", 0)) or 1
 
 
 class AppRefused(WorkbenchError):
@@ -365,3 +360,9 @@ class RunError(WorkbenchError):
         N_("Fix it there; what its trace holds up to that point is shown here."),
         code="WB962",
     )
+    weak_points_unusable = Message(
+        N_("The history of weak points in {path!r} cannot be used: {why}."),
+        N_("Check space and permissions of its folder; delete the file to begin a new history."),
+        code="WB604",
+    )
+    """The file of the history of weak points cannot be read or written."""

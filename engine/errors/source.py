@@ -113,12 +113,22 @@ class SourceError(WorkbenchError):
         N_("Scan it larger and with more contrast, or run another text recognition (OCR) on it."),
         code="WB316",
     )
-
-
-class SourceUnreadable(SourceError):
-    code = "WB302"
-    fact = N_("{name!r} cannot be read: {why}")
-    remedy = N_("Check its permissions, or copy it to a place that can be read.")
+    timed_out = Message(
+        N_("Reading {name!r} was given up after {seconds} seconds."),
+        N_("Split it, or save it as text and ingest that."),
+        code="WB314",
+    )
+    too_demanding = Message(
+        N_("The reader broke down over {name!r}: it needs too much memory or is malformed."),
+        N_("Split it, or save it as text and ingest that."),
+        code="WB315",
+    )
+    """The reader ran out of memory or crashed; it works in a process of its own, so nothing else was hurt."""
+    unreadable = Message(
+        N_("{name!r} cannot be read: {why}"),
+        N_("Check its permissions, or copy it to a place that can be read."),
+        code="WB302",
+    )
 
 
 class SourceEmpty(SourceError):
@@ -173,20 +183,6 @@ class SourceDamaged(SourceError):
         N_("{name!r} is damaged or incomplete: {found}."),
         N_("Fetch it again, or open it in its program and save a new copy."),
     )
-
-
-class SourceTimedOut(SourceError):
-    code = "WB314"
-    fact = N_("Reading {name!r} was given up after {seconds} seconds.")
-    remedy = N_("Split it, or save it as text and ingest that.")
-
-
-class SourceTooDemanding(SourceError):
-    """The reader ran out of memory or crashed; it works in a process of its own, so nothing else was hurt."""
-
-    code = "WB315"
-    fact = N_("The reader broke down over {name!r}: it needs too much memory or is malformed.")
-    remedy = N_("Split it, or save it as text and ingest that.")
 
 
 class AttachmentError(WorkbenchError):

@@ -170,20 +170,36 @@ class StoreError(WorkbenchError):
         code="WB221",
     )
     """The copy that was to take a collection's place is not whole."""
-
-
-class StoreLocked(StoreError):
-    code = "WB201"
-    status = 503
-    fact = N_("The knowledge base {path!r} is open in another process.")
-    remedy = N_("Close the other workbench, or point WORKBENCH_MILVUS_URI at a server.")
-
-
-class StoreUnreachable(StoreError):
-    code = "WB202"
-    status = 503
-    fact = N_("The Milvus server at {address} does not answer.")
-    remedy = N_("Start it, or correct WORKBENCH_MILVUS_URI.")
+    locked = Message(
+        N_("The knowledge base {path!r} is open in another process."),
+        N_("Close the other workbench, or point WORKBENCH_MILVUS_URI at a server."),
+        code="WB201",
+        status=503,
+    )
+    unreachable = Message(
+        N_("The Milvus server at {address} does not answer."),
+        N_("Start it, or correct WORKBENCH_MILVUS_URI."),
+        code="WB202",
+        status=503,
+    )
+    refused = Message(
+        N_("The Milvus server at {address} refused the credentials."),
+        N_("Set WORKBENCH_MILVUS_TOKEN to `user:password` of an account that may read and write there."),
+        code="WB208",
+    )
+    """The server answered, but did not let us in."""
+    unreadable = Message(
+        N_("The knowledge base {path!r} cannot be opened: {why}"),
+        N_("Check the folder's permissions; if it is damaged, move it away and ingest the sources again."),
+        code="WB209",
+    )
+    """The folder of the embedded store is damaged, or not ours to open."""
+    database_missing = Message(
+        N_("The Milvus server at {address} has no database {database!r}, and did not make one."),
+        N_("Let whoever runs the server make it and grant this account access, or correct WORKBENCH_MILVUS_DATABASE."),
+        code="WB243",
+    )
+    """The database of the settings is not there, and could not be made."""
 
 
 class UnknownCollection(StoreError):
@@ -191,22 +207,6 @@ class UnknownCollection(StoreError):
     status = 404
     fact = N_("There is no collection named {name!r}.")
     remedy = N_("Choose an existing collection, or make one with `{program} ingest PATH --collection NAME`.")
-
-
-class StoreRefused(StoreError):
-    """The server answered, but did not let us in."""
-
-    code = "WB208"
-    fact = N_("The Milvus server at {address} refused the credentials.")
-    remedy = N_("Set WORKBENCH_MILVUS_TOKEN to `user:password` of an account that may read and write there.")
-
-
-class StoreUnreadable(StoreError):
-    """The folder of the embedded store is damaged, or not ours to open."""
-
-    code = "WB209"
-    fact = N_("The knowledge base {path!r} cannot be opened: {why}")
-    remedy = N_("Check the folder's permissions; if it is damaged, move it away and ingest the sources again.")
 
 
 class FieldTooLong(StoreError):
@@ -237,16 +237,6 @@ class FullTextMissing(StoreError):
     """A store that has no full-text search at all."""
 
 
-class StoreDatabaseMissing(StoreError):
-    """The database of the settings is not there, and could not be made."""
-
-    code = "WB243"
-    fact = N_("The Milvus server at {address} has no database {database!r}, and did not make one.")
-    remedy = N_(
-        "Let whoever runs the server make it and grant this account access, or correct WORKBENCH_MILVUS_DATABASE."
-    )
-
-
 class GraphStoreError(WorkbenchError):
     """The store did not do what was asked; searches go on without the graph."""
 
@@ -274,3 +264,10 @@ class GraphStoreError(WorkbenchError):
         status=404,
     )
     """Something was to be added to a graph that no one began."""
+
+
+class UnknownEntity(GraphStoreError):
+    code = "WB331"
+    status = 404
+    fact = N_("The knowledge graph of collection {collection!r} has no entity {entity!r}.")
+    remedy = N_("Correct the name, or look for it among the entities on the page Knowledge.")

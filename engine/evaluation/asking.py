@@ -9,16 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
-from engine.errors import (
-    AppRefused,
-    AppUnreachable,
-    EngineClosed,
-    PersonLimitReached,
-    RunError,
-    TooManyRuns,
-    UnknownRun,
-    WorkbenchError,
-)
+from engine.errors import AppRefused, AppUnreachable, EngineClosed, RunError, TooManyRuns, UnknownRun, WorkbenchError
 from engine.evaluation.cases import Case
 from engine.model.config import RunConfig
 from engine.model.values import Fault, RunId, RunRecord
@@ -167,11 +158,10 @@ class UnderWay:
 
 def _pause_s(refused: TooManyRuns | AppRefused) -> float:
     """How long to wait for room; raises what was refused for another reason."""
-    if isinstance(refused, PersonLimitReached):
-        # Each try asks the database.
-        return min(float(refused.retry_after_s), _LIMIT_PAUSE_S)
+    of_person = TooManyRuns.person_under_way.code
     if isinstance(refused, AppRefused):
-        if refused.original_code not in (TooManyRuns.code, PersonLimitReached.code):
+        if refused.original_code not in (TooManyRuns.code, of_person):
             raise refused
-        return 1.0 if refused.original_code == PersonLimitReached.code else _FULL_PAUSE_S
-    return _FULL_PAUSE_S
+        return 1.0 if refused.original_code == of_person else _FULL_PAUSE_S
+    # Each try asks the database.
+    return min(float(refused.retry_after_s), _LIMIT_PAUSE_S) if refused.code == of_person else _FULL_PAUSE_S

@@ -19,13 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.database.faults import UNUSABLE
 from engine.database.owners import Membership
-from engine.errors import (
-    EngineClosed,
-    EvaluationError,
-    InvalidConfig,
-    InvalidQuerySet,
-    WorkbenchError,
-)
+from engine.errors import EngineClosed, EvaluationError, InvalidConfig, WorkbenchError
 from engine.evaluation.anytime import run_order
 from engine.evaluation.case_runs import REPEATED, CaseEngine, CaseRuns
 from engine.evaluation.cases import Case
@@ -99,7 +93,7 @@ class BatchRunner:
 
         The collection asked is that of ``config``, not that of the set. ``concurrency`` runs go on at the same time;
         where the engine has no room for them they wait. Raises ``EvaluationError`` while another batch is running,
-        ``UnknownQuerySet``, ``InvalidQuerySet`` where no case is left, ``InvalidConfig`` for the concurrency, and what
+        ``UnknownQuerySet``, ``EvaluationError`` where no case is left, ``InvalidConfig`` for the concurrency, and what
         ``Plugin.executor`` does. Where other processes run the cases, each of them has ``concurrency`` runs.
         """
         if isinstance(concurrency, bool) or not 1 <= concurrency <= MOST_AT_ONCE:
@@ -107,7 +101,7 @@ class BatchRunner:
         wanted = None if case_ids is None else frozenset(case_ids)
         cases = [case for case in self._store.query_set(set_name).cases if wanted is None or case.id in wanted]
         if not cases:
-            raise InvalidQuerySet.empty(name=set_name)
+            raise EvaluationError.set_empty(name=set_name)
         created_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         names = tuple(case.id for case in cases)
         batch = Batch(

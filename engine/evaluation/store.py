@@ -26,14 +26,7 @@ from sqlalchemy import (
 
 from engine.database.base import among, clean, put
 from engine.database.tables import BATCH_CASES, BATCHES, CASES, GUIDELINES, QUERY_SETS, SAVED_SETTINGS
-from engine.errors import (
-    EvaluationError,
-    InvalidQuerySet,
-    UnknownBatch,
-    UnknownCollection,
-    UnknownQuerySet,
-    WorkbenchError,
-)
+from engine.errors import EvaluationError, UnknownBatch, UnknownCollection, UnknownQuerySet, WorkbenchError
 from engine.evaluation import judgements
 from engine.evaluation.cases import SAMPLE_SET, Case, QuerySet, case_from_dict, sample_set
 from engine.evaluation.opened import OpenedStore, now
@@ -107,7 +100,7 @@ class EvaluationStore(OpenedStore):
     def save_query_set(self, query_set: QuerySet) -> None:
         """Keep a set; one of the same name is replaced. Batches keep the cases they were begun with.
 
-        Raises ``InvalidQuerySet`` for the samples' name, an unusable name, one that a set has which is kept from who
+        Raises ``EvaluationError`` for the samples' name, an unusable name, one that a set has which is kept from who
         acts, or an id that stands twice.
         """
         name = usable_set_name(query_set.name)
@@ -115,7 +108,7 @@ class EvaluationStore(OpenedStore):
         for case in query_set.cases:
             case_id = clean(case.id)
             if case_id in seen:
-                raise InvalidQuerySet.twice(name=name, case=case_id)
+                raise EvaluationError.case_twice(name=name, case=case_id)
             seen.add(case_id)
         rows = [_case_row(name, place, case) for place, case in enumerate(query_set.cases)]
         self._bound_to(name)
@@ -132,13 +125,13 @@ class EvaluationStore(OpenedStore):
 
         ``origin`` says where the cases of a new set come from.
 
-        Raises ``InvalidQuerySet`` where its collection is kept from some people who see the set.
+        Raises ``EvaluationError`` where its collection is kept from some people who see the set.
         """
         usable = usable_set_name(name)
         bound = self._bound_to(usable)
         _require_readable(collection)
         if bound is not None and not self._kept_alike(collection, bound):
-            raise InvalidQuerySet.other_readers(name=name, collection=collection)
+            raise EvaluationError.other_readers(name=name, collection=collection)
         with self._writing() as connection:
             put(connection, QUERY_SETS, _set_row(usable, collection, origin), changes=())
             last = select(func.coalesce(func.max(CASES.c.place), -1) + 1).where(CASES.c.set_name == usable)
@@ -149,10 +142,10 @@ class EvaluationStore(OpenedStore):
     def remove_case(self, name: str, case_id: str) -> None:
         """Take a case out of a set; batches keep theirs.
 
-        Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples.
+        Raises ``UnknownQuerySet``, and ``EvaluationError`` for the samples.
         """
         if name == SAMPLE_SET:
-            raise InvalidQuerySet.reserved(name=name)
+            raise EvaluationError.set_reserved(name=name)
         if self._bound_to(name) is None:
             raise UnknownQuerySet(name=name)
         with self._writing() as connection:
@@ -162,21 +155,21 @@ class EvaluationStore(OpenedStore):
     def bind_query_set(self, name: str, collection: str) -> None:
         """Ask a set of another collection from now on; its batches keep theirs.
 
-        Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples, and where the collection it was made from
+        Raises ``UnknownQuerySet``, and ``EvaluationError`` for the samples, and where the collection it was made from
         is kept from some people.
         """
         if name != SAMPLE_SET:
             bound = self._bound_to(name)
             _require_readable(collection)
             if bound is not None and not self._kept_alike(bound, collection):
-                raise InvalidQuerySet.other_readers(name=name, collection=bound)
+                raise EvaluationError.other_readers(name=name, collection=bound)
         self._change_set(name, update(QUERY_SETS).values(collection=clean(collection)))
 
     @needs("admin", log=N_("Query set deleted"))
     def delete_query_set(self, name: str) -> None:
         """Remove a set with its guidelines; its batches stay.
 
-        Raises ``UnknownQuerySet``, and ``InvalidQuerySet`` for the samples.
+        Raises ``UnknownQuerySet``, and ``EvaluationError`` for the samples.
         """
         self._change_set(name, delete(QUERY_SETS))
         with self._writing() as connection:
@@ -188,12 +181,12 @@ class EvaluationStore(OpenedStore):
     def add_batch(self, batch: Batch, cases: Sequence[Case], owner: str) -> None:
         """Keep a batch before its first case; ``owner`` is the process that runs it.
 
-        Raises ``InvalidQuerySet`` where the collection of its set, whose cases it keeps, is kept from some people who
+        Raises ``EvaluationError`` where the collection of its set, whose cases it keeps, is kept from some people who
         see the batch.
         """
         bound = self._bound_to(batch.set_name)
         if bound is not None and not self._kept_alike(bound, batch.config.collection):
-            raise InvalidQuerySet.other_readers(name=batch.set_name, collection=bound)
+            raise EvaluationError.other_readers(name=batch.set_name, collection=bound)
         rows = [
             {"batch_id": batch.id, "place": place, "case_id": clean(case.id), "data": _json(case.to_dict())}
             for place, case in enumerate(cases)
@@ -435,14 +428,14 @@ class EvaluationStore(OpenedStore):
     def save_settings(self, name: str, config: RunConfig) -> None:
         """Keep settings under a name; those of the same name are replaced.
 
-        Raises ``InvalidQuerySet`` for an unusable name, and for one of settings that are kept from who acts;
+        Raises ``EvaluationError`` for an unusable name, and for one of settings that are kept from who acts;
         ``UnknownCollection`` for settings of such a collection.
         """
         _require_readable(config.collection)
         row = {"name": _visible(name), "config": _json(asdict(config)), "saved_at": now()}
         with self._writing() as connection:
             if not self._may_change_settings(connection, row["name"]):
-                raise InvalidQuerySet.settings_taken(name=name)
+                raise EvaluationError.settings_taken(name=name)
             put(connection, SAVED_SETTINGS, row)
 
     @needs("viewer")
@@ -491,17 +484,17 @@ class EvaluationStore(OpenedStore):
 
     def _change_set(self, name: str, change: Update | Delete) -> None:
         if name == SAMPLE_SET:
-            raise InvalidQuerySet.reserved(name=name)
+            raise EvaluationError.set_reserved(name=name)
         with self._writing() as connection:
             changed = connection.execute(change.where(QUERY_SETS.c.name == clean(name))).rowcount
         if not changed:
             raise UnknownQuerySet(name=name)
 
     def _bound_to(self, name: str) -> str | None:
-        """The collection of a set; None where there is no such set. Raises ``InvalidQuerySet`` for a hidden one."""
+        """The collection of a set; None where there is no such set. Raises ``EvaluationError`` for a hidden one."""
         found = self._rows(select(QUERY_SETS.c.collection).where(QUERY_SETS.c.name == clean(name)))
         if found and not acting().may_read(str(found[0].collection)):
-            raise InvalidQuerySet.taken(name=name)
+            raise EvaluationError.set_taken(name=name)
         return str(found[0].collection) if found else None
 
     def _kept_alike(self, collection: str, bound: str) -> bool:
@@ -542,16 +535,16 @@ def _require_readable(collection: str) -> None:
 
 
 def usable_set_name(name: str) -> str:
-    """The name of a set without the spaces around it; raises ``InvalidQuerySet`` for one that a set cannot have."""
+    """The name of a set without the spaces around it; raises ``EvaluationError`` for one that a set cannot have."""
     if name.strip() == SAMPLE_SET:
-        raise InvalidQuerySet.reserved(name=name)
+        raise EvaluationError.set_reserved(name=name)
     return _visible(name)
 
 
 def _visible(name: str) -> str:
     trimmed = name.strip()
     if not 1 <= len(trimmed) <= LONGEST_NAME or not trimmed.isprintable():
-        raise InvalidQuerySet.bad_name(name=name, longest=LONGEST_NAME)
+        raise EvaluationError.bad_name(name=name, longest=LONGEST_NAME)
     return trimmed
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.errors import SourceDamaged, SourceError, SourceUnreadable
+from engine.errors import SourceDamaged, SourceError
 from engine.knowledge.loaders.encoding import read_text
 from engine.knowledge.loaders.office import check_sizes
 from engine.messages import N_
@@ -60,7 +60,7 @@ def opened_archive(name: str, archive: Archive) -> Iterator[tuple[zipfile.ZipFil
     except FileNotFoundError as error:
         raise SourceError.missing(name=name) from error
     except PermissionError as error:
-        raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
+        raise SourceError.unreadable(name=name, why=error.strerror or type(error).__name__) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, NotImplementedError) as error:
         raise SourceDamaged.named(name=name, found=N_("its archive is cut short or broken")) from error
     except RuntimeError as error:  # how zipfile states that a file has a password

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from engine.database.opening import Databases
-from engine.errors import GraphStoreError, InvalidConfig, NotAllowed, StoreError, UnknownCollection, WeakPointsUnusable
+from engine.errors import GraphStoreError, InvalidConfig, NotAllowed, RunError, StoreError, UnknownCollection
 from engine.knowledge.ahead import Ahead
 from engine.knowledge.connected import ConnectedCollections, connected_collections
 from engine.knowledge.embedders import OLLAMA, Embedders, check_prefix, known
@@ -159,7 +159,7 @@ class KnowledgeBase:
         """Collections that have a history; none where it cannot be read, which the page of the history says."""
         try:
             return self.weak_points.collections()
-        except WeakPointsUnusable:
+        except RunError:
             return frozenset()
 
     async def describe(self, collection: str) -> CollectionInfo:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from engine.errors import SourceError, SourceUnreadable, TextUnembeddable
+from engine.errors import SourceError, TextUnembeddable
 from engine.knowledge.ahead import Ahead, windows
 from engine.knowledge.chunk import chunk
 from engine.knowledge.items import MOST_FILES, IngestItem, items_of
@@ -132,7 +132,7 @@ def read_document(item: IngestItem, limit_mb: float = DEFAULT_LIMIT_MB, *, recog
         raise
     except Exception as error:
         # A file can be broken in more ways than a loader thinks of, and must not stop the others.
-        raise SourceUnreadable(name=item.name, why=f"{type(error).__name__}: {str(error)[:150]}") from error
+        raise SourceError.unreadable(name=item.name, why=f"{type(error).__name__}: {str(error)[:150]}") from error
 
 
 async def _planned(into: Into, journal: Journal, chunks: ChunkOptions) -> None:

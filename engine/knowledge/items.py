@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import JobError, SourceError, SourceUnreadable
+from engine.errors import JobError, SourceError
 from engine.knowledge.archives import member_of, members
 from engine.knowledge.left_out import FILLED, LeftOut, by_content, by_name
 from engine.knowledge.loaders.kinds import is_known
@@ -45,7 +45,7 @@ class IngestItem:
         except FileNotFoundError as error:
             raise SourceError.missing(name=str(self.path)) from error
         except OSError as error:
-            raise SourceUnreadable(name=self.name, why=error.strerror or type(error).__name__) from error
+            raise SourceError.unreadable(name=self.name, why=error.strerror or type(error).__name__) from error
 
 
 def items_of(paths: Iterable[Path], most: int = MOST_FILES) -> tuple[list[IngestItem], list[tuple[str, SourceError]]]:
@@ -169,4 +169,4 @@ def _below(
 
 def _unreadable(name: str, error: OSError | ValueError) -> SourceError:
     why = error.strerror if isinstance(error, OSError) else ""
-    return SourceUnreadable(name=name, why=why or type(error).__name__)
+    return SourceError.unreadable(name=name, why=why or type(error).__name__)

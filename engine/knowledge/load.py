@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from engine.errors import SourceEmpty, SourceError, SourceTooDemanding, SourceUnreadable
+from engine.errors import SourceEmpty, SourceError
 from engine.knowledge.loaders.apart import read_apart
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Contents, Loader, Section, ending, note, whole
 from engine.knowledge.loaders.kinds import APART, HERE, loader_of, suffix_of
@@ -76,7 +76,7 @@ def load(
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):  # a pipe or a device may never end
-            raise SourceUnreadable(name=name, why=os.strerror(errno.EISDIR if path.is_dir() else errno.ENODEV))
+            raise SourceError.unreadable(name=name, why=os.strerror(errno.EISDIR if path.is_dir() else errno.ENODEV))
         if found.st_size > limit_mb * 1e6:
             raise SourceError.too_large(name=name, size_mb=f"{found.st_size / 1e6:.1f}", limit_mb=limit_mb)
         with path.open("rb") as file:
@@ -84,7 +84,7 @@ def load(
     except FileNotFoundError as error:
         raise SourceError.missing(name=str(path)) from error
     except OSError as error:
-        raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
+        raise SourceError.unreadable(name=name, why=error.strerror or type(error).__name__) from error
     return load_bytes(name, data, limit_mb, hidden=hidden, recognise=recognise)
 
 
@@ -102,7 +102,7 @@ def load_bytes(
         given = whole(name, len(data), loader(name, data, hidden))
         contents = whole(name, len(data), recognised(name, data, given)) if recognise else announced(name, given)
     except (MemoryError, RecursionError) as error:
-        raise SourceTooDemanding(name=name) from error
+        raise SourceError.too_demanding(name=name) from error
     sections = tuple(section for section in contents.sections if section.text.strip())
     if not sections and (recognise or not pictures(given)):
         hides = any(item.code in HIDDEN for item in contents.notes)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from engine.errors import StoreDatabaseMissing, StoreError
+from engine.errors import StoreError
 from engine.knowledge.milvus_errors import Place, no_database, translate, translated_errors
 
 Client = Any
@@ -40,8 +40,8 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
 
     Blocks for up to ``timeout_s``, the first time also for the import (2 s).
 
-    Raises ``StoreLocked``, ``StoreUnreadable``, ``StoreError.damaged``, ``StoreError.disk_full`` for a folder;
-    ``StoreUnreachable``, ``StoreRefused`` for a server.
+    Raises ``StoreError.locked``, ``StoreError.unreadable``, ``StoreError.damaged``, ``StoreError.disk_full`` for a
+    folder; ``StoreError.unreachable``, ``StoreError.refused`` for a server.
     """
     place = Place(uri)
     folder = Path(uri).absolute()
@@ -59,7 +59,7 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
                 return pymilvus.MilvusClient(uri, token=token, timeout=timeout_s, dedicated=True, db_name=database)
             except Exception as error:
                 if database and no_database(error):
-                    raise StoreDatabaseMissing(address=uri, database=database) from error
+                    raise StoreError.database_missing(address=uri, database=database) from error
                 raise
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _folders_lock, _reason_of_failure(place):
@@ -73,7 +73,7 @@ def connect(uri: str, token: str, timeout_s: float, database: str = "") -> Clien
 def make_database(uri: str, token: str, timeout_s: float, database: str) -> None:
     """Make a database of a server; one that another process made meanwhile is as good.
 
-    Raises ``StoreDatabaseMissing`` where the account must not, or where the server has no room for one more.
+    Raises ``StoreError.database_missing`` where the account must not, or where the server has no room for one more.
     """
     client = connect(uri, token, timeout_s)
     try:
@@ -81,7 +81,7 @@ def make_database(uri: str, token: str, timeout_s: float, database: str) -> None
     except Exception as error:
         with translated_errors(Place(uri)):
             if database not in client.list_databases(timeout=timeout_s):
-                raise StoreDatabaseMissing(address=uri, database=database) from error
+                raise StoreError.database_missing(address=uri, database=database) from error
     finally:
         disconnect(client, uri)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from engine.builtin import full_text
-from engine.errors import StoreDatabaseMissing
+from engine.errors import StoreError
 from engine.knowledge.milvus_connection import Client, connect, disconnect, embedded, make_database
 from engine.knowledge.milvus_errors import no_database
 from engine.knowledge.milvus_filter import one_of
@@ -77,13 +77,17 @@ class Database:
 
     @classmethod
     def of_ours(cls, uri: str, token: str, timeout_s: float, database: str) -> Self:
-        """Connect to a database of our own, which is made where it is missing; raises ``StoreDatabaseMissing`` too."""
+        """Connect to a database of our own, which is made where it is missing.
+
+        Raises ``StoreError.database_missing`` too.
+        """
         if not database:
             return cls.connected(uri, token, timeout_s)
         try:
             return cls._listing(uri, token, timeout_s, database)
         except Exception as error:
-            if not isinstance(error, StoreDatabaseMissing) and not no_database(error):
+            missing = isinstance(error, StoreError) and error.code == StoreError.database_missing.code
+            if not missing and not no_database(error):
                 raise
         make_database(uri, token, timeout_s, database)
         return cls._listing(uri, token, timeout_s, database)

@@ -12,15 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.errors import (
-    StoreError,
-    StoreLocked,
-    StoreRefused,
-    StoreUnreachable,
-    StoreUnreadable,
-    UnknownCollection,
-    WorkbenchError,
-)
+from engine.errors import StoreError, UnknownCollection, WorkbenchError
 
 Kind = Literal[
     "unreachable",
@@ -128,14 +120,14 @@ def _failed(place: Place, why: str) -> StoreError:
 
 
 _TELL: Mapping[Kind, Callable[[Place, str], StoreError]] = {
-    "unreachable": lambda place, _: StoreUnreachable(address=place.address),
+    "unreachable": lambda place, _: StoreError.unreachable(address=place.address),
     "unknown": _unknown,
-    "refused": lambda place, _: StoreRefused(address=place.address),
+    "refused": lambda place, _: StoreError.refused(address=place.address),
     "full": lambda place, _: StoreError.disk_full(path=place.address),
-    "locked": lambda place, _: StoreLocked(path=place.address),
+    "locked": lambda place, _: StoreError.locked(path=place.address),
     "damaged": lambda place, why: StoreError.damaged(path=place.address, why=why),
     "half_made": lambda place, _: StoreError.half_made(path=place.address),
-    "unreadable": lambda place, why: StoreUnreadable(path=place.address, why=why),
+    "unreadable": lambda place, why: StoreError.unreadable(path=place.address, why=why),
     "busy": lambda place, _: StoreError.busy(address=place.address),
     "old_server": lambda place, _: StoreError.old_server(address=place.address),
     "failed": _failed,

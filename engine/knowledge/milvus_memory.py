@@ -60,7 +60,7 @@ class MilvusMemory:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="memory")
 
     async def recall(self, question: str, collection: str, limit: int) -> Memories:
-        """Return at most ``limit`` passed memories, best first; raises ``StoreError``, e.g. ``StoreLocked``.
+        """Return at most ``limit`` passed memories, best first; raises ``StoreError``, e.g. ``StoreError.locked``.
 
         How similar they are is for the caller to judge (:mod:`engine.builtin.sameness`).
         """

@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from engine.builtin.apart import READERS
 from engine.builtin.ocr import OcrReader
-from engine.errors import SourceEmpty, SourceError, SourceTimedOut
+from engine.errors import SourceEmpty, SourceError
 from engine.knowledge.loaders.contents import Contents, Section, note, numbers
 from engine.knowledge.loaders.wrapping import joined
 from engine.model.values import SourceNote
@@ -50,8 +50,8 @@ def announced(name: str, contents: Contents) -> Contents:
 def recognised(name: str, data: bytes, contents: Contents) -> Contents:
     """The contents with the text of pictured pages in its place; blocks, up to ``FILE_LIMIT_S``.
 
-    Raises ``SourceError.scanned`` or ``SourceError.garbled`` where no page has any text then, ``SourceTimedOut`` where
-    that is not known.
+    Raises ``SourceError.scanned`` or ``SourceError.garbled`` where no page has any text then,
+    ``SourceError.timed_out`` where that is not known.
     """
     pages = pictures(contents)
     if not pages:
@@ -62,7 +62,7 @@ def recognised(name: str, data: bytes, contents: Contents) -> Contents:
         for section in contents.sections
     )
     if not any(section.text for section in sections):
-        raise SourceTimedOut(name=name, seconds=PAGE_LIMIT_S) if missed else _nothing(name, contents, len(pages))
+        raise SourceError.timed_out(name=name, seconds=PAGE_LIMIT_S) if missed else _nothing(name, contents, len(pages))
     said = [note("pages_not_recognised", count=len(missed), pages=numbers(missed))] if missed else []
     if found:
         signs = sum(len(text) for text, _ in found.values())

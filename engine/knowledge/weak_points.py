@@ -16,7 +16,7 @@ from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, original
 from engine.database.sqlite import SqliteFile
 from engine.database.tables import SWITCHES, WEAK_POINTS
-from engine.errors import UnknownCollection, WeakPointsUnusable
+from engine.errors import RunError, UnknownCollection
 from engine.messages import N_
 from engine.model.decide import best_draft
 from engine.model.language import normalised_query
@@ -83,7 +83,8 @@ def weak_point_of(
 class WeakPoints:
     """Entries in calls that block; every write is kept when it returns.
 
-    Several processes may use them at the same time. Raises ``WeakPointsUnusable`` where the database cannot be used.
+    Several processes may use them at the same time. Raises ``RunError.weak_points_unusable`` where the database cannot
+    be used.
     """
 
     def __init__(self, database: Database | Path) -> None:
@@ -182,7 +183,7 @@ class WeakPoints:
         try:
             yield
         except UNUSABLE as error:
-            raise WeakPointsUnusable(path=self._database.place, why=str(original(error))) from error
+            raise RunError.weak_points_unusable(path=self._database.place, why=str(original(error))) from error
 
 
 def _is_on(connection: Connection, collection: str) -> bool:

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from engine.errors import ModelError, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong, ThoughtTooLong
+from engine.errors import (
+    ModelError,
+    ModelInterrupted,
+    ModelRefused,
+    ModelTimeout,
+    PromptTooLong,
+    ThoughtTooLong,
+)
 from engine.llm.connection import PerLoop, shown_address, turns_of
 from engine.llm.faults import translate
 from engine.llm.ollama_package import ollama_package
@@ -107,7 +114,8 @@ class _Reception:
         return Said(text, thinking, self.prompt_tokens, self.reply_tokens, self.truncated)
 
     def require_room(self) -> None:
-        """Raise ``ThoughtTooLong`` where the reply reached its limit before anything but thinking was written."""
+        """Raise ``ThoughtTooLong`` where the reply reached its limit before anything but thinking
+        was written."""
         said = self.said()
         full = self.truncated or (self.reply_tokens or 0) >= self._tokens
         if full and said.thinking and not said.text.strip():

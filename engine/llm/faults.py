@@ -12,16 +12,7 @@ from functools import lru_cache
 from typing import Literal
 from urllib.request import getproxies
 
-from engine.errors import (
-    ModelError,
-    ModelGarbled,
-    ModelInterrupted,
-    ModelNotPulled,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    WorkbenchError,
-)
+from engine.errors import ModelError, ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, WorkbenchError
 from engine.llm.ollama_package import ollama_package
 from engine.llm.sizes import TooLarge
 
@@ -123,12 +114,16 @@ def translate(error: Exception, model: str, *, address: str, seconds: float) -> 
         return _refused_by_ollama(str(getattr(error, "error", error)), model, name, status)
     match kind:
         case "unreachable" if provider == "ollama":
-            return ModelUnreachable.ollama(address=address)
+            return ModelError.ollama_unreachable(address=address)
         case "unreachable" if provider == RERANK:
-            return ModelUnreachable.rerank(address=address)
+            return ModelError.rerank_unreachable(address=address)
         case "unreachable":
             # Only the server of one's own has an address of the settings; providers know their own.
-            return ModelUnreachable.openai(address=address) if address else ModelUnreachable.provider(provider=provider)
+            return (
+                ModelError.openai_unreachable(address=address)
+                if address
+                else ModelError.provider_unreachable(provider=provider)
+            )
         case "timeout":
             return ModelTimeout(model=model, seconds=f"{seconds:.0f}")
         case "interrupted":
@@ -181,13 +176,13 @@ def _of_environment(error: Exception, model: str, address: str) -> WorkbenchErro
 
     said = _PROXY.search(str(error)) if isinstance(error, ValueError | ImportError) else None
     if said:
-        return ModelUnreachable.proxy(model=model, message=_short(said.group().strip()))
+        return ModelError.proxy_unusable(model=model, message=_short(said.group().strip()))
     if isinstance(error, httpx.InvalidURL) and _is_address(address) and (set_to := getproxies().get("no")):
-        return ModelUnreachable.proxy(model=model, message=f"NO_PROXY={set_to}: {_short(str(error))}")
+        return ModelError.proxy_unusable(model=model, message=f"NO_PROXY={set_to}: {_short(str(error))}")
     certificates = os.environ.get("SSL_CERT_FILE")
     # What is wrong with the certificates of a server comes as an error of httpx.
     if certificates and isinstance(error, FileNotFoundError | PermissionError | ssl.SSLError):
-        return ModelUnreachable.certificates(model=model, path=certificates, message=error.strerror or str(error))
+        return ModelError.certificates_unreadable(model=model, path=certificates, message=error.strerror or str(error))
     return None
 
 
@@ -244,9 +239,9 @@ def _refused_by_ollama(message: str, model: str, name: str, status: int) -> Mode
     return ModelRefused(model=model, status=status, message=message)
 
 
-def not_pulled(name: str) -> ModelNotPulled:
+def not_pulled(name: str) -> ModelError:
     """Say that Ollama lacks a model, with the command that fetches it."""
-    return ModelNotPulled(model=name, command=f"ollama pull {name}")
+    return ModelError.not_pulled(model=name, command=f"ollama pull {name}")
 
 
 @dataclass(frozen=True, slots=True)

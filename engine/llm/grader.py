@@ -29,7 +29,14 @@ from engine.model.values import Message, ModelCall, Passage, Verdict
 from engine.roles import SILENT, Trace
 from engine.settings import Settings
 
-_PASSING_FAULTS = (ModelGarbled, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong, ThoughtTooLong)
+_PASSING_FAULTS = (
+    ModelGarbled,
+    ModelInterrupted,
+    ModelRefused,
+    ModelTimeout,
+    PromptTooLong,
+    ThoughtTooLong,
+)
 """Faults that may concern one passage alone; the rest, such as an unreachable server, end the whole grading."""
 _UNREADABLE = "The model's reply could not be read as a verdict."
 _CONTRADICTION = "The model said no, but with a confidence that means yes; that is no verdict."

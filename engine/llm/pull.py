@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from engine.errors import (
     HostError,
+    ModelError,
     ModelGarbled,
     ModelInterrupted,
-    ModelNotPulled,
     ModelRefused,
     ModelTimeout,
     WorkbenchError,
@@ -88,7 +88,7 @@ class _Download:
 async def pull(name: str, settings: Settings, tell: Tell, clock: Callable[[], float] = time.monotonic) -> None:
     """Let Ollama download a model, telling of every line; cancelling drops the connection, which stops Ollama too.
 
-    Raises ``ModelUnreachable``, and ``HostError`` where Ollama could not download it.
+    Raises ``ModelError``, and ``HostError`` where Ollama could not download it.
     """
     download = _Download(name, clock)
     try:
@@ -119,7 +119,7 @@ def _reason(name: str, message: str, ours: WorkbenchError) -> WorkbenchError:
     folded = message.casefold()
     if any(part in folded for part in _NO_SPACE):
         return HostError.disk_full(name=name)
-    if isinstance(ours, ModelNotPulled) or any(part in folded for part in _UNKNOWN):
+    if ours.code == ModelError.not_pulled.code or any(part in folded for part in _UNKNOWN):
         return HostError.model_not_in_library(name=name)
     if message and not any(part in folded for part in _CUT):
         return HostError.pull_refused(name=name, message=message)

@@ -25,7 +25,7 @@ from functools import partial
 from importlib import import_module
 from typing import IO, Any
 
-from engine.errors import SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable, rows
+from engine.errors import SourceError, rows
 from engine.model.ending import killed
 from engine.version import ROOT
 
@@ -117,7 +117,11 @@ class Subprocess:
             raise error
         if value is None:
             self.close()
-            raise SourceTimedOut(name=name, seconds=seconds) if late.is_set() else SourceTooDemanding(name=name)
+            raise (
+                SourceError.timed_out(name=name, seconds=seconds)
+                if late.is_set()
+                else SourceError.too_demanding(name=name)
+            )
         return value
 
     def end(self) -> None:
@@ -153,8 +157,9 @@ class Subprocesses:
     def call(self, name: str, data: bytes, seconds: float, **arguments: Any) -> Any:
         """What the function returns; blocks, and waits for a process before ``seconds`` begin.
 
-        Raises the function's ``SourceError``; ``SourceTimedOut`` after ``seconds``, even where code in C holds the
-        process; ``SourceTooDemanding`` where it broke down, ``SourceUnreadable`` where none can be started.
+        Raises the function's ``SourceError``; ``SourceError.timed_out`` after ``seconds``, even where code in C holds
+        the process; ``SourceError.too_demanding`` where it broke down, ``SourceError.unreadable`` where none can be
+        started.
         """
         with self._free:
             process = self._take(name)
@@ -187,7 +192,7 @@ class Subprocesses:
         try:
             return self._start()
         except OSError as error:
-            raise SourceUnreadable(name=name, why=error.strerror or type(error).__name__) from error
+            raise SourceError.unreadable(name=name, why=error.strerror or type(error).__name__) from error
 
     def _give_back(self, process: Subprocess) -> None:
         if process.calls >= MOST_CALLS or process.grown or not process.alive:
@@ -213,11 +218,11 @@ def reply_of(function: Callable[..., Any], name: str, data: bytes, **arguments: 
     except SourceError as error:
         # The XML parser tells of full memory as of a mistake in the file.
         full = getattr(error.__cause__, "code", None) == _XML_NO_MEMORY
-        return {"error": _packed(SourceTooDemanding(name=name) if full else error)}
+        return {"error": _packed(SourceError.too_demanding(name=name) if full else error)}
     except (MemoryError, RecursionError):
-        return {"error": _packed(SourceTooDemanding(name=name))}
+        return {"error": _packed(SourceError.too_demanding(name=name))}
     except Exception as error:
-        return {"error": _packed(SourceUnreadable(name=name, why=f"{type(error).__name__}: {str(error)[:150]}"))}
+        return {"error": _packed(SourceError.unreadable(name=name, why=f"{type(error).__name__}: {str(error)[:150]}"))}
 
 
 def _packed(error: SourceError) -> dict[str, Any]:
@@ -225,7 +230,7 @@ def _packed(error: SourceError) -> dict[str, Any]:
 
 
 def _unpacked(head: dict[str, Any]) -> SourceError:
-    row = next((row for row in rows(SourceError) if row.code == head["code"]), SourceUnreadable)
+    row = next((row for row in rows(SourceError) if row.code == head["code"]), SourceError.unreadable)
     return row.restored(head["fact"], head["remedy"], head["params"])
 
 

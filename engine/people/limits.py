@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, delete, select
 from engine.database.base import Database, clean, put
 from engine.database.faults import UNUSABLE, cause_at
 from engine.database.tables import COLLECTION_GROUPS
-from engine.errors import NotAllowed, PeopleUnusable, SignInOff
+from engine.errors import NotAllowed, PeopleUnusable
 from engine.model.people import Person
 from engine.people.acting import acting, signing_in
 from engine.people.authorization import authorized, internal, needs
@@ -70,10 +70,10 @@ class CollectionLimits:
     def limit(self, names: Sequence[str], groups: Sequence[str]) -> None:
         """Limit a collection, by all its names, to people of some groups, and admins; no groups: open to all.
 
-        Raises ``SignInOff``.
+        Raises ``NotAllowed.sign_in_off``.
         """
         if not signing_in():
-            raise SignInOff()
+            raise NotAllowed.sign_in_off()
         for name in names:
             self._set(name, {group.strip() for group in groups} - {""})
 

@@ -88,7 +88,7 @@ class SignIn(Protocol):
     """How people sign in, and how those who call are known."""
 
     def of_token(self, text: str) -> Person:
-        """Who a bearer token stands for, with what is kept from them; blocks. Raises ``TokenRefused``."""
+        """Who a bearer token stands for, with what is kept from them; blocks. Raises ``NotSignedIn``."""
 
     def api(self, app: ASGIApp, open_path: str = "") -> ASGIApp:
         """Put a guard in front of an API that says who acts, and lets strangers through to the one open path alone."""
@@ -160,7 +160,7 @@ class Plugin:
     """The ``engine.knowledge.connected.ConnectedCollections`` that it serves, for ``Settings`` and ``Databases``."""
     tables: Callable[[Any, Any, Any], Callable[[], Any]] | None = None
     """Looks at what it keeps in files or in a database, given ``Settings`` and the ``Databases`` to copy from and to;
-    returns what copies that and returns a ``MovedTable``. Raises ``MoveRefused`` before anything is written."""
+    returns what copies that and returns a ``MovedTable``. Raises ``RecordError`` before anything is written."""
     panels: Mapping[Place, Callable[..., Any]] = field(default_factory=dict)
     """Drawn from the ``Engine`` and the ``Words`` of the page, by where it stands."""
 

@@ -222,7 +222,7 @@ class RunStore:
     def tag(self, run_id: str, tag: str) -> tuple[str, ...]:
         """Put a tag on a run, live or stored, and return all it has then; one that it has already changes nothing.
 
-        Raises ``InvalidTag``, ``UnknownRun``, or ``RecordError`` where the file cannot be written.
+        Raises ``RecordError``, ``UnknownRun``, or ``RecordError`` where the file cannot be written.
         """
         return self._tagged(run_id, tag_text(tag), add=True)
 

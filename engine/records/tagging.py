@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from engine.database.base import among, put
 from engine.database.tables import RUNS, TAGS
-from engine.errors import InvalidTag
+from engine.errors import RecordError
 from engine.model.values import RunId
 
 PINNED: Final = "pinned"
@@ -29,15 +29,15 @@ _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def tag_text(tag: str) -> str:
-    """The tag as it is kept: trimmed and in composed form; raises ``InvalidTag``."""
+    """The tag as it is kept: trimmed and in composed form; raises ``RecordError``."""
     kept = unicodedata.normalize("NFC", tag).strip()
     if not kept:
-        raise InvalidTag.blank()
+        raise RecordError.tag_blank()
     if len(kept) > LONGEST_TAG:
-        raise InvalidTag.too_long(length=len(kept), limit=LONGEST_TAG)
+        raise RecordError.tag_too_long(length=len(kept), limit=LONGEST_TAG)
     unseen = [mark for mark in kept if mark in _TURNS or unicodedata.category(mark) in _UNSEEN]
     if unseen:
-        raise InvalidTag.control_characters(found=f"U+{ord(unseen[0]):04X}")
+        raise RecordError.tag_control_characters(found=f"U+{ord(unseen[0]):04X}")
     return kept
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.errors import ForkRefused, RecordError
+from engine.errors import RecordError
 from engine.model.config import RoleName, RunConfig
 from engine.model.settings_difference import settings_difference
 from engine.model.values import BY_HAND, Decision, Fork, PassageId, Round, RunRecord, Verdict
@@ -69,7 +69,7 @@ def branch_off(
 
     Without a round it begins where every what-if of this record does: at round 0, or where the record itself parted.
 
-    Raises ``RecordError`` for a run still in progress, and ``ForkRefused`` for a round that it does not have, a passage
+    Raises ``RecordError`` for a run still in progress, and ``RecordError`` for a round that it does not have, a passage
     that it never saw, a query above ``longest_query`` characters, or another collection, workflow or mode.
     """
     if round_index is None:
@@ -77,25 +77,25 @@ def branch_off(
     if parent.active:
         raise RecordError.run_not_over(run=parent.id)
     if parent.origin is not None:
-        raise ForkRefused.imported()
+        raise RecordError.fork_imported()
     if not parent.rounds:
-        raise ForkRefused.nothing_searched()
+        raise RecordError.fork_nothing_searched()
     if not 0 <= round_index < len(parent.rounds):
-        raise ForkRefused.no_such_round(round=round_index, last=len(parent.rounds) - 1)
+        raise RecordError.fork_no_such_round(round=round_index, last=len(parent.rounds) - 1)
     for name in _KEPT_SETTINGS:
         if getattr(config, name) != getattr(parent.config, name):
-            raise ForkRefused.other_setting(field=name)
+            raise RecordError.fork_other_setting(field=name)
     seen = {item.passage.id for current in parent.rounds for item in current.candidates}
     for passage_id in verdicts:
         if passage_id not in seen:
-            raise ForkRefused.unseen_passage(passage=passage_id)
+            raise RecordError.fork_unseen_passage(passage=passage_id)
     query = query.strip()
     if len(query) > longest_query:
-        raise ForkRefused.query_too_long(length=len(query), limit=longest_query)
+        raise RecordError.fork_query_too_long(length=len(query), limit=longest_query)
     round_index = visit_of(parent, round_index)
     query = "" if query == parent.rounds[round_index].query else query
     if query and not takes_query(parent, round_index):
-        raise ForkRefused.query_not_made(round=round_index)
+        raise RecordError.fork_query_not_made(round=round_index)
     fork = Fork(
         parent=parent.id,
         round=round_index,

@@ -166,7 +166,7 @@ class Drafting:
 
         One that was accepted into another set leaves that one.
 
-        Raises ``EvaluationError`` for an unknown draft, ``InvalidQuestion``, and ``InvalidQuerySet`` for the name, and
+        Raises ``EvaluationError`` for an unknown draft, ``InvalidQuestion``, and ``EvaluationError`` for the name, and
         where the set is asked of another collection.
         """
         kept = self.draft(draft_id)
@@ -192,7 +192,7 @@ class Drafting:
             return
         bound = store.query_set(set_name).collection
         if bound != collection:
-            raise InvalidQuerySet.other_collection(name=set_name, bound=bound, collection=collection)
+            raise EvaluationError.other_collection(name=set_name, bound=bound, collection=collection)
 
     @needs("editor", log=N_("Drafted question refused"))
     def refuse(self, draft_id: str) -> Kept:

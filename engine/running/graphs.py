@@ -113,7 +113,10 @@ class Graphs:
     async def neighbourhood(
         self, collection: str, names_or_ids: Sequence[str], hops: int = 1, limit: int = 200
     ) -> Neighbourhood:
-        """Entities around some others, by any name; raises ``UnknownEntity`` where none of them is known."""
+        """Entities around some others, by any name.
+
+        Raises ``UnknownEntity`` where none of them is known.
+        """
         name = await self._own_name(collection)
         by_id, by_name = await asyncio.gather(
             self._store.entities(name, names_or_ids), self._store.named(name, names_or_ids)

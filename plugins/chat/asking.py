@@ -13,7 +13,7 @@ from engine.errors import InvalidQuestion
 from engine.model.config import RunConfig
 from engine.model.values import Attachment, Chat, Message, RunId
 from plugins.chat.bodies import ChatMessage, ChatRequest
-from plugins.chat.errors import ChatError
+from plugins.chat.errors import IMAGE_ADDRESS, NO_QUESTION
 
 _DATA = re.compile(r"data:image/([a-z0-9.+-]{1,20})(?:;[\w=.+-]+)*;base64,", re.IGNORECASE)
 
@@ -25,7 +25,7 @@ async def begun(engine: Engine, body: ChatRequest, config: RunConfig) -> RunId:
     """
     asked = body.messages[-1]
     if asked.role != "user":
-        raise ChatError.no_question()
+        raise NO_QUESTION()
     images = [_image(place, address) for place, address in enumerate(asked.images, 1)]
     if not config.milvus_address:
         # A collection of another server is none of those here.
@@ -53,6 +53,6 @@ def _said(messages: list[ChatMessage]) -> list[Message]:
 def _image(place: int, address: str) -> AttachmentBody:
     found = _DATA.match(address)
     if found is None:
-        raise ChatError.image_address()
+        raise IMAGE_ADDRESS()
     name = f"image-{place}.{found.group(1).lower()}"
     return AttachmentBody(name=name, data=address[found.end() :].strip())

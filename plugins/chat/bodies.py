@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr
 
-from plugins.chat.errors import ChatError
+from plugins.chat.errors import OTHER_PART, PARAMETER
 
 MOST_MESSAGES = 5000
 
@@ -41,10 +41,10 @@ class ChatMessage(_Read):
 
     @property
     def images(self) -> list[str]:
-        """Addresses of its images; raises ``ChatError`` where a part is neither text nor image."""
+        """Addresses of its images; raises ``WorkbenchError`` where a part is neither text nor image."""
         parts = self.content if isinstance(self.content, list) else []
         if any(part.type not in ("text", "image_url") for part in parts):
-            raise ChatError.part()
+            raise OTHER_PART()
         return [part.image_url.url for part in parts if part.image_url is not None]
 
 
@@ -71,11 +71,11 @@ class ChatRequest(_Read):
     workbench: OwnOptions = OwnOptions()
 
     def require_supported(self) -> None:
-        """Raise ``ChatError`` for a parameter that asks for another kind of answer than the pipeline gives."""
+        """Raise ``WorkbenchError`` for a parameter that asks for another kind of answer than the pipeline gives."""
         sent: Mapping[str, Any] = self.model_extra or {}
         for name, harmless in _MEANINGFUL.items():
             if name in sent and not harmless(sent[name]):
-                raise ChatError.parameter(field=name)
+                raise PARAMETER(field=name)
 
     @property
     def ignored(self) -> tuple[str, ...]:

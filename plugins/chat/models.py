@@ -9,7 +9,7 @@ from engine.api.addresses import with_listed_address
 from engine.engine import Engine
 from engine.model.config import RunConfig
 from engine.people import acting
-from plugins.chat.errors import ChatError
+from plugins.chat.errors import UNKNOWN_MODEL
 
 DEFAULT = "default"
 """The id of the default settings of the machine, unless settings were saved under that name."""
@@ -23,16 +23,16 @@ def models(engine: Engine) -> list[dict[str, Any]]:
 
 
 def model(engine: Engine, name: str) -> dict[str, Any]:
-    """One of :func:`models`; raises ``ChatError.unknown_model``."""
+    """One of :func:`models`; raises ``UNKNOWN_MODEL``."""
     config = config_of(engine, name)
     return _listed(name, config, engine.evaluation.saved_at().get(name, ""))
 
 
 def config_of(engine: Engine, name: str) -> RunConfig:
-    """The settings behind a model; raises ``ChatError``, also for a collection that is kept from who asks."""
+    """The settings behind a model; raises ``WorkbenchError``, also for a collection that is kept from who asks."""
     config = _known(engine).get(name)
     if config is None:
-        raise ChatError.unknown_model(model=name[:_SHOWN])
+        raise UNKNOWN_MODEL(model=name[:_SHOWN])
     return with_listed_address(engine.settings, config, field="model")
 
 

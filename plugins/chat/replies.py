@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.model.values import Fault, ModelCall, RunRecord, counted
 from plugins.chat.citations import footnotes, in_chat, url_citations
-from plugins.chat.errors import ChatError
+from plugins.chat.errors import RUN_STOPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +90,5 @@ def fault_of(record: RunRecord) -> Fault | None:
     if record.outcome == "failed" and record.error is not None:
         return record.error
     if record.outcome in ("cancelled", "interrupted", "failed", None):
-        return Fault.of(ChatError.run_stopped())
+        return Fault.of(RUN_STOPPED())
     return None

@@ -11,7 +11,7 @@ import json
 import re
 
 from plugins.chat.bodies import ChatMessage
-from plugins.chat.errors import ChatError
+from plugins.chat.errors import BRINGS_DOCUMENTS
 
 _TASK = re.compile(r"\s*#{1,4}\s*Task:", re.IGNORECASE)
 _KEY = re.compile(r"\{\s*[\"“](title|tags|follow_ups|queries|prompt|text)[\"”]\s*:", re.IGNORECASE)
@@ -45,7 +45,7 @@ _QUOTED = re.compile(r"```\w*\s+([^\n]+)|[:：]\s*[\"“'‘]([^\n]+?)[\"”'’
 def task_reply(messages: list[ChatMessage]) -> str | None:
     """What a task is answered with; None where the messages are a chat.
 
-    Raises ``ChatError`` for a question into which the program has put documents of its own.
+    Raises ``WorkbenchError`` for a question into which the program has put documents of its own.
     """
     asked = messages[-1]
     if asked.role != "user":
@@ -56,7 +56,7 @@ def task_reply(messages: list[ChatMessage]) -> str | None:
     history = _history(asked.text)
     if key is None or history is None:
         if "<context>" in asked.text or "<source" in asked.text:
-            raise ChatError.brings_documents()
+            raise BRINGS_DOCUMENTS()
         return None
     return json.dumps(_reply(key.group(1).lower(), history), ensure_ascii=False)
 

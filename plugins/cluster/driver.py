@@ -29,7 +29,7 @@ from engine.executing import Block, fault_plain
 from engine.model.subprocesses import read_frame, write_frame
 from engine.model.values import Fault
 from engine.version import ROOT
-from plugins.cluster.errors import ClusterError, ClusterUnreachable
+from plugins.cluster.errors import PACKAGE_MISSING, UNREACHABLE
 from plugins.cluster.pool import Pool, Tell
 
 LOCAL = "local"
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def join(address: str, workers: int, folder: Path) -> Any:
-    """Become a driver of a cluster, or begin one on this machine; raises ``ClusterUnreachable``."""
+    """Become a driver of a cluster, or begin one on this machine; raises ``UNREACHABLE``."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if address == LOCAL:
         # Only who knows the token gets in; Ray would leave one in the home folder.
@@ -80,7 +80,7 @@ def join(address: str, workers: int, folder: Path) -> Any:
     try:
         import ray
     except ImportError:
-        raise ClusterError.package_missing() from None
+        raise PACKAGE_MISSING() from None
     options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
     if address == LOCAL:
         own = {"include_dashboard": False, "_node_ip_address": "127.0.0.1", "_temp_dir": str(folder)}
@@ -92,7 +92,7 @@ def join(address: str, workers: int, folder: Path) -> Any:
         ray.init(**options)
     except Exception as error:
         lines = str(error).strip().splitlines() or [""]
-        raise ClusterUnreachable(address=address, why=f"{type(error).__name__}: {lines[0]}") from error
+        raise UNREACHABLE(address=address, why=f"{type(error).__name__}: {lines[0]}") from error
     return ray
 
 

@@ -23,7 +23,7 @@ from engine.model.ending import killed
 from engine.model.subprocesses import read_frame, write_frame
 from engine.model.values import Fault
 from engine.version import ROOT
-from plugins.cluster.errors import ClusterError, ClusterUnreachable
+from plugins.cluster.errors import FAILED, FULL, GONE, STUCK, UNREACHABLE
 
 _log = logging.getLogger(__name__)
 AHEAD = 1
@@ -151,7 +151,7 @@ class ClusterExecutor:
                 killed(driver.process)
                 if driver.joined:
                     return {"is": "gone"}, b""
-                late = ClusterUnreachable(address=self._place.address, why=f"{_JOINING_S:.0f} s")
+                late = UNREACHABLE(address=self._place.address, why=f"{_JOINING_S:.0f} s")
                 return {"is": "fault", "fault": fault_plain(Fault.of(late))}, b""
             # One that was given up may still have something to say.
             if speaker is None or speaker is driver:
@@ -175,7 +175,7 @@ class ClusterExecutor:
             case "fault":
                 error = error_of(head["fault"])
                 # A head that is being started again refuses for a while.
-                if not (self._worked and isinstance(error, ClusterUnreachable)):
+                if not (self._worked and error.code == UNREACHABLE.code):
                     raise error
                 self._lost()
             case "gone":
@@ -197,10 +197,10 @@ class ClusterExecutor:
             return
         away_s, silent_s = self._waited()
         if away_s > self._place.patience_s:
-            lost = ClusterError.gone if self._driver is None else ClusterError.full
+            lost = GONE if self._driver is None else FULL
             raise lost(address=self._place.address, seconds=f"{away_s:.0f}")
         if silent_s > self._place.block_s:
-            raise ClusterError.stuck(address=self._place.address, seconds=f"{silent_s:.0f}")
+            raise STUCK(address=self._place.address, seconds=f"{silent_s:.0f}")
 
     def _waited(self) -> tuple[float, float]:
         """Seconds since there last was a worker, and since a block last ended."""
@@ -273,5 +273,5 @@ class _Driver:
 
 def error_of(plain: Mapping[str, Any]) -> WorkbenchError:
     """A fault of another process as the error that it was."""
-    kind = row_of(plain["code"]) or ClusterError
+    kind = row_of(plain["code"]) or FAILED
     return kind.restored(plain["fact"], plain["remedy"], plain["params"])

@@ -8,7 +8,7 @@ from engine.messages import N_
 from engine.plugins import Plugin
 
 # Imported with the declaration: jobs hold these errors, and their codes lead to their messages.
-from plugins.cluster.errors import ClusterError
+from plugins.cluster.errors import NEEDS_SERVERS, PACKAGE_MISSING
 from plugins.cluster.settings import ClusterSettings
 
 if TYPE_CHECKING:
@@ -23,18 +23,18 @@ more (``python -m tests.benchmarks cluster``), in which threads have run some 10
 
 
 def _executor(settings: Settings, recipe: Recipe, blocks: int, at_once: int) -> Executor | None:
-    """The cluster that is named; raises ``ClusterError``."""
+    """The cluster that is named; raises ``WorkbenchError``."""
     own = settings.of(ClusterSettings)
     if not own.ray_address or blocks < WORTH_A_CLUSTER:
         return None
     if PLUGIN.missing:
-        raise ClusterError.package_missing()
+        raise PACKAGE_MISSING()
     needed = {
         "WORKBENCH_MILVUS_URI": settings.milvus_uri,
         "WORKBENCH_DATABASE_URL": settings.database_url.get_secret_value(),
     }
     if missing := [name for name, value in needed.items() if not value]:
-        raise ClusterError.needs_servers(missing=missing)
+        raise NEEDS_SERVERS(missing=missing)
     from plugins.cluster.executor import ClusterExecutor, Place
     from plugins.cluster.worker_engine import with_engine
 

@@ -16,7 +16,7 @@ from typing import Any
 from engine.executing import Block, fault_plain
 from engine.model.values import Fault
 from engine.version import __version__
-from plugins.cluster.errors import ClusterError
+from plugins.cluster.errors import WORKER_LOST, WORKER_UNUSABLE
 from plugins.cluster.worker import Worker
 
 MOST_DEATHS = 3
@@ -112,7 +112,7 @@ class Pool:
                 if stillborn < MOST_STILLBORN:
                     continue
                 why = str(error).strip().splitlines()[-1]
-                fault = fault_plain(Fault.of(ClusterError.worker_unusable(why=why)))
+                fault = fault_plain(Fault.of(WORKER_UNUSABLE(why=why)))
             if fault is not None:
                 self._tell({"is": "fault", "fault": fault}, b"")
                 return
@@ -174,7 +174,7 @@ class Pool:
         if self._stopped:
             self._tell({"is": "dropped", "key": given.block.key}, b"")
         elif given.deaths >= MOST_DEATHS:
-            fault = fault_plain(Fault.of(ClusterError.worker_lost(times=given.deaths)))
+            fault = fault_plain(Fault.of(WORKER_LOST(times=given.deaths)))
             self._tell({"is": "done", "key": given.block.key, "fault": fault, "lost": True}, b"")
         else:
             self._waiting.put_nowait(given)

@@ -9,7 +9,7 @@ from engine.errors import WorkbenchError
 from engine.executing import Block, Performer, fault_plain, performed
 from engine.model.values import Fault
 from engine.version import __version__
-from plugins.cluster.errors import ClusterError
+from plugins.cluster.errors import WORKER_UNUSABLE
 
 Answer = tuple[Any, bytes, dict[str, Any] | None]
 """Value, data and fault of one block."""
@@ -27,13 +27,13 @@ class Worker:
     def hello(self) -> dict[str, Any] | None:
         """Make the performer, before all else; returns what keeps it from working."""
         if self._version != __version__:
-            return fault_plain(Fault.of(ClusterError.worker_unusable(why=f"{__version__} != {self._version}")))
+            return fault_plain(Fault.of(WORKER_UNUSABLE(why=f"{__version__} != {self._version}")))
         try:
             self._performer = resolve_name(self._factory)(**self._arguments)
         except WorkbenchError as error:
             return fault_plain(Fault.of(error))
         except Exception as error:
-            return fault_plain(Fault.of(ClusterError.worker_unusable(why=f"{type(error).__name__}: {error}")))
+            return fault_plain(Fault.of(WORKER_UNUSABLE(why=f"{type(error).__name__}: {error}")))
         return None
 
     def perform(self, key: str, work: dict[str, Any], data: bytes) -> Answer:

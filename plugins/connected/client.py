@@ -11,18 +11,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from engine.errors import StoreError, StoreLocked, StoreRefused, StoreUnreachable, StoreUnreadable, WorkbenchError
+from engine.errors import StoreError, WorkbenchError
 from engine.knowledge.milvus_connection import embedded
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_errors import Place as Called
 from engine.knowledge.milvus_errors import no_database, translate
 from plugins.connected.errors import (
-    InvalidAddress,
-    RemoteLocked,
-    RemoteRefused,
-    RemoteUnreachable,
-    UnknownDatabase,
-    UnusableCollection,
+    LOCKED,
+    NO_ADDRESS,
+    NO_FOLDER,
+    SINGLE_FILE,
+    TOKEN_REFUSED,
+    UNKNOWN_DATABASE,
+    UNREACHABLE,
+    UNREADABLE,
 )
 from plugins.connected.values import Place
 
@@ -38,22 +40,22 @@ _DEFAULT_DATABASE = "default"
 def checked_place(place: Place) -> Place:
     """The place with its address as it is kept: a server with scheme, a folder as a whole path; empty stays empty.
 
-    User and password in an address become the token, so that no address can show them. Raises ``InvalidAddress``, and
-    ``UnknownDatabase`` for a database in a folder, which has none.
+    User and password in an address become the token, so that no address can show them. Raises ``StoreError``, and
+    ``UNKNOWN_DATABASE`` for a database in a folder, which has none.
     """
     address = place.address.strip()
     database = "" if place.database.strip() == _DEFAULT_DATABASE else place.database.strip()
     if not address:
         return Place("", "", database)
     if len(address) > _LONGEST or not address.isprintable():
-        raise InvalidAddress.given(given=_without_login(address))
+        raise NO_ADDRESS(given=_without_login(address))
     if embedded(address):
         try:
             folder = Path(address).expanduser().absolute()
         except RuntimeError:  # the home of somebody who is not there
-            raise InvalidAddress.no_folder(path=address) from None
+            raise NO_FOLDER(path=address) from None
         if database:
-            raise UnknownDatabase(database=database, address=str(folder))
+            raise UNKNOWN_DATABASE(database=database, address=str(folder))
         return Place(str(folder))
     return _server(address, place.token, database)
 
@@ -63,13 +65,13 @@ def _server(address: str, token: str, database: str) -> Place:
         parts = urlsplit(address if "://" in address else f"http://{address}")
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise InvalidAddress.given(given=_without_login(address)) from None
+        raise NO_ADDRESS(given=_without_login(address)) from None
     # A bare word is more often a mistyped path than a host, so without a scheme the port must be there.
     named = "://" in address or port is not None
     shown_host = f"[{host}]" if ":" in host else host
     odd = parts.query or parts.fragment or "@" in parts.path
     if parts.scheme not in _SCHEMES or not _HOST.fullmatch(shown_host) or not named or odd:
-        raise InvalidAddress.given(given=_without_login(address))
+        raise NO_ADDRESS(given=_without_login(address))
     login = unquote(parts.netloc.rpartition("@")[0])
     where = shown_host if port is None else f"{shown_host}:{port}"
     return Place(f"{parts.scheme}://{where}{parts.path.rstrip('/')}", token.strip() or login, database)
@@ -84,17 +86,17 @@ def _without_login(address: str) -> str:
 def open_place(place: Place, timeout_s: float) -> Database:
     """The collections of a checked place, in its database; blocks for up to ``timeout_s``.
 
-    Raises ``RemoteUnreachable``, ``RemoteRefused``, ``RemoteLocked``, ``UnknownDatabase``, ``InvalidAddress``.
+    Raises ``UNREACHABLE``, ``TOKEN_REFUSED``, ``LOCKED``, ``UNKNOWN_DATABASE``, ``StoreError``.
     """
     if embedded(place.address):
         # The client would make a folder that is not there.
         folder = Path(place.address)
         if folder.is_file():
-            raise InvalidAddress.single_file(file=place.address)
+            raise SINGLE_FILE(file=place.address)
         if not folder.is_dir():
-            raise InvalidAddress.no_folder(path=place.address)
+            raise NO_FOLDER(path=place.address)
     elif not _listens(place.address, min(timeout_s, _KNOCK_S)):
-        raise RemoteUnreachable(address=place.address)
+        raise UNREACHABLE(address=place.address)
     with translated_errors(place):
         db = Database.connected(place.address, place.token, timeout_s, place.database)
         try:
@@ -139,18 +141,18 @@ def translated_errors(place: Place, collection: str = "") -> Iterator[None]:
 
 def _translated(error: Exception, place: Place, collection: str) -> WorkbenchError:
     if place.database and no_database(error):
-        return UnknownDatabase(database=place.database, address=place.address)
+        return UNKNOWN_DATABASE(database=place.database, address=place.address)
     ours = translate(error, Called(place.address, collection))
-    if isinstance(ours, StoreUnreachable):
-        return RemoteUnreachable(address=place.address)
-    if isinstance(ours, StoreRefused):
-        return RemoteRefused(address=place.address)
-    if isinstance(ours, StoreLocked):
-        return RemoteLocked(path=place.address)
-    if ours.code != StoreError.code and not isinstance(ours, StoreUnreadable):
+    if ours.code == StoreError.unreachable.code:
+        return UNREACHABLE(address=place.address)
+    if ours.code == StoreError.refused.code:
+        return TOKEN_REFUSED(address=place.address)
+    if ours.code == StoreError.locked.code:
+        return LOCKED(path=place.address)
+    if ours.code not in (StoreError.code, StoreError.unreadable.code):
         return ours
     why = _scrubbed(ours.params.get("why", "") or ours.fact, place.token)
-    return UnusableCollection.unreadable(name=collection or place.address, why=why)
+    return UNREADABLE(name=collection or place.address, why=why)
 
 
 def _scrubbed(text: str, token: str) -> str:

@@ -74,8 +74,8 @@ class Connections(Part):
     async def look(self, place: Place) -> tuple[RemoteCollection, ...]:
         """The collections of a place, as far as they can be read without loading any.
 
-        Of the settings' own store those that other programs made. Raises ``InvalidAddress``, ``RemoteUnreachable``,
-        ``RemoteRefused``, ``RemoteLocked``, ``UnknownDatabase``.
+        Of the settings' own store those that other programs made. Raises ``StoreError``, ``UNREACHABLE``,
+        ``TOKEN_REFUSED``, ``LOCKED``, ``UNKNOWN_DATABASE``.
         """
         kept = self._foreign.place(place)
         opened = self._foreign.opened_as(kept)

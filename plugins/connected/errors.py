@@ -7,90 +7,6 @@ from engine.errors.store import StoreError
 from engine.messages import N_
 
 
-class InvalidAddress(StoreError):
-    """What was given is no address of a Milvus, or no folder of Milvus Lite."""
-
-    code = "WB222"
-    given = Message(
-        N_("{given!r} is not the address of a Milvus."),
-        N_("Write `http://host:19530`, `https://…`, or the path of a Milvus Lite folder that ends in `.db`."),
-    )
-    no_folder = Message(
-        N_("There is no Milvus Lite folder at {path!r}."),
-        N_("Correct the path; it is the one that the other program gives to its Milvus client."),
-    )
-    single_file = Message(
-        N_("{file!r} is one file, but Milvus Lite keeps a folder since version 3."),
-        N_("Open it once with the Milvus Lite that made it, and copy its collections to a newer one."),
-    )
-
-
-class RemoteUnreachable(StoreError):
-    code = "WB223"
-    status = 503
-    fact = N_("The Milvus at {address} does not answer.")
-    remedy = N_("Start it, or correct the address; a connection stays and works again once it answers.")
-
-
-class RemoteRefused(StoreError):
-    code = "WB224"
-    fact = N_("The Milvus at {address} refused the token.")
-    remedy = N_("Connect again with a token (`user:password` or an API key) of an account that may read there.")
-
-
-class UnknownDatabase(StoreError):
-    code = "WB225"
-    fact = N_("The Milvus at {address} has no database named {database!r}.")
-    remedy = N_("Correct the name of the database, or leave it empty for the one named `default`.")
-
-
-class UnusableCollection(StoreError):
-    """A collection that is there, but that questions cannot be answered from."""
-
-    code = "WB226"
-    other_vectors = Message(
-        N_("Collection {name!r} has no vectors of 32-bit floats: its vectors are {types}."),
-        N_("Choose another collection, or have the other program store FLOAT_VECTOR as well."),
-    )
-    no_vectors = Message(
-        N_("Collection {name!r} holds no vectors."),
-        N_("Choose a collection that holds passages with their vectors."),
-    )
-    no_index = Message(
-        N_("The vectors {unindexed!r} of collection {name!r} have no index, so this server does not search them."),
-        N_("Have the other program create an index on that field; nothing is created from here."),
-    )
-    other_metric = Message(
-        N_("Collection {name!r} compares its vectors by {metric}, which says nothing about meaning."),
-        N_("Choose a collection with the metric COSINE, IP or L2."),
-    )
-    unreadable = Message(
-        N_("Collection {name!r} cannot be read: {why}"),
-        N_("Look at the log of the store, or choose another collection."),
-    )
-    gone = Message(
-        N_("There is no collection {gone!r} at {address} any more."),
-        N_("Disconnect it, or have the other program make it again."),
-    )
-    changed = Message(
-        N_("Collection {name!r} no longer has the field {field!r} as it was when it was connected."),
-        N_("Disconnect it and connect it again with the fields it has now."),
-    )
-
-
-class TextlessCollection(UnusableCollection):
-    """Told by its class, because rows that are not there yet may bring a field with text."""
-
-    fact = N_("Collection {name!r} has no field with text beside its vectors.")
-    remedy = N_("Choose another collection: without their text, passages can be neither graded nor cited.")
-
-
-class RemoteLocked(StoreError):
-    code = "WB227"
-    fact = N_("The Milvus Lite folder {path!r} is open in another program.")
-    remedy = N_("Close that program and try again: such a folder can be open in one program at a time.")
-
-
 class ConnectionsDamaged(StoreError):
     code = "WB228"
     kept_aside = Message(
@@ -106,6 +22,14 @@ class ConnectionsDamaged(StoreError):
         N_("The connections could not be written to {unwritten!r}: {why}."),
         N_("Free some space, or make the folder of WORKBENCH_DATA_DIR writable."),
     )
+
+
+class TextlessCollection(StoreError):
+    """Known by its class, because rows that are not there yet may bring a field with text."""
+
+    code = "WB226"
+    fact = N_("Collection {name!r} has no field with text beside its vectors.")
+    remedy = N_("Choose another collection: without their text, passages can be neither graded nor cited.")
 
 
 class SecretKeyUnfit(StoreError):
@@ -128,3 +52,78 @@ class SecretKeyUnfit(StoreError):
         N_("The key that encrypts tokens of connections cannot be kept in {path!r}: {why}."),
         N_("Set WORKBENCH_SECRET_KEY, or make the folder of WORKBENCH_DATA_DIR writable."),
     )
+
+
+# What was given is no address of a Milvus, or no folder of Milvus Lite.
+NO_ADDRESS = StoreError.row(
+    N_("{given!r} is not the address of a Milvus."),
+    N_("Write `http://host:19530`, `https://…`, or the path of a Milvus Lite folder that ends in `.db`."),
+    code="WB222",
+)
+NO_FOLDER = StoreError.row(
+    N_("There is no Milvus Lite folder at {path!r}."),
+    N_("Correct the path; it is the one that the other program gives to its Milvus client."),
+    code="WB222",
+)
+SINGLE_FILE = StoreError.row(
+    N_("{file!r} is one file, but Milvus Lite keeps a folder since version 3."),
+    N_("Open it once with the Milvus Lite that made it, and copy its collections to a newer one."),
+    code="WB222",
+)
+UNREACHABLE = StoreError.row(
+    N_("The Milvus at {address} does not answer."),
+    N_("Start it, or correct the address; a connection stays and works again once it answers."),
+    code="WB223",
+    status=503,
+)
+TOKEN_REFUSED = StoreError.row(
+    N_("The Milvus at {address} refused the token."),
+    N_("Connect again with a token (`user:password` or an API key) of an account that may read there."),
+    code="WB224",
+)
+UNKNOWN_DATABASE = StoreError.row(
+    N_("The Milvus at {address} has no database named {database!r}."),
+    N_("Correct the name of the database, or leave it empty for the one named `default`."),
+    code="WB225",
+)
+# A collection that is there, but that questions cannot be answered from.
+OTHER_VECTORS = StoreError.row(
+    N_("Collection {name!r} has no vectors of 32-bit floats: its vectors are {types}."),
+    N_("Choose another collection, or have the other program store FLOAT_VECTOR as well."),
+    code="WB226",
+)
+NO_VECTORS = StoreError.row(
+    N_("Collection {name!r} holds no vectors."),
+    N_("Choose a collection that holds passages with their vectors."),
+    code="WB226",
+)
+NO_INDEX = StoreError.row(
+    N_("The vectors {unindexed!r} of collection {name!r} have no index, so this server does not search them."),
+    N_("Have the other program create an index on that field; nothing is created from here."),
+    code="WB226",
+)
+OTHER_METRIC = StoreError.row(
+    N_("Collection {name!r} compares its vectors by {metric}, which says nothing about meaning."),
+    N_("Choose a collection with the metric COSINE, IP or L2."),
+    code="WB226",
+)
+UNREADABLE = StoreError.row(
+    N_("Collection {name!r} cannot be read: {why}"),
+    N_("Look at the log of the store, or choose another collection."),
+    code="WB226",
+)
+GONE = StoreError.row(
+    N_("There is no collection {gone!r} at {address} any more."),
+    N_("Disconnect it, or have the other program make it again."),
+    code="WB226",
+)
+CHANGED = StoreError.row(
+    N_("Collection {name!r} no longer has the field {field!r} as it was when it was connected."),
+    N_("Disconnect it and connect it again with the fields it has now."),
+    code="WB226",
+)
+LOCKED = StoreError.row(
+    N_("The Milvus Lite folder {path!r} is open in another program."),
+    N_("Close that program and try again: such a folder can be open in one program at a time."),
+    code="WB227",
+)

@@ -14,7 +14,15 @@ from engine.knowledge.milvus_schema import readable_name
 from engine.library.values import FieldMap, ProposedModel, RemoteField
 from engine.model.values import Fault
 from plugins.connected.client import translated_errors
-from plugins.connected.errors import TextlessCollection, UnusableCollection
+from plugins.connected.errors import (
+    CHANGED,
+    GONE,
+    NO_INDEX,
+    NO_VECTORS,
+    OTHER_METRIC,
+    OTHER_VECTORS,
+    TextlessCollection,
+)
 from plugins.connected.values import Place, RemoteCollection
 
 _MOST_LISTED = 200
@@ -39,10 +47,10 @@ def look(db: Database, place: Place, *, own_too: bool = True) -> tuple[RemoteCol
 
 
 def inspect(db: Database, place: Place, name: str) -> RemoteCollection:
-    """One collection with a sample of every field; it is loaded if it was not. Raises ``UnusableCollection``."""
+    """One collection with a sample of every field; it is loaded if it was not. Raises ``StoreError``."""
     with translated_errors(place, name):
         if not readable_name(name) or not db.there(name):
-            raise UnusableCollection.gone(gone=name, address=place.address)
+            raise GONE(gone=name, address=place.address)
         recorded = recorded_there(db)
         real = real_name(db.describe(name), name)
     return _looked_at(db, place, name, recorded.get(real), load=True)
@@ -105,13 +113,13 @@ def _described(db: Database, name: str, recorded: Mapping[str, Any] | None, *, l
 def vector_of(collection: RemoteCollection, fields: FieldMap) -> tuple[int, str]:
     """Dimension and metric of the chosen vectors; COSINE where an embedded store has no index on them.
 
-    Raises ``UnusableCollection`` where they are no float vectors, or compared by a metric of another kind.
+    Raises ``StoreError`` where they are no float vectors, or compared by a metric of another kind.
     """
     chosen = next((item for item in collection.fields if item.name == fields.vector), None)
     if chosen is None or chosen.type != FLOATS:
-        raise UnusableCollection.changed(name=collection.name, field=fields.vector)
+        raise CHANGED(name=collection.name, field=fields.vector)
     if chosen.metric not in ("", *METRICS):
-        raise UnusableCollection.other_metric(name=collection.name, metric=chosen.metric)
+        raise OTHER_METRIC(name=collection.name, metric=chosen.metric)
     return chosen.dim, chosen.metric or "COSINE"
 
 
@@ -125,16 +133,14 @@ def why_unusable(seen: Seen, fields: Sequence[RemoteField], vector: str = "") ->
     """What stands against answering questions from a collection, by one vector field or by any; None if nothing."""
     vectors = [item for item in fields if item.type.endswith("_VECTOR")]
     if not vectors:
-        return UnusableCollection.no_vectors(name=seen.name)
+        return NO_VECTORS(name=seen.name)
     floats = [item for item in vectors if item.type == FLOATS and vector in ("", item.name)]
     if not floats:
-        return UnusableCollection.other_vectors(
-            name=seen.name, types=", ".join(sorted({item.type for item in vectors}))
-        )
+        return OTHER_VECTORS(name=seen.name, types=", ".join(sorted({item.type for item in vectors})))
     if not text_fields(fields):
         return TextlessCollection(name=seen.name)
     if seen.needs_index and not any(item.metric for item in floats):
-        return UnusableCollection.no_index(name=seen.name, unindexed=floats[0].name)
+        return NO_INDEX(name=seen.name, unindexed=floats[0].name)
     if not any(item.metric in ("", *METRICS) for item in floats):
-        return UnusableCollection.other_metric(name=seen.name, metric=floats[0].metric)
+        return OTHER_METRIC(name=seen.name, metric=floats[0].metric)
     return None

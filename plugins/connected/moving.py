@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from engine.database.moving import Checksum, MovedTable
-from engine.errors import MoveRefused
+from engine.errors import RecordError
 from plugins.connected.file import plain_connection
 from plugins.connected.kept import KeptConnections
 from plugins.connected.values import Connection
@@ -25,7 +25,7 @@ class ConnectionMove:
 
     @classmethod
     def planned(cls, source: KeptConnections, target: KeptConnections) -> ConnectionMove:
-        """Read both; raises ``MoveRefused`` where the target has others, and what makes one of them unreadable."""
+        """Read both; raises ``RecordError`` where the target has others, and what makes one of them unreadable."""
         both = []
         for side in (source, target):
             found, fault = side.read()
@@ -33,15 +33,15 @@ class ConnectionMove:
                 raise fault
             both.append(found)
         if not both[1].items() <= both[0].items():
-            raise MoveRefused.other_rows(table=_NAME, source=source.place, target=target.place)
+            raise RecordError.move_other_rows(table=_NAME, source=source.place, target=target.place)
         return cls(both[0], both[1], source, target)
 
     def done(self) -> MovedTable:
-        """Write what is missing, and read it again; raises ``StoreError`` and ``MoveRefused``."""
+        """Write what is missing, and read it again; raises ``StoreError`` and ``RecordError``."""
         if self.found != self.present:
             self.target.write(self.found.values())
         if self.target.read()[0] != self.found:
-            raise MoveRefused.differs(table=_NAME, source=self.source.place, target=self.target.place)
+            raise RecordError.move_differs(table=_NAME, source=self.source.place, target=self.target.place)
         written = len(self.found) - len(self.present)
         return MovedTable(_NAME, len(self.found), written, _checksum(self.found).text)
 

@@ -18,7 +18,7 @@ from engine.knowledge.milvus_schema import DYNAMIC_FIELD, Layout, stored_field
 from engine.model.values import SOURCE_KINDS
 from engine.roles import ANYWHERE, CollectionInfo, Hit, SourceInfo, StoredPassage, Vector, Within
 from plugins.connected.client import close_place, open_place
-from plugins.connected.errors import UnusableCollection
+from plugins.connected.errors import CHANGED, GONE
 from plugins.connected.file import plain_connection
 from plugins.connected.look import real_name, recorded_there
 from plugins.connected.values import Connection, Place
@@ -45,7 +45,7 @@ class ForeignSession:
         try:
             collection = connection.collection
             if not self._db.there(collection):
-                raise UnusableCollection.gone(gone=collection, address=place.address)
+                raise GONE(gone=collection, address=place.address)
             described = self._db.describe(collection)
             self._collection = real_name(described, collection)
             self._own = self._collection in recorded_there(self._db)
@@ -108,7 +108,7 @@ class ForeignSession:
 def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bool) -> Layout:
     """The layout of a connected collection as it is now.
 
-    Raises ``UnusableCollection`` where a field is gone, or is not what it was when the collection was connected.
+    Raises ``StoreError`` where a field is gone, or is not what it was when the collection was connected.
     """
     fields = {str(item["name"]): item for item in description.get("fields", ())}
     dynamic = bool(description.get("enable_dynamic_field"))
@@ -116,12 +116,12 @@ def layout_of(connection: Connection, description: Mapping[str, Any], *, own: bo
     for name in (chosen.id, chosen.vector, chosen.text, chosen.source, chosen.title, chosen.section):
         undeclared = dynamic and (stored_field(name) == DYNAMIC_FIELD or PLAIN_KEY.fullmatch(name))
         if name and stored_field(name) not in fields and not undeclared:
-            raise UnusableCollection.changed(name=connection.collection, field=name)
+            raise CHANGED(name=connection.collection, field=name)
     key, vector = fields.get(chosen.id), fields.get(chosen.vector)
     if key is None or not key.get("is_primary"):
-        raise UnusableCollection.changed(name=connection.collection, field=chosen.id)
+        raise CHANGED(name=connection.collection, field=chosen.id)
     if vector is None or type_name(vector) != FLOATS or dim_of(vector) != connection.dim:
-        raise UnusableCollection.changed(name=connection.collection, field=chosen.vector)
+        raise CHANGED(name=connection.collection, field=chosen.vector)
     layout = layout_by(connection.collection, chosen, description)
     layout = replace(layout, name=connection.name, dim=connection.dim, metric=connection.metric)
     if not own:

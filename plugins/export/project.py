@@ -31,7 +31,7 @@ from engine.running.resources import Resources
 from engine.settings import Settings
 from engine.version import ROOT
 from engine.workflows.given import Given
-from plugins.export.errors import NotExportable
+from plugins.export.errors import GRAPH_SERVER, NO_PASSAGES
 from plugins.export.modules import Modules
 from plugins.export.readme import env_example, readme
 
@@ -88,7 +88,7 @@ async def _exported(resources: Resources, given: Given) -> Project:
     home = graph_home(settings) if searches_graphs else None
     graphs = home and home.file
     if home and graphs is None:
-        raise NotExportable.graph_server(workflow=config.workflow, address=home.facts["address"])
+        raise GRAPH_SERVER(workflow=config.workflow, address=home.facts["address"])
     grader, name = config.models.grader, retriever.parts[2].name
     fit = await asyncio.to_thread(resources.fits.used_by, grader, name) if grader.fit else None
     history = []
@@ -129,7 +129,7 @@ async def _collection(retriever: CollectionRetriever, called: str) -> dict[str, 
     assert isinstance(store, SearchedAnywhere), "the knowledge base has no other stores"
     searching = await store.searching(info.name)
     if searching.layout.filter(retriever.within) is None:
-        raise NotExportable.no_passages(collection=called)
+        raise NO_PASSAGES(collection=called)
     return {
         "uri": _address(store.uri),
         "database": store.database,

@@ -24,7 +24,7 @@ from engine.model.people import Person
 from engine.people.acting import LOCAL, acting_as
 from engine.plugins import Front
 from engine.settings import Settings
-from plugins.mcp.errors import McpError
+from plugins.mcp.errors import NOT_INSTALLED, OFF
 from plugins.mcp.plain_answers import PlainAnswers
 from plugins.mcp.settings import PATH, McpSettings
 
@@ -84,7 +84,7 @@ class McpDoor:
         try:
             person, mode = await asyncio.to_thread(self._caller, Headers(scope=scope))
         except WorkbenchError as error:
-            await turn_away(receive, send, error if error.code == McpError.off.code else for_strangers(error))
+            await turn_away(receive, send, error if error.code == OFF.code else for_strangers(error))
             return
         try:
             serving = await self._served(mode)
@@ -107,7 +107,7 @@ class McpDoor:
             mode: Mode = "write" if headers.get(MODE_HEADER) == "write" else "read"
             return self._sign_in.of_token(token) if self._sign_in else LOCAL, mode
         if self._mode == "off":
-            raise McpError.off()
+            raise OFF()
         if self._sign_in is None:
             return LOCAL, self._mode
         if not token:
@@ -132,7 +132,7 @@ class McpDoor:
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
                 raise
-            raise McpError.not_installed() from None
+            raise NOT_INSTALLED() from None
         server = WorkbenchServer(Bench(self._get_engine, mode))
         # Requests of one session may reach any of several replicas: there each stands alone.
         return _Serving(server, self._settings, mode, alone=bool(self._settings.database_url.get_secret_value()))

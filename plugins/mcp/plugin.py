@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from engine.errors import InvalidSettings
 from engine.messages import N_
 from engine.plugins import Front, Plugin
-from plugins.mcp.errors import McpError
+from plugins.mcp.errors import NOT_INSTALLED
 from plugins.mcp.settings import McpSettings
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _commands(commands: Any) -> None:
 def _serve(_: argparse.Namespace) -> int:
     """Serve the agent that started this process until it goes away."""
     if find_spec("mcp") is None:
-        raise McpError.not_installed()
+        raise NOT_INSTALLED()
     from engine.records.data_folder import require_writable
     from engine.settings import Settings
     from plugins.mcp import stdio

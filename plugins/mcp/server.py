@@ -23,7 +23,7 @@ from engine.version import __version__
 from plugins.mcp.asking import Asking
 from plugins.mcp.changing import Changing
 from plugins.mcp.declared import Bench, Effects, Tools, tools_in
-from plugins.mcp.errors import McpError
+from plugins.mcp.errors import INVALID_ARGUMENTS, NO_SUCH_TOOL
 from plugins.mcp.prompts import add_prompts
 from plugins.mcp.resources import add_resources, listed
 from plugins.mcp.results import compact
@@ -108,14 +108,14 @@ class WorkbenchServer(MCPServer[Any]):
 
     def _require_allowed(self, name: str) -> None:
         if name not in self._names:
-            raise McpError.no_such_tool(tool=name, known=self._names)
+            raise NO_SUCH_TOOL(tool=name, known=self._names)
         require_role(acting(), TOOLS[name])
 
     def _failed(self, name: str, error: ToolError | WorkbenchError, arguments: Mapping[str, Any]) -> CallToolResult:
         language = ui_language(arguments.get("language"))
         cause = error if isinstance(error, WorkbenchError) else error.__cause__
         if isinstance(cause, ValidationError):
-            cause = McpError.invalid_arguments(tool=name, problems="; ".join(_problems(cause)))
+            cause = INVALID_ARGUMENTS(tool=name, problems="; ".join(_problems(cause)))
         if isinstance(cause, WorkbenchError):
             said = f"{cause.code}: {self.bench.telling.fault(Fault.of(cause), language)}"
         elif isinstance(error, UnexpectedToolError):

@@ -26,7 +26,7 @@ from engine.running.running_app import RunningApp
 from engine.settings import Settings
 from plugins.mcp.declared import Bench, Mode
 from plugins.mcp.door import MODE_HEADER
-from plugins.mcp.errors import McpError
+from plugins.mcp.errors import HANDOVER_REFUSED
 from plugins.mcp.own_engine import OwnEngine
 from plugins.mcp.server import WorkbenchServer
 from plugins.mcp.settings import PATH, McpSettings
@@ -64,7 +64,7 @@ class Bridge(WorkbenchServer):
             return self._failed(name, error, arguments)
         except MCPError:
             # Every fault of a tool is a result: this is one of the door.
-            return self._failed(name, McpError.handover_refused(address=app.url), arguments)
+            return self._failed(name, HANDOVER_REFUSED(address=app.url), arguments)
 
     async def list_resources(self) -> list[Resource]:
         """The newest runs and the collections."""

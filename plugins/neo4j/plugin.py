@@ -8,7 +8,7 @@ from engine.messages import N_
 from engine.plugins import Plugin
 
 # Imported with the declaration: records hold these errors, and their codes lead to their messages.
-from plugins.neo4j.errors import GraphServerError
+from plugins.neo4j.errors import DRIVER_MISSING
 from plugins.neo4j.settings import Neo4jSettings
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def _graphs(settings: Settings) -> GraphHome | None:
 
     def open_store() -> KeptGraphs:
         if PLUGIN.missing:
-            raise GraphServerError.driver_missing(package=PLUGIN.packages)
+            raise DRIVER_MISSING(package=PLUGIN.packages)
         from plugins.neo4j.store import Neo4jGraphs
 
         space = settings.store_space or str(settings.store_path.absolute())

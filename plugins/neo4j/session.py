@@ -12,7 +12,7 @@ import neo4j
 from neo4j import exceptions as said
 
 from engine.errors import EngineClosed, GraphStoreError
-from plugins.neo4j.errors import GraphServerError
+from plugins.neo4j.errors import DATABASE_MISSING, FAILED, SERVER_REFUSES, SERVER_UNREACHABLE
 
 Transaction = neo4j.AsyncTransaction
 _Given = ParamSpec("_Given")
@@ -178,13 +178,13 @@ class Neo4jSession:
         # What the driver raises of itself has the class of a server's error, and no code.
         code: str = getattr(error, "code", None) or ""
         if code == _NO_DATABASE:
-            return GraphServerError.database_missing(database=self._database, address=self.address)
+            return DATABASE_MISSING(database=self._database, address=self.address)
         if code.startswith(_REFUSED_CODES) or isinstance(error, REFUSED):
-            return GraphServerError.refused(address=self.address)
+            return SERVER_REFUSES(address=self.address)
         if isinstance(error, UNREACHABLE):
-            return GraphServerError.unreachable(address=self.address)
+            return SERVER_UNREACHABLE(address=self.address)
         told = " ".join(str(error).split())[:_LONGEST_SAID].rstrip(".")
-        return GraphServerError.failed(address=self.address, why=f"{told or type(error).__name__}.")
+        return FAILED(address=self.address, why=f"{told or type(error).__name__}.")
 
 
 async def rows(tx: Transaction, query: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

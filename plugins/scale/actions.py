@@ -16,7 +16,7 @@ from engine.plugins import Part
 from engine.roles import UNKNOWN_MODEL, CollectionInfo
 from plugins.scale.bulk import ImportFolder
 from plugins.scale.choice import kind_named, options
-from plugins.scale.errors import ScaleError
+from plugins.scale.errors import INDEX_FIXED, INVALID_INDEX
 from plugins.scale.indexes import Indexes
 from plugins.scale.loading import LoadReport, load_vectors
 from plugins.scale.values import IndexView
@@ -83,15 +83,15 @@ class Scale(Part):
     def start_index(self, collection: str, kind: str = "") -> str:
         """Begin to give a collection another index and to measure it; without a ``kind`` the one it has is measured.
 
-        Returns the job's id. Raises ``UnknownCollection``, ``StoreError.foreign_collection``, and ``ScaleError`` for no
+        Returns the job's id. Raises ``UnknownCollection``, ``StoreError.foreign_collection``, and ``StoreError`` for no
         kind of ours and in an embedded store.
         """
         found = kind_named(kind)
         if kind and found is None:
-            raise ScaleError.invalid_index(kind=kind)
+            raise INVALID_INDEX(kind=kind)
         info = self._loop.call(self._own(collection))
         if not self._engine.settings.milvus_uri:
-            raise ScaleError.index_fixed(collection=info.name)
+            raise INDEX_FIXED(collection=info.name)
         return self._engine.ingestions.begin(Manifest("", "index", info.name, "", "", index=found or ""))
 
     async def _own(self, collection: str) -> CollectionInfo:

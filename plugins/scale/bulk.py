@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from engine.knowledge.milvus_database import Database
 from engine.knowledge.milvus_words import version_numbers
-from plugins.scale.errors import ScaleError
+from plugins.scale.errors import NOT_IMPORTED
 
 _BY_HTTP = (2, 4)
 _LOOK_S = 0.5
@@ -63,7 +63,7 @@ class BulkImport:
         self._place = (uri, token, database)
 
     def put(self, collection: str, rows: Sequence[Mapping[str, Any]], folder: ImportFolder) -> None:
-        """Write rows to a file, let the server import it, and remove the file; raises ``ScaleError.not_imported``."""
+        """Write rows to a file, let the server import it, and remove the file; raises ``StoreError``."""
         folder.path.mkdir(parents=True, exist_ok=True)
         file = folder.path / f"{collection}-{uuid.uuid4().hex[:12]}.json"
         try:
@@ -84,7 +84,7 @@ class BulkImport:
     def _wait(self, imports: _Imports, collection: str, job: str) -> None:
         state, why = self._over(imports, collection, job)
         if state != "Completed":
-            raise ScaleError.not_imported(collection=collection, why=why or state)
+            raise NOT_IMPORTED(collection=collection, why=why or state)
 
     def _over(self, imports: _Imports, collection: str, job: str) -> tuple[str, str]:
         until = time.monotonic() + _LONGEST_S
@@ -93,7 +93,7 @@ class BulkImport:
             if state == "Completed" or state.startswith("Failed"):
                 return state, why
             if time.monotonic() > until:
-                raise ScaleError.not_imported(collection=collection, why=f"{state}, {_LONGEST_S:.0f} s")
+                raise NOT_IMPORTED(collection=collection, why=f"{state}, {_LONGEST_S:.0f} s")
             time.sleep(_LOOK_S)
 
     @contextmanager
@@ -166,7 +166,5 @@ class _HttpImports:
         answer.raise_for_status()
         told = answer.json()
         if told.get("code") not in (0, 200):
-            raise ScaleError.not_imported(
-                collection=str(body.get("collectionName", "")), why=str(told.get("message", ""))
-            )
+            raise NOT_IMPORTED(collection=str(body.get("collectionName", "")), why=str(told.get("message", "")))
         return dict(told.get("data") or {})

@@ -14,7 +14,7 @@ from engine.model.values import PassageId
 from engine.roles import CollectionInfo, StoredPassage, Vector
 from plugins.scale.bulk import BulkImport, ImportFolder
 from plugins.scale.choice import checked_breadth, usual_breadth
-from plugins.scale.errors import ScaleError
+from plugins.scale.errors import INDEX_FIXED
 from plugins.scale.values import IndexKind, IndexState, RecallFigures
 
 _BUILT_WITH = ("M", "efConstruction", "nlist")
@@ -22,7 +22,7 @@ _BUILT_WITH = ("M", "efConstruction", "nlist")
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """Raises what the store does, and ``ScaleError.index_fixed`` where an embedded store is to change."""
+    """Raises what the store does, and ``INDEX_FIXED`` where an embedded store is to change."""
 
     store: MilvusStore
 
@@ -40,7 +40,7 @@ class Indexes:
             session.own(name)
             before = _state(session, name)
             if not before.changeable:
-                raise ScaleError.index_fixed(collection=name)
+                raise INDEX_FIXED(collection=name)
             session.indexes.change(name, kind, build)
             if before.kind != kind:
                 session.note(name, breadth=usual_breadth(kind))
@@ -124,7 +124,7 @@ class Indexes:
         def imported(session: MilvusSession, name: str) -> None:
             session.own(name)
             if session.db.embedded:
-                raise ScaleError.index_fixed(collection=name)
+                raise INDEX_FIXED(collection=name)
             bulk = BulkImport(session.db, *session.place)
             # What an earlier process began must not come in together with what comes in now.
             bulk.settled(name)

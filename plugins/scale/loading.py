@@ -14,7 +14,7 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.source_writing import make_collection, wholly
 from engine.roles import Embedder
 from plugins.scale.bulk import ImportFolder
-from plugins.scale.errors import ScaleError
+from plugins.scale.errors import VECTORS_UNLIKE
 from plugins.scale.indexes import Indexes
 from plugins.scale.vector_files import EmbeddedSource, sources_of
 
@@ -49,7 +49,7 @@ async def load_vectors(
 
     A source that is there as it is in the files is skipped, so that what was cut off is resumed by calling again; one
     of the same name with other content is replaced. With a ``folder`` a server imports blocks from there. Nothing is
-    embedded but a few texts, to see that the vectors are of this model: raises ``ScaleError`` before anything is
+    embedded but a few texts, to see that the vectors are of this model: raises ``StoreError`` before anything is
     written, and otherwise as :func:`~plugins.scale.vector_files.sources_of` when it comes to a row of that kind.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -72,7 +72,7 @@ async def _check_alike(embedder: Embedder, source: EmbeddedSource, collection: s
     again = await embedder.embed_passages([item.text for item in few])
     found = float(np.mean([cosine(row, known) for row, known in zip(again, source.vectors, strict=False)]))
     if found < _ALIKE:
-        raise ScaleError.vectors_unlike(collection=collection, model=embedder.model_id, cosine=round(found, 2))
+        raise VECTORS_UNLIKE(collection=collection, model=embedder.model_id, cosine=round(found, 2))
 
 
 class _Loading:

@@ -20,7 +20,7 @@ import numpy as np
 from engine.errors import SourceError, SourceUnsupported
 from engine.model.values import PassageId, kind_named
 from engine.roles import StoredPassage, Vector
-from plugins.scale.errors import VectorFileUnusable
+from plugins.scale.errors import FILE_DAMAGED, NO_ROW, ROW_WIDTH, ROW_WITHOUT, SOURCE_TWICE
 
 SUFFIXES = (".jsonl", ".parquet")
 _ROWS = 1000
@@ -41,7 +41,7 @@ class EmbeddedSource:
 def sources_of(files: Iterable[Path], dim: int, added_at: str) -> Iterator[EmbeddedSource]:
     """Every source of the files in their order.
 
-    Raises ``SourceError.missing``, ``SourceUnsupported``, and ``VectorFileUnusable`` for a row that is no
+    Raises ``SourceError.missing``, ``SourceUnsupported``, and ``SourceError`` for a row that is no
     passage, a vector of another width, or a source that comes a second time.
     """
     seen: set[str] = set()
@@ -50,7 +50,7 @@ def sources_of(files: Iterable[Path], dim: int, added_at: str) -> Iterator[Embed
         for source, group in groupby(numbered, key=lambda item: _source(file, *item)):
             first, *rest = group
             if source in seen:
-                raise VectorFileUnusable.twice(name=file.name, row=first[0], source=source)
+                raise SOURCE_TWICE(name=file.name, row=first[0], source=source)
             seen.add(source)
             yield _embedded(file, source, [first, *rest], dim, added_at)
 
@@ -70,9 +70,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
         # Whatever a reader trips over in bytes of somebody else's: torn pages of Parquet, half a character of UTF-8.
         except Exception as foreign:
             why = " ".join(str(foreign).split())[:_LONGEST_WHY].rstrip(".") or type(foreign).__name__
-            raise VectorFileUnusable.damaged(
-                name=file.name, why=why, kind="Parquet" if parquet else "UTF-8"
-            ) from foreign
+            raise FILE_DAMAGED(name=file.name, why=why, kind="Parquet" if parquet else "UTF-8") from foreign
         if row is None:
             return
         yield row
@@ -98,14 +96,14 @@ def _line(file: Path, number: int, line: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, Mapping):
-        raise VectorFileUnusable.no_row(name=file.name, row=number)
+        raise NO_ROW(name=file.name, row=number)
     return row
 
 
 def _source(file: Path, number: int, row: Mapping[str, Any]) -> str:
     source = row.get("source")
     if not isinstance(source, str) or not source.strip():
-        raise VectorFileUnusable.without(name=file.name, row=number, field="source")
+        raise ROW_WITHOUT(name=file.name, row=number, field="source")
     return source
 
 
@@ -116,7 +114,7 @@ def _embedded(
     digest = hashlib.sha256()
     for (number, row), vector in zip(rows, vectors, strict=True):
         if not isinstance(row.get("text"), str):
-            raise VectorFileUnusable.without(name=file.name, row=number, field="text")
+            raise ROW_WITHOUT(name=file.name, row=number, field="text")
         digest.update(f"{row.get('id')}\n{row['text']}\n".encode(errors="surrogatepass"))
         digest.update(vector.tobytes())
     content_hash = digest.hexdigest()
@@ -133,7 +131,7 @@ def _vector(file: Path, number: int, row: Mapping[str, Any], dim: int) -> Vector
     except (TypeError, ValueError, OverflowError):
         vector = np.empty(0, dtype=np.float32)
     if vector.shape != (dim,) or not np.isfinite(vector).all():
-        raise VectorFileUnusable.width(name=file.name, row=number, dim=dim)
+        raise ROW_WIDTH(name=file.name, row=number, dim=dim)
     return vector
 
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from engine.database.moving import Checksum, MovedTable, Row
 from engine.database.opening import Databases
-from engine.errors import MoveRefused
+from engine.errors import RecordError
 from engine.knowledge import manifest as manifests
 from engine.knowledge.job_folder import as_left
 from engine.knowledge.manifest import Manifest
@@ -46,7 +46,7 @@ class JobMove:
     def done(self) -> MovedTable:
         """Write what is missing, and read it again.
 
-        Raises ``JobsUnreachable``, ``JobError.disk_full``, ``JobError.folder_unusable`` and ``MoveRefused``.
+        Raises ``JobsUnreachable``, ``JobError.disk_full``, ``JobError.folder_unusable`` and ``RecordError``.
         """
         present = (
             self.table.rows().keys() if self.into_table else {path.name for path in manifests.jobs_in(self.folder)}
@@ -61,7 +61,7 @@ class JobMove:
                 self.table.fetch(job_id, self.folder / job_id)
         there = _in_table(self.table) if self.into_table else _in_folder(self.folder)
         if any(there.get(job_id) != row for job_id, row in self.found.items()):
-            raise MoveRefused.differs(table=_NAME, source=self.source, target=self.target)
+            raise RecordError.move_differs(table=_NAME, source=self.source, target=self.target)
         checksum = Checksum()
         for row in self.found.values():
             checksum.add(row)

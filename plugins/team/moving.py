@@ -18,7 +18,7 @@ from engine.database.faults import UNUSABLE, cause_or_damage
 from engine.database.moving import Checksum, MovedTable, Row
 from engine.database.opening import Databases
 from engine.database.tables import INSTANCES, MODEL_PACES, MODEL_SLOTS, tables_of
-from engine.errors import MoveRefused
+from engine.errors import RecordError
 
 PASSING = frozenset({INSTANCES.name, MODEL_SLOTS.name, MODEL_PACES.name})
 """Tables whose rows mean nothing outside of the database that they stand in; never copied."""
@@ -32,7 +32,7 @@ Told = Callable[[str, int, int], None]
 def move(source: Databases, target: Databases, told: Told = lambda *_: None) -> list[MovedTable]:
     """Copy every table that both have a place for, those first that others refer to.
 
-    Nothing is written before every row of the target was found in the source. Raises ``MoveRefused`` where that is not
+    Nothing is written before every row of the target was found in the source. Raises ``RecordError`` where that is not
     so, where a workbench uses either of them, or where one cannot be used; ``RecordError.database_newer``.
     """
     require_free(source, target)
@@ -48,12 +48,12 @@ def move(source: Databases, target: Databases, told: Told = lambda *_: None) -> 
     for (table, one, other), item in zip(pairs, moved, strict=True):
         found = checksum_of(other, table)
         if (found.rows, found.text) != (item.rows, item.checksum):
-            raise MoveRefused.differs(table=table.name, source=one.place, target=other.place)
+            raise RecordError.move_differs(table=table.name, source=one.place, target=other.place)
     return moved
 
 
 def require_free(source: Databases, target: Databases) -> None:
-    """Raise ``MoveRefused`` where both are the same, or a workbench uses one of them."""
+    """Raise ``RecordError`` where both are the same, or a workbench uses one of them."""
     _require_apart(source, target)
     for databases in (source, target):
         for database in databases.each:
@@ -73,13 +73,13 @@ def _require_apart(source: Databases, target: Databases) -> None:
     places = {database.place for database in source.each}
     for database in target.each:
         if database.place in places:
-            raise MoveRefused.same(place=database.place)
+            raise RecordError.move_same(place=database.place)
 
 
 def _require_unused(database: Database) -> None:
     with _usable(database):
         if database.exists and database.owners.living():
-            raise MoveRefused.in_use(place=database.place)
+            raise RecordError.move_in_use(place=database.place)
 
 
 def _require_own(table: Table, source: Database, target: Database) -> None:
@@ -128,7 +128,7 @@ def _compared(
 ) -> Iterator[tuple[Row, bool]]:
     """Rows of the source, each with whether the target has it; both come in the order of the key.
 
-    Ends with the last row of the target unless ``all_rows`` is set. Raises ``MoveRefused`` at a row of the target that
+    Ends with the last row of the target unless ``all_rows`` is set. Raises ``RecordError`` at a row of the target that
     the source does not have.
     """
     places = [list(table.columns).index(column) for column in table.primary_key]
@@ -147,7 +147,7 @@ def _compared(
             other = next(there, None)
         yield row, present
     if other is not None:
-        raise MoveRefused.other_rows(table=table.name, source=source.place, target=target.place)
+        raise RecordError.move_other_rows(table=table.name, source=source.place, target=target.place)
 
 
 def _rows(database: Database, table: Table) -> Generator[Row]:
@@ -185,4 +185,4 @@ def _usable(database: Database) -> Iterator[None]:
         yield
     except UNUSABLE as error:
         cause, advice = cause_or_damage(error)
-        raise MoveRefused.unusable(place=database.place, cause=cause, advice=advice) from error
+        raise RecordError.move_unusable(place=database.place, cause=cause, advice=advice) from error

@@ -14,7 +14,7 @@ from engine.database.tables import AUDIT, TOKENS
 from engine.errors import PeopleUnusable
 from engine.people.limits import PeopleDatabase
 from plugins.team.audit import Entry
-from plugins.team.errors import UnknownToken
+from plugins.team.errors import UNKNOWN_TOKEN
 from plugins.team.tokens import Token
 
 _ATTEMPTS = 20
@@ -42,11 +42,11 @@ class PeopleRecords(PeopleDatabase):
             connection.execute(insert(TOKENS), {**row, "collections": only if only is None else clean(only)})
 
     def revoke_token(self, token_id: str, at: str) -> None:
-        """Note when a token was revoked first; raises ``UnknownToken``."""
+        """Note when a token was revoked first; raises ``UNKNOWN_TOKEN``."""
         this = TOKENS.c.id == clean(token_id)
         with self.writing() as connection:
             if connection.scalar(select(TOKENS.c.id).where(this)) is None:
-                raise UnknownToken(token=token_id)
+                raise UNKNOWN_TOKEN(token=token_id)
             connection.execute(update(TOKENS).where(this, TOKENS.c.revoked_at == "").values(revoked_at=at))
 
     def note_use(self, token_id: str, at: str) -> None:

@@ -32,7 +32,7 @@ from engine.database.versions import HEAD, migrate, require_known, revision_name
 from engine.errors import InvalidSettings
 from engine.messages import N_
 from plugins.team.causes import postgres_cause
-from plugins.team.errors import PostgresDriverMissing
+from plugins.team.errors import DRIVER_MISSING
 from plugins.team.leases import LeaseOwners
 from plugins.team.notifications import Notifications
 
@@ -57,7 +57,7 @@ translators.append(postgres_cause)
 class PostgresDatabase(Database):
     """One database for all parts; its connections are shared by all that a process does.
 
-    Raises ``InvalidSettings`` for an address that is none, ``PostgresDriverMissing`` where psycopg is not installed.
+    Raises ``InvalidSettings`` for an address that is none, ``DRIVER_MISSING`` where psycopg is not installed.
     """
 
     shared = True
@@ -200,4 +200,4 @@ def _engine(url: str) -> Engine:
         why = N_("it must be an address such as `postgresql://user:password@host/name`")
         raise InvalidSettings.unusable(name=_VARIABLE, why=why) from None
     except ImportError:
-        raise PostgresDriverMissing(package="psycopg[binary]") from None
+        raise DRIVER_MISSING(package="psycopg[binary]") from None

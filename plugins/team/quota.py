@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from engine.errors import PersonLimitReached, RecordError
+from engine.errors import RecordError, TooManyRuns
 from engine.people.acting import acting
 from engine.records.store import RunStore, RunSummary
 from engine.settings import Settings
@@ -36,7 +36,7 @@ class Quota:
     def room(self) -> Iterator[None]:
         """Within this block who acts may begin one run; without sign-in there is no limit.
 
-        Raises ``PersonLimitReached``.
+        Raises ``TooManyRuns``.
         """
         author = acting().author
         if not author or not (self._at_once or self._hourly):
@@ -54,9 +54,9 @@ class Quota:
     def _require_room(self, newest: list[RunSummary]) -> None:
         under_way = sum(run.outcome is None for run in newest)
         if self._at_once and under_way >= self._at_once:
-            raise PersonLimitReached.under_way(limit=self._at_once)
+            raise TooManyRuns.person_under_way(limit=self._at_once)
         if self._hourly and len(newest) >= self._hourly:
             free = datetime.fromisoformat(newest[self._hourly - 1].started_at) + _HOUR - datetime.now(UTC)
             if free > timedelta():
                 minutes = int(free.total_seconds() // 60) + 1
-                raise PersonLimitReached.in_an_hour(limit=self._hourly, minutes=minutes)
+                raise TooManyRuns.person_in_an_hour(limit=self._hourly, minutes=minutes)

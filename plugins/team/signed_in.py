@@ -45,12 +45,12 @@ class Doors:
     of_page: Callable[[Mapping[str, str]], SignedIn | None]
     """Who signed in by a page, from the cookies of its requests."""
     person_of_token: Callable[[str], Person]
-    """Who a bearer token stands for; raises ``TokenRefused``; blocks."""
+    """Who a bearer token stands for; raises ``NotSignedIn``; blocks."""
     admitted: Callable[[Person], Person]
     """The person with what is kept from them; blocks."""
 
     def of_token(self, text: str) -> Person:
-        """Who a bearer token stands for, with what is kept from them; raises ``TokenRefused``."""
+        """Who a bearer token stands for, with what is kept from them; raises ``NotSignedIn``."""
         return self.admitted(self.person_of_token(text))
 
     def of_cookie(self, scope: Scope) -> Person | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from engine.errors import SignInOff, TokenRefused
+from engine.errors import NotAllowed, NotSignedIn
 from engine.messages import N_
 from engine.model.people import Person, Role
 from engine.people.acting import acting, signing_in
@@ -63,9 +63,12 @@ class Team(Part):
     def make_token(
         self, name: str, role: Role = "viewer", days: int = USUAL_DAYS, collections: Sequence[str] | None = None
     ) -> tuple[Token, str]:
-        """Make a token; its text is returned here and kept nowhere. Raises ``InvalidToken``, ``SignInOff``."""
+        """Make a token; its text is returned here and kept nowhere.
+
+        Raises ``WorkbenchError``, ``NotAllowed.sign_in_off``.
+        """
         if not signing_in():
-            raise SignInOff()
+            raise NotAllowed.sign_in_off()
         token, text = made(name, role, days, collections)
         token = replace(token, made_by=acting().author)
         self._records.add_token(token)
@@ -73,7 +76,7 @@ class Team(Part):
 
     @needs("admin", log=N_("Token revoked"))
     def revoke_token(self, token_id: str) -> None:
-        """Let a token be refused from now on; it stays in the list. Raises ``UnknownToken``."""
+        """Let a token be refused from now on; it stays in the list. Raises ``UNKNOWN_TOKEN``."""
         self._records.revoke_token(token_id, stamp(datetime.now(UTC)))
 
     # -- the log ----------------------------------------------------------------------------------------------------
@@ -87,13 +90,13 @@ class Team(Part):
 
     @internal
     def person_of_token(self, text: str) -> Person:
-        """Who a bearer token stands for; raises ``TokenRefused``."""
+        """Who a bearer token stands for; raises ``NotSignedIn``."""
         if secrets.compare_digest(text.encode("utf-8", "replace"), self._local_token.encode()):
             return COMMAND_LINE
         now = datetime.now(UTC)
         token = self._records.token_of(digest(text))
         if token is None:
-            raise TokenRefused.unknown()
+            raise NotSignedIn.token_unknown()
         token.checked(now)
         if not token.used_at or now - datetime.fromisoformat(token.used_at) > _USED_EVERY:
             self._records.note_use(token.id, stamp(now))

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from engine.errors import TokenRefused
+from engine.errors import NotSignedIn
 from engine.model.people import Person, Role
-from plugins.team.errors import InvalidToken
+from plugins.team.errors import ADMIN_OF_SOME, BAD_TOKEN_DAYS, BAD_TOKEN_NAME
 
 PREFIX = "wbt_"
 """By which scanners of source code know one that was left there."""
@@ -49,23 +49,23 @@ class Token:
         return not self.revoked_at and now < datetime.fromisoformat(self.expires_at)
 
     def checked(self, now: datetime) -> Token:
-        """The token itself; raises ``TokenRefused`` where it was revoked or is over."""
+        """The token itself; raises ``NotSignedIn`` where it was revoked or is over."""
         if self.revoked_at:
-            raise TokenRefused.revoked()
+            raise NotSignedIn.token_revoked()
         if not self.usable(now):
-            raise TokenRefused.expired()
+            raise NotSignedIn.token_expired()
         return self
 
 
 def made(name: str, role: Role, days: int, collections: Sequence[str] | None) -> tuple[Token, str]:
-    """A token, and the text that its holder sends, which is nowhere else; raises ``InvalidToken``."""
+    """A token, and the text that its holder sends, which is nowhere else; raises ``WorkbenchError``."""
     trimmed = name.strip()
     if not 1 <= len(trimmed) <= LONGEST_NAME or not trimmed.isprintable():
-        raise InvalidToken.bad_name(longest=LONGEST_NAME)
+        raise BAD_TOKEN_NAME(longest=LONGEST_NAME)
     if isinstance(days, bool) or not 1 <= days <= MOST_DAYS:
-        raise InvalidToken.bad_days(most=MOST_DAYS)
+        raise BAD_TOKEN_DAYS(most=MOST_DAYS)
     if role == "admin" and collections is not None:
-        raise InvalidToken.admin_of_some()
+        raise ADMIN_OF_SOME()
     text = PREFIX + secrets.token_urlsafe(_BYTES)
     only = None if collections is None else tuple(sorted(set(collections)))
     now = datetime.now(UTC)

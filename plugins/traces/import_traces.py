@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from engine.cli.jobs import app_with_the_store
 from engine.settings import Settings
-from plugins.traces.errors import TracesUnusable
+from plugins.traces.errors import UNREADABLE
 
 
 def add_import_traces(commands: Any) -> None:
@@ -61,7 +61,7 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise TracesUnusable.unreadable(name=str(path), why=error.strerror or type(error).__name__) from None
+        raise UNREADABLE(name=str(path), why=error.strerror or type(error).__name__) from None
 
 
 def _say(found: Mapping[str, Any], *, dry: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plugins.traces.errors import TracesUnusable
+from plugins.traces.errors import DECODER_MISSING
 from plugins.traces.spans import LATEST_NS, PassageNote, Span, items, nested, number
 
 _OPERATIONS = {"chat": "LLM", "text_completion": "LLM", "generate_content": "LLM", "execute_tool": "TOOL"}
@@ -117,14 +117,14 @@ def _nanoseconds(value: Any) -> int:
 def decoded(name: str, data: bytes) -> Mapping[str, Any] | None:
     """The export request in a binary message as its JSON; None where it is none.
 
-    Raises ``TracesUnusable.decoder_missing`` without the package that knows its form.
+    Raises ``DECODER_MISSING`` without the package that knows its form.
     """
     try:
         from google.protobuf.json_format import MessageToDict
         from google.protobuf.message import DecodeError
         from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
     except ImportError:
-        raise TracesUnusable.decoder_missing(name=name) from None
+        raise DECODER_MISSING(name=name) from None
     message = TracesData()
     try:
         message.ParseFromString(data)

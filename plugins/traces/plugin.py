@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.messages import N_
 from engine.plugins import Inside, Plugin
-from plugins.traces.errors import TracesUnusable
+from plugins.traces.errors import TOO_LARGE
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -62,6 +62,6 @@ PLUGIN = Plugin(
     routes=_routes,
     uploads=("/api/traces",),
     commands=_commands,
-    bad_use=(TracesUnusable.code,),
+    bad_use=(TOO_LARGE.code,),
     panels={"programs": _card, "runs": _import_button, "imported_runs": _judge_rest},
 )

@@ -9,7 +9,18 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from plugins.traces.errors import TracesUnusable
+from engine.errors import WorkbenchError
+from plugins.traces.errors import (
+    NO_CONTENTS,
+    NO_STEPS,
+    NOT_JSON,
+    NOTHING,
+    TOO_DEEP,
+    TOO_LARGE,
+    TOO_LONG,
+    TOO_MANY_SPANS,
+    UNKNOWN,
+)
 from plugins.traces.foreign import LeftOut, Recognised
 from plugins.traces.langfuse import LangfuseFound, langfuse_rows
 from plugins.traces.observed import is_observed, observed_spans
@@ -41,23 +52,23 @@ class _Found:
         for span in spans:
             self.spans.append(span)
             if len(self.spans) > MOST_SPANS:
-                raise TracesUnusable.too_many_spans(name=self.name, limit=MOST_SPANS)
+                raise TOO_MANY_SPANS(name=self.name, limit=MOST_SPANS)
 
 
 def recognised(files: Iterable[tuple[str, bytes]], project: str = "") -> Recognised:
     """The traces of some files together: annotations may be in a file of their own, and one trace in several.
 
-    ``project`` names where spans are from that do not say it. Raises ``TracesUnusable``.
+    ``project`` names where spans are from that do not say it. Raises ``WorkbenchError``.
     """
     found = _Found("", project)
     for name, data in files:
         found.name = name
         if len(data) > MOST_MB * 1_000_000:
-            raise TracesUnusable.too_large(name=name, size=round(len(data) / 1e6), limit=MOST_MB)
+            raise TOO_LARGE(name=name, size=round(len(data) / 1e6), limit=MOST_MB)
         found.known = False
         _take(found, data)
         if not found.known:
-            raise TracesUnusable.unknown(name=name)
+            raise UNKNOWN(name=name)
     found.add(found.langfuse.spans())
     found.left_out.extend(found.langfuse.left_out())
     spans = annotated(found.spans, found.annotations)
@@ -74,16 +85,16 @@ def recognised(files: Iterable[tuple[str, bytes]], project: str = "") -> Recogni
     return Recognised(tuple(traces), len(spans), tuple(found.left_out))
 
 
-def _unusable(found: _Found, spans: int) -> TracesUnusable:
+def _unusable(found: _Found, spans: int) -> WorkbenchError:
     """Why no trace of the files can be used."""
     codes = [item.code for item in found.left_out]
     if "many_spans" in codes or "many_searches" in codes:
-        return TracesUnusable.too_long(name=found.name, spans=MOST_OF_TRACE, searches=MOST_SEARCHES)
+        return TOO_LONG(name=found.name, spans=MOST_OF_TRACE, searches=MOST_SEARCHES)
     if "no_contents" in codes:
-        return TracesUnusable.no_contents(name=found.name, n=codes.count("no_contents"))
+        return NO_CONTENTS(name=found.name, n=codes.count("no_contents"))
     if "no_steps" in codes:
-        return TracesUnusable.no_steps(name=found.name, n=codes.count("no_steps"))
-    return TracesUnusable.nothing(name=found.name, spans=spans)
+        return NO_STEPS(name=found.name, n=codes.count("no_steps"))
+    return NOTHING(name=found.name, spans=spans)
 
 
 def _take(found: _Found, data: bytes) -> None:
@@ -91,7 +102,7 @@ def _take(found: _Found, data: bytes) -> None:
         for value in _values(found, data):
             _take_value(found, value, 0)
     except RecursionError:
-        raise TracesUnusable.too_deep(name=found.name) from None
+        raise TOO_DEEP(name=found.name) from None
 
 
 def _values(found: _Found, data: bytes) -> Iterator[Any]:
@@ -107,7 +118,7 @@ def _values(found: _Found, data: bytes) -> Iterator[Any]:
             return
         message = decoded(found.name, data)
         if message is None:
-            raise TracesUnusable.not_json(name=found.name, why="its first character begins no object and no list")
+            raise NOT_JSON(name=found.name, why="its first character begins no object and no list")
         yield message
         return
     try:
@@ -116,7 +127,7 @@ def _values(found: _Found, data: bytes) -> Iterator[Any]:
         # Not splitlines: a string of JSON may hold U+2028, which is no end of a line there.
         lines = [(place, line) for place, line in enumerate(text.split("\n"), start=1) if line.strip()]
         if len(lines) < 2:
-            raise TracesUnusable.not_json(name=found.name, why=str(whole)) from None
+            raise NOT_JSON(name=found.name, why=str(whole)) from None
         read = 0
         for place, line in lines:
             try:
@@ -127,14 +138,14 @@ def _values(found: _Found, data: bytes) -> Iterator[Any]:
             read += 1
             yield value
         if not read:
-            raise TracesUnusable.not_json(name=found.name, why=str(whole)) from None
+            raise NOT_JSON(name=found.name, why=str(whole)) from None
 
 
 def _table(found: _Found, text: str) -> list[dict[str, Any]] | None:
     try:
         return langfuse_rows(text)
     except csv.Error as error:
-        raise TracesUnusable.not_json(name=found.name, why=str(error)) from None
+        raise NOT_JSON(name=found.name, why=str(error)) from None
 
 
 def _take_value(found: _Found, value: Any, depth: int) -> None:

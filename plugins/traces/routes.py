@@ -17,7 +17,7 @@ from engine.engine import Engine
 from engine.model.config import RoleModel
 from engine.people.authorization import needs
 from plugins.traces.bodies import TraceFile, TracesRequest, VerdictsRequest
-from plugins.traces.errors import TracesUnusable
+from plugins.traces.errors import NOT_JSON
 from plugins.traces.taking import traces_of
 from plugins.traces.telling import previewed, taken
 
@@ -58,7 +58,7 @@ def _written(item: TraceFile) -> bytes:
     try:
         return json.dumps(item.content, ensure_ascii=False).encode("utf-8", "replace")
     except (ValueError, RecursionError):
-        raise TracesUnusable.not_json(name=item.name, why="it holds a number or a depth beyond JSON") from None
+        raise NOT_JSON(name=item.name, why="it holds a number or a depth beyond JSON") from None
 
 
 def _content(item: TraceFile) -> bytes:
@@ -69,4 +69,4 @@ def _content(item: TraceFile) -> bytes:
     try:
         return from_base64(item.content_base64)
     except ValueError:
-        raise TracesUnusable.not_json(name=item.name, why="its content is not base64") from None
+        raise NOT_JSON(name=item.name, why="its content is not base64") from None

@@ -22,7 +22,7 @@ from engine.plugins import Inside, Part
 from engine.roles import Grader, SilentTrace, StoredPassage
 from plugins.traces.assembling import evidence_of, program_of, run_id_of
 from plugins.traces.deciding import decided, events_of, settings_for
-from plugins.traces.errors import NothingToJudge, TracesUnusable
+from plugins.traces.errors import ALL_JUDGED, HIDDEN, OWN_RUN
 from plugins.traces.foreign import LeftOut, Recognised
 from plugins.traces.judging import JudgingPrice, judged, price_of, ungraded
 from plugins.traces.reading import recognised
@@ -52,7 +52,7 @@ class Traces(Part):
 
         ``collection`` says where the documents of that program are kept here too, if they are. A trace that others
         imported into a collection that is kept from who asks is left out: its id is taken, and its run theirs. Raises
-        ``TracesUnusable`` and ``UnknownCollection``.
+        ``WorkbenchError`` and ``UnknownCollection``.
         """
         if collection and not acting().may_read(collection):
             raise UnknownCollection(name=collection)
@@ -70,7 +70,7 @@ class Traces(Part):
         hidden = {run_id for run_id in kept_from if not may_read(self._store.load(run_id))}
         left_out = tuple(LeftOut("hidden", {"trace": traces[run_id].trace_id}) for run_id in sorted(hidden))
         if hidden and len(hidden) == len(made):
-            raise TracesUnusable.hidden(name=", ".join(name for name, _ in files), n=len(hidden))
+            raise HIDDEN(name=", ".join(name for name, _ in files), n=len(hidden))
         return Previewed(
             Recognised(
                 tuple(trace for trace in ordered if run_id_of(trace) not in hidden),
@@ -89,7 +89,7 @@ class Traces(Part):
         """Keep what :meth:`preview` shows as runs, and with a ``set_name`` their questions as a query set.
 
         A trace that was imported before stays the run that it is. ``names`` is for the log of changes. Raises as
-        :meth:`preview` does; with a ``set_name`` ``InvalidQuerySet``.
+        :meth:`preview` does; with a ``set_name`` ``EvaluationError``.
         """
         from engine.evaluation.store import usable_set_name
 
@@ -121,14 +121,14 @@ class Traces(Part):
         """Have a grader judge what these imported runs left ungraded, in the background; gives how many passages.
 
         Each run is kept with its verdicts as soon as it is done. With a ``set_name`` the runs are gathered under it
-        once more. Raises ``UnknownRun`` and ``NothingToJudge``.
+        once more. Raises ``UnknownRun`` and ``ALL_JUDGED``.
         """
         records = self._readable(run_ids)
         if any(record.origin is None for record in records):
-            raise NothingToJudge.own_run(run=next(record.id for record in records if record.origin is None))
+            raise OWN_RUN(run=next(record.id for record in records if record.origin is None))
         left = [record for record in records if ungraded(record)]
         if not left:
-            raise NothingToJudge.judged()
+            raise ALL_JUDGED()
         return self._loop.submit(self._judge(records, left, model, set_name, note))
 
     async def _judge(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.errors import StoreError, StoreLocked
+from engine.errors import StoreError
 from engine.model.values import Memory
 from engine.settings import Settings
 from tests.api.served import FakeCollections, calling, relevant
@@ -66,7 +66,7 @@ def test_a_deleted_memory_is_gone_and_a_second_time_it_is_unknown(tmp_path: Path
 
 
 def test_a_store_that_is_locked_is_said_with_its_code(tmp_path: Path) -> None:
-    memory = FakeMemory(error=StoreLocked(path="knowledge.db"))
+    memory = FakeMemory(error=StoreError.locked(path="knowledge.db"))
     with calling(tmp_path, remembering(memory)) as (client, _):
         answers = [client.get("/api/memories"), client.delete("/api/memories/m1")]
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(503, "WB201")] * 2

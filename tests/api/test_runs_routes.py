@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from engine.api import waiting
 from engine.engine import Engine
-from engine.errors import StoreLocked
+from engine.errors import StoreError
 from engine.model.events import Event, RunFinished
 from engine.records.codec import event_from_json, event_to_json, record_from_dict
 from tests.api.served import (
@@ -390,7 +390,7 @@ def test_health_says_what_is_going_on(tmp_path: Path) -> None:
     gate = Gate()
     with calling(tmp_path, relevant(retriever=FakeRetriever(gate=gate))) as (client, engine):
         engine.start("first")
-        engine._faults.note(StoreLocked(path="knowledge.db"))
+        engine._faults.note(StoreError.locked(path="knowledge.db"))
         body = client.get("/api/health").json()
     assert (body["status"], body["ready"], body["active_runs"]) == ("ok", True, 1)
     assert body["version"]

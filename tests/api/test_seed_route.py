@@ -11,18 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from engine.errors import (
-    ModelError,
-    ModelInterrupted,
-    ModelNotPulled,
-    ModelTimeout,
-    ModelUnreachable,
-    StoreError,
-    StoreLocked,
-    StoreUnreachable,
-    UnknownCollection,
-    WorkbenchError,
-)
+from engine.errors import ModelError, ModelInterrupted, ModelTimeout, StoreError, UnknownCollection, WorkbenchError
 from engine.model.config import RunConfig
 from engine.model.decide import gated
 from engine.model.values import Round, RunId, RunRecord
@@ -310,7 +299,7 @@ def test_a_verdict_read_at_the_second_asking_is_the_one_told(tmp_path: Path) -> 
 
 
 def test_a_rewriter_that_failed_rewrote_nothing_and_is_a_warning(tmp_path: Path) -> None:
-    rewriter = FakeRewriter(error=ModelUnreachable.ollama(address="http://127.0.0.1:1"))
+    rewriter = FakeRewriter(error=ModelError.ollama_unreachable(address="http://127.0.0.1:1"))
     response = asked(tmp_path, relevant(grader=FakeGrader(relevant=frozenset({"p1"})), rewriter=rewriter))
     body = response.json()
     assert (response.status_code, body["reason"]) == (200, "rewriter_failed")
@@ -325,11 +314,11 @@ def test_a_rewriter_that_failed_rewrote_nothing_and_is_a_warning(tmp_path: Path)
     [
         (UnknownCollection(name="nowhere"), 404),
         (StoreError.embedding_mismatch(collection="a", built_with="b", offered="c"), 409),
-        (StoreUnreachable(address="http://milvus:1"), 503),
-        (StoreLocked(path="knowledge.db"), 503),
-        (ModelUnreachable.ollama(address="http://127.0.0.1:1"), 503),
+        (StoreError.unreachable(address="http://milvus:1"), 503),
+        (StoreError.locked(path="knowledge.db"), 503),
+        (ModelError.ollama_unreachable(address="http://127.0.0.1:1"), 503),
         (ModelTimeout(model="m", seconds=60), 504),
-        (ModelNotPulled(model="m", command="ollama pull m"), 502),
+        (ModelError.not_pulled(model="m", command="ollama pull m"), 502),
         (ModelError.restored("It broke.", "Mend it."), 502),
         (RuntimeError(SECRET), 502),
     ],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
-from engine.errors import ModelUnreachable
+from engine.errors import ModelError
 from engine.flow import compiled
 from engine.flow.graph import WorkflowGraph, graph_of
 from engine.model.config import RunConfig, WorkflowName
@@ -33,7 +33,7 @@ from tests.support.dual_fakes import (
 from tests.support.fakes import FakeGrader, FakeRetriever, FakeRewriter
 from tests.support.loop_fakes import LoopResources, ScriptedReranker
 
-_GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
+_GONE = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
 _REMEMBERED = RouteChoice("direct", "remembered", without_memory="direct_chunk_search")
 
 

@@ -10,10 +10,10 @@ from components.common.i18n import words_for
 from components.common.phrases import fault_text
 from engine.errors import (
     EvaluationError,
-    InvalidTag,
+    ModelError,
     ModelInterrupted,
-    ModelNotPulled,
     ModelRefused,
+    RecordError,
     SourceMislabelled,
     WorkbenchError,
     classes,
@@ -38,7 +38,7 @@ def test_every_message_of_every_error_is_said_in_chinese_with_the_same_parameter
     ("error", "fact", "remedy"),
     [
         (
-            ModelNotPulled(model="qwen3:8b", command="ollama pull qwen3:8b"),
+            ModelError.not_pulled(model="qwen3:8b", command="ollama pull qwen3:8b"),
             "Ollama 里没有名为 qwen3:8b 的模型。",
             "请运行 `ollama pull qwen3:8b`，然后重试。",
         ),
@@ -47,7 +47,7 @@ def test_every_message_of_every_error_is_said_in_chinese_with_the_same_parameter
             "ollama:m 被它的服务器拒绝（500）：out of {memory}",
             "请查看模型服务器的日志，或为这个角色换一个模型。",
         ),
-        (InvalidTag.blank(), "标签是空的。", "请输入文字后再添加。"),
+        (RecordError.tag_blank(), "标签是空的。", "请输入文字后再添加。"),
         (
             SourceMislabelled(name="a.txt", found="a PDF document"),
             "“a.txt”的名字与内容不符，内容其实是 PDF 文档。",

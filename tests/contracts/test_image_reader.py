@@ -15,7 +15,7 @@ from engine.attachments.readers import image_reader
 from engine.builtin import apart, ocr
 from engine.builtin.image_header import image_header
 from engine.builtin.ocr import OcrReader
-from engine.errors import AttachmentDamaged, AttachmentError, ModelUnreachable
+from engine.errors import AttachmentDamaged, AttachmentError, ModelError
 from engine.llm.discovery import ollama_status
 from engine.llm.vision import ChatVision
 from engine.model.config import RoleModel
@@ -158,7 +158,7 @@ def test_a_model_that_fails_once_is_asked_once_more(ollama: OllamaStandIn, setti
 
 def test_a_server_that_is_not_there_is_said_as_for_every_model() -> None:
     nowhere = Settings(data_dir=Path("unused"), ollama_url="http://127.0.0.1:1")
-    with pytest.raises(ModelUnreachable):
+    with raises(ModelError.ollama_unreachable):
         asyncio.run(ChatVision(SEEING, nowhere).read(blank(), "image/png"))
 
 

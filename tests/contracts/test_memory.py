@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.errors import StoreError, StoreLocked, StoreUnreachable
+from engine.errors import StoreError
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.memory_rows import FAILED, PASSED_PREFIX
 from engine.knowledge.milvus_connection import connect
@@ -23,6 +23,7 @@ from engine.retrieval.shipped import calibration_of
 from engine.retrieval.similarity import Calibration
 from engine.roles import Embedder, LongTermMemory, Vector, slug
 from engine.settings import Settings
+from tests.support.errors import raises
 from tests.support.fake_memory import FakeMemory
 
 _HASHING = HashingEmbedder(64)
@@ -290,7 +291,7 @@ def test_a_store_that_another_process_has_open_is_locked_and_can_be_used_once_it
             # A second open file holds the lock just as another process would.
             fcntl.flock(lock, fcntl.LOCK_EX)
             for call in calls:
-                with pytest.raises(StoreLocked, match=r"knowledge\.db"):
+                with raises(StoreError.locked, match=r"knowledge\.db"):
                     await call()
         found = await memory.list()
         await memory.close()
@@ -303,7 +304,7 @@ def test_a_store_that_another_process_has_open_is_locked_and_can_be_used_once_it
 def test_a_server_that_does_not_answer_and_a_closed_memory_are_errors_of_ours(anchors: Path) -> None:
     async def use() -> None:
         memory = MilvusMemory("http://127.0.0.1:1", "", _HASHING, lambda: calibration_of(_HASHING, anchors), 2.0)
-        with pytest.raises(StoreUnreachable):
+        with raises(StoreError.unreachable):
             await memory.list()
         await memory.close()
         with pytest.raises(StoreError, match="is closed"):

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import StoreDatabaseMissing, UnknownCollection
+from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.milvus_connection import connect
 from engine.knowledge.milvus_store import MilvusStore
 from engine.roles import CollectionInfo
 from tests.contracts.stores import DIM, axes, clean_up, passage
+from tests.support.errors import raises
 
 INFO = CollectionInfo("", "model:a", DIM, "", "", "2026-01-01")
 
@@ -80,6 +81,6 @@ def test_on_a_server_a_database_that_cannot_be_made_is_named(milvus_here: str) -
         finally:
             await store.close()
 
-    with pytest.raises(StoreDatabaseMissing) as raised:
+    with raises(StoreError.database_missing) as raised:
         asyncio.run(work())
     assert raised.value.params == {"address": milvus_here, "database": impossible}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
+import engine.errors
 from components.common.i18n import words_for
 from components.picture.export import workflow_svg
 from engine.errors import WorkbenchError, rows
@@ -99,9 +102,9 @@ def pictures() -> dict[Path, str]:
     }
 
 
-def errors_table(owner: str = "engine") -> str:
-    """Every error of the core or of a plug-in by its code, with its HTTP status, what it says and what to do."""
-    own = [row for row in rows(WorkbenchError) if row.kind.__module__.startswith(f"{owner}.")]
+def errors_table(*modules: ModuleType) -> str:
+    """Every error that modules state, by its code, with its HTTP status, what it says and what to do."""
+    own = [row for module in modules for row in _stated_in(module)]
     said = sorted({(row.code, row.status, row.message.fact, row.message.remedy) for row in own})
     return table(
         ("code", "HTTP", "what it says", "what to do"),
@@ -113,9 +116,21 @@ def _has_errors(plugin: str) -> bool:
     return (README.parent / "plugins" / plugin / "errors.py").is_file()
 
 
+def _stated_in(module: ModuleType) -> Iterator[BoundMessage[WorkbenchError]]:
+    for value in vars(module).values():
+        if isinstance(value, BoundMessage):
+            yield value
+        elif isinstance(value, type) and issubclass(value, WorkbenchError) and value.__module__ == module.__name__:
+            yield from (BoundMessage(value, item) for item in value.messages() if item not in _ROWS.get(value, ()))
+
+
+def _errors_of_core() -> str:
+    names = [item.name for item in iter_modules(engine.errors.__path__)]
+    return errors_table(*(import_module(f"engine.errors.{name}") for name in names))
+
+
 def _errors_of(plugin: str) -> str:
-    import_module(f"plugins.{plugin}.errors")
-    return errors_table(f"plugins.{plugin}")
+    return errors_table(import_module(f"plugins.{plugin}.errors"))
 
 
 def _template(text: str) -> str:
@@ -130,7 +145,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "samples": samples_table,
     "kinds": kinds_table,
     "loops": loops_table,
-    "errors": errors_table,
+    "errors": _errors_of_core,
     **{f"{item.name}.settings": partial(settings_table, item.settings) for item in plugins() if item.settings},
     **{f"{item.name}.errors": partial(_errors_of, item.name) for item in plugins() if _has_errors(item.name)},
     **brought("TABLES"),

@@ -19,7 +19,7 @@ from engine.drafting.making import Step, spread_over
 from engine.drafting.store import DraftStore
 from engine.drafting.values import Draft, draft_id
 from engine.engine import Engine
-from engine.errors import EvaluationError, InvalidConfig, InvalidQuerySet, InvalidQuestion, UnknownCollection
+from engine.errors import EvaluationError, InvalidConfig, InvalidQuestion, UnknownCollection
 from engine.evaluation.cases import QuerySet
 from engine.model.values import PassageId
 from engine.people import Person, acting_as
@@ -119,9 +119,9 @@ def test_what_was_refused_or_accepted_is_not_drafted_again(engine: Engine) -> No
 def test_bad_calls_say_what_is_wrong(engine: Engine) -> None:
     (draft,) = engine.drafting.make("docs", 1).drafts
     engine.evaluation.save_query_set(QuerySet("others", ()))
-    with pytest.raises(InvalidQuerySet, match="'others' is asked of the collection 'samples'"):
+    with raises(EvaluationError.set_reserved, match="'others' is asked of the collection 'samples'"):
         engine.drafting.accept(draft.id, "others")
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         engine.drafting.accept(draft.id, "samples")
     with pytest.raises(InvalidQuestion):
         engine.drafting.accept(draft.id, "mine", question="  ")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.errors import ForkRefused, RecordError, UnknownRun
+from engine.errors import RecordError, UnknownRun
 from engine.knowledge.ingest import IngestItem
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import BY_HAND, PassageId, RunRecord
@@ -227,25 +227,25 @@ def test_a_branch_of_a_branch_keeps_what_both_had(engine: Engine, rewritten: Run
 
 def test_what_cannot_be_branched_off_is_refused_with_the_reason(engine: Engine, rewritten: RunRecord) -> None:
     config = rewritten.config
-    with pytest.raises(ForkRefused) as late:
+    with raises(RecordError.fork_imported) as late:
         engine.fork(rewritten, config, round=4)
     assert late.value.params == {"field": "round", "round": "4", "last": "3"}
-    with pytest.raises(ForkRefused):
+    with raises(RecordError.fork_imported):
         engine.fork(rewritten, config, round=-1)
-    with pytest.raises(ForkRefused) as unseen:
+    with raises(RecordError.fork_imported) as unseen:
         engine.fork(rewritten, config, verdicts={PassageId("nowhere#1"): True})
     assert unseen.value.params["passage"] == "nowhere#1"
-    with pytest.raises(ForkRefused) as elsewhere:
+    with raises(RecordError.fork_imported) as elsewhere:
         fork_price(rewritten, replace(config, collection="other"))
     assert elsewhere.value.params["field"] == "collection"
-    with pytest.raises(ForkRefused) as long:
+    with raises(RecordError.fork_imported) as long:
         engine.fork(rewritten, config, query="x" * (engine.settings.max_question_chars + 1))
     assert long.value.params["field"] == "query"
     with raises(RecordError.run_not_over):
         engine.fork(replace(rewritten, outcome=None), config)
     with pytest.raises(UnknownRun):
         engine.fork("0" * 32, config)
-    with pytest.raises(ForkRefused) as empty:
+    with raises(RecordError.fork_imported) as empty:
         engine.fork(replace(rewritten, rounds=()), config)
     assert "searched nothing" in empty.value.fact
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.errors import ModelUnreachable
+from engine.errors import ModelError
 from engine.model.config import RoleModel, RoleModels, RunConfig
 from engine.model.values import Comparison, PassageId, RunRecord
 from engine.replay import what_if
@@ -21,7 +21,7 @@ from tests.support.fakes import FakeGrader, FakeResources, FakeRewriter
 # The fakes report chat calls, so prices are those of chat models.
 CHAT = RoleModel("ollama:fake")
 CONFIG = RunConfig(gate="pass_rate", models=RoleModels(grader=CHAT, rewriter=CHAT, generator=CHAT))
-DOWN = ModelUnreachable.ollama(address="http://127.0.0.1:1")
+DOWN = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.errors import InvalidConfig, StoreError, StoreUnreachable
+from engine.errors import InvalidConfig, StoreError
 from engine.knowledge import base
 from engine.knowledge.base import KnowledgeBase
 from engine.knowledge.ingest import IngestItem
@@ -82,7 +82,7 @@ def test_a_store_that_a_server_failed_to_open_is_opened_without_another_call(
 ) -> None:
     """A replica without visitors takes part once its server is there."""
     monkeypatch.setattr(base, "_FIRST_RETRY_S", 0.01)
-    faults = [StoreUnreachable(address="127.0.0.1:1")] * 2
+    faults = [StoreError.unreachable(address="127.0.0.1:1")] * 2
 
     async def seen() -> None:
         knowledge = KnowledgeBase(Settings.load(data_dir=tmp_path, milvus_uri="http://127.0.0.1:1"))
@@ -94,7 +94,7 @@ def test_a_store_that_a_server_failed_to_open_is_opened_without_another_call(
             there.set()
 
         monkeypatch.setattr(knowledge, "_open", opened)
-        with pytest.raises(StoreUnreachable):
+        with raises(StoreError.unreachable):
             await knowledge.ready()
         await asyncio.wait_for(there.wait(), PATIENCE_S)
         await knowledge.ready()

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.errors import RunError, UnknownCollection, WeakPointsUnusable
+from engine.errors import RunError, UnknownCollection
 from engine.knowledge.items import IngestItem
 from engine.knowledge.weak_points import WeakPoint, WeakPoints, weak_point_of
 from engine.model.config import RunConfig
@@ -22,6 +22,7 @@ from engine.model.values import WEAK_POINT
 from engine.settings import Settings
 from tests.api.served import ADDRESS, app_of
 from tests.cli.test_handing_over import noted
+from tests.support.errors import raises
 
 TREES = b"# Trees\n\nA tree is a connected graph without cycles. A tree with n vertices has n - 1 edges."
 OWN = RunConfig(collection="own")
@@ -139,7 +140,7 @@ def test_a_file_that_cannot_be_used_is_a_warning_of_the_run_and_an_error_of_a_ca
         (tmp_path / "weak_points.db").write_bytes(b"This is no database at all, and long enough to say so." * 30)
         record = engine.run(ASKED, OWN)
         assert (record.outcome, [item.code for item in record.warnings]) == ("abstained", ["WB604"])
-        with pytest.raises(WeakPointsUnusable):
+        with raises(RunError.weak_points_unusable):
             engine.weak_points.list()
 
 

@@ -16,7 +16,6 @@ from engine.errors import (
     EngineClosed,
     EvaluationError,
     InvalidConfig,
-    InvalidQuerySet,
     ModelTimeout,
     RunError,
     UnknownBatch,
@@ -303,9 +302,9 @@ def test_what_cannot_be_run_is_refused_before_anything_is_written(engine: Engine
     engine.evaluation.save_query_set(QuerySet("none", ()))
     with pytest.raises(UnknownQuerySet):
         engine.batches.start("absent", RunConfig())
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         engine.batches.start("none", RunConfig())
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         engine.batches.start("six", RunConfig(), case_ids=["absent"])
     for concurrency in (0, 33, True):
         with pytest.raises(InvalidConfig):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import EvaluationError, InvalidQuerySet, UnknownQuerySet
+from engine.errors import EvaluationError, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET, Case, Expectation, QuerySet
 from engine.evaluation.matching import refuse_uncovered, source_coverage
 from engine.evaluation.store import EvaluationStore
@@ -50,5 +50,5 @@ def test_a_set_is_bound_to_another_collection(tmp_path: Path) -> None:
         assert store.query_set("mine") == QuerySet("mine", CASES, "docs", "mine.csv")
         with pytest.raises(UnknownQuerySet):
             store.bind_query_set("absent", "docs")
-        with pytest.raises(InvalidQuerySet):
+        with raises(EvaluationError.set_reserved):
             store.bind_query_set(SAMPLE_SET, "docs")

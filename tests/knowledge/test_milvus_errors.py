@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import StoreError, StoreLocked, StoreRefused, StoreUnreachable, StoreUnreadable, UnknownCollection
+from engine.errors import StoreError, UnknownCollection
 from engine.knowledge.milvus_errors import BY_CLASS, Place, translate, translated_errors
 from engine.knowledge.milvus_probe import PROBE_VECTORS, Scores, learn
 from engine.knowledge.milvus_store import MilvusStore
@@ -43,9 +43,13 @@ def test_no_class_is_mapped_that_the_libraries_do_not_have() -> None:
     ("code", "message", "expected"),
     [
         (100, "collection not found[collection=notes]", UnknownCollection),
-        (2, "Fail connecting to server on milvus:19530", StoreUnreachable),
-        (1, "Received UNIMPLEMENTED from server. Please first verify that your uri points to Milvus", StoreUnreachable),
-        (65535, "auth check failure, please check username and password", StoreRefused),
+        (2, "Fail connecting to server on milvus:19530", StoreError.unreachable),
+        (
+            1,
+            "Received UNIMPLEMENTED from server. Please first verify that your uri points to Milvus",
+            StoreError.unreachable,
+        ),
+        (65535, "auth check failure, please check username and password", StoreError.refused),
         (1, "[Errno 28] No space left on device", StoreError.disk_full),
         (8, "request is rejected by rate limiter", StoreError),
         (65535, "anything else", StoreError),
@@ -59,9 +63,9 @@ def test_the_code_and_the_text_say_more_than_the_class(code: int, message: str, 
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        ("UNAVAILABLE", StoreUnreachable),
-        ("DEADLINE_EXCEEDED", StoreUnreachable),
-        ("UNAUTHENTICATED", StoreRefused),
+        ("UNAVAILABLE", StoreError.unreachable),
+        ("DEADLINE_EXCEEDED", StoreError.unreachable),
+        ("UNAUTHENTICATED", StoreError.refused),
         ("INTERNAL", StoreError),
     ],
 )
@@ -80,12 +84,12 @@ def test_errors_of_the_transport_are_told_by_their_status(status: str, expected:
 
 def test_errors_of_the_disk_are_told_as_such() -> None:
     assert translate(OSError(errno.ENOSPC, "No space left on device"), PLACE).code == StoreError.disk_full.code
-    assert translate(PermissionError(errno.EACCES, "Permission denied"), PLACE).code == StoreUnreadable.code
+    assert translate(PermissionError(errno.EACCES, "Permission denied"), PLACE).code == StoreError.unreadable.code
 
 
 def test_our_own_errors_and_interrupts_pass_unchanged() -> None:
-    ours = StoreLocked(path="x.db")
-    with pytest.raises(StoreLocked) as caught, translated_errors(PLACE):
+    ours = StoreError.locked(path="x.db")
+    with raises(StoreError.locked) as caught, translated_errors(PLACE):
         raise ours
     assert caught.value is ours
     with pytest.raises(KeyboardInterrupt), translated_errors(PLACE):
@@ -130,12 +134,12 @@ async def opened(uri: str, timeout_s: float = 10.0) -> None:
 
 
 def test_a_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnreachable, match=r"127\.0\.0\.1:9"):
+    with raises(StoreError.unreachable, match=r"127\.0\.0\.1:9"):
         asyncio.run(opened("http://127.0.0.1:9", timeout_s=2))
 
 
 def test_an_address_that_is_none_is_told_without_a_traceback() -> None:
-    with pytest.raises(StoreUnreachable, match="nonsense"):
+    with raises(StoreError.unreachable, match="nonsense"):
         asyncio.run(opened("nonsense"))
 
 
@@ -145,7 +149,7 @@ def test_a_folder_that_another_process_has_open_is_locked(tmp_path: Path, capfd:
     with (folder / "LOCK").open("r+") as lock:
         # A second open file holds the lock just as another process would.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(StoreLocked, match=r"knowledge\.db"):
+        with raises(StoreError.locked, match=r"knowledge\.db"):
             asyncio.run(opened(str(folder)))
     asyncio.run(opened(str(folder)))
     assert "Traceback" not in capfd.readouterr().err
@@ -153,7 +157,7 @@ def test_a_folder_that_another_process_has_open_is_locked(tmp_path: Path, capfd:
 
 def test_a_folder_that_is_a_file_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "knowledge.db").write_text("not a folder")
-    with pytest.raises(StoreUnreadable, match=r"knowledge\.db"):
+    with raises(StoreError.unreadable, match=r"knowledge\.db"):
         asyncio.run(opened(str(tmp_path / "knowledge.db")))
 
 

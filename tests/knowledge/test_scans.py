@@ -11,7 +11,7 @@ import pypdfium2
 import pytest
 
 from engine.builtin.ocr import OcrReader
-from engine.errors import SourceError, SourceTimedOut
+from engine.errors import SourceError
 from engine.knowledge import scans
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders.contents import Section, note
@@ -31,7 +31,7 @@ class Reader:
         self.asked.append(page)
         found = self.pages.get(page, ("", 0.0))
         if found is None:
-            raise SourceTimedOut(name=name, seconds=seconds)
+            raise SourceError.timed_out(name=name, seconds=seconds)
         return found
 
 
@@ -74,7 +74,7 @@ def test_pictures_without_words_hold_no_text(reader: Reader) -> None:
 
 def test_pages_that_took_too_long_are_not_said_to_hold_no_text(reader: Reader) -> None:
     reader.pages = {1: None}
-    with pytest.raises(SourceTimedOut, match="given up after 60"):
+    with raises(SourceError.timed_out, match="given up after 60"):
         load_bytes("scan.pdf", made.scanned_pdf(1))
 
 
@@ -107,10 +107,9 @@ def test_no_further_page_is_recognised_once_the_reading_is_cancelled(reader: Rea
     reader.call = slow  # type: ignore[method-assign]
 
     def reading() -> None:
-        try:
+        with raises(SourceError.timed_out):
             load_bytes("a.pdf", made.scanned_pdf(5))
-        except SourceTimedOut:
-            ended.set()
+        ended.set()
 
     async def cancelled() -> None:
         task = asyncio.create_task(scans.in_thread(reading))

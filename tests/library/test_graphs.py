@@ -92,7 +92,7 @@ def test_a_neighbourhood_is_asked_for_by_any_name_and_leads_to_passages(engine: 
     assert [item.text for item in engine.graphs.passages("farm", tie.passages)] == [TEXTS["a"]]
     assert engine.graphs.passages("farm", [PassageId("gone")]) == []
     assert set(engine.graphs.overview("farm", 2).hops.values()) == {0}
-    with pytest.raises(UnknownEntity, match="unicorn"):
+    with raises(UnknownEntity, match="unicorn"):
         engine.graphs.neighbourhood("farm", ["unicorn"])
 
 

@@ -12,10 +12,8 @@ from engine.errors import (
     ModelError,
     ModelGarbled,
     ModelInterrupted,
-    ModelNotPulled,
     ModelRefused,
     ModelTimeout,
-    ModelUnreachable,
     PromptTooLong,
 )
 from engine.llm.chat import ChatModel, Said
@@ -23,6 +21,7 @@ from engine.llm.parsing import VerdictReply
 from engine.llm.prompts import VERDICT_SCHEMA
 from engine.model.values import Message
 from tests.llm.recording import RecordingTrace, role_model, settings_for, verdict_json
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import (
     Behaviour,
     DiesMidStream,
@@ -82,7 +81,7 @@ def test_a_bare_number_as_keep_alive_is_sent_as_a_number(server: OllamaStandIn, 
 
 
 FAULTS: list[tuple[Behaviour, type[ModelError], str]] = [
-    (NotFound(), ModelNotPulled, ""),
+    (NotFound(), ModelError, ""),
     (ServerError(500), ModelRefused, ""),
     (ServerError(503, "server busy, please try again"), ModelRefused, ""),
     (ServerError(400, '"qwen3:8b" does not support chat'), ModelRefused, ""),
@@ -119,7 +118,7 @@ def test_every_failure_becomes_an_error_of_ours_and_what_had_arrived_is_kept(
 
 def test_a_model_that_is_not_pulled_gets_the_exact_command(server: OllamaStandIn) -> None:
     chat = ChatModel(role_model("ollama:phi4:14b"), settings_for(server), "generator", think=None, reply_tokens=9)
-    with pytest.raises(ModelNotPulled, match=r"`ollama pull phi4:14b`"):
+    with raises(ModelError.not_pulled, match=r"`ollama pull phi4:14b`"):
         say(chat, RecordingTrace())
 
 
@@ -132,7 +131,7 @@ def test_a_crash_in_mid_stream_says_what_the_server_said(server: OllamaStandIn) 
 def test_an_unreachable_server_is_named_without_its_password() -> None:
     with OllamaStandIn() as gone:
         url = gone.url
-    with pytest.raises(ModelUnreachable) as caught:
+    with raises(ModelError.ollama_unreachable) as caught:
         say(chat_model(url.replace("http://", "http://ada:secret@")), RecordingTrace())
     assert url in caught.value.fact
     assert "secret" not in str(caught.value)

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ModelNotPulled, PromptTooLong, UnreadableReply
+from engine.errors import ModelError, PromptTooLong, UnreadableReply
 from engine.llm.answer_judge import ChatAnswerJudge, JudgeReply, answer_sentences, expected_statements, judge_messages
 from engine.llm.parsing import read_reply
 from engine.model.config import RoleModel
 from engine.roles import AnswerVerdict, JudgeRequest
 from tests.contracts.chat_models import obedient
 from tests.llm.recording import CHAT, RecordingTrace, passage, role_model, settings_for
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import NotFound, OllamaStandIn, Reply
 from tests.support.ollama_stand_in.small_models import HABITS
 
@@ -172,7 +173,7 @@ def test_a_prompt_beyond_the_context_is_refused_instead_of_cut(server: OllamaSta
 
 def test_a_server_that_refuses_is_not_asked_again(server: OllamaStandIn) -> None:
     server.script("chat", NotFound())
-    with pytest.raises(ModelNotPulled):
+    with raises(ModelError.not_pulled):
         judge(server)
 
 

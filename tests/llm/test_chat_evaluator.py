@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ModelError, ModelNotPulled, ModelTimeout, UnreadableReply
+from engine.errors import ModelError, ModelTimeout, UnreadableReply
 from engine.llm.evaluator import MOST_SUGGESTIONS, ChatEvaluator, EvaluationReply, dimension_named, evaluator_messages
 from engine.llm.parsing import read_reply
 from engine.model.values import Evaluation
 from engine.roles import EvaluationRequest
 from tests.llm.recording import CHAT, RecordingTrace, passage, role_model, settings_for
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import DiesMidStream, Hangs, NotFound, OllamaStandIn, Reply
 
 REQUEST = EvaluationRequest("Why?", "It began in 1921. It went on. [1]", (passage(1), passage(2)), "en")
@@ -93,7 +94,7 @@ def test_a_server_that_fails_once_is_asked_again_and_one_that_refuses_is_not(ser
     server.script("chat", DiesMidStream(1), verdict(True))
     assert evaluate(server).passed
     server.script("chat", NotFound())
-    with pytest.raises(ModelNotPulled):
+    with raises(ModelError.not_pulled):
         evaluate(server)
     assert len(server.requests) == 3
 

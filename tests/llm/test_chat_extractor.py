@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import ModelError, ModelNotPulled
+from engine.errors import ModelError
 from engine.llm.extractor import (
     LONGEST_PASSAGE,
     MOST_ENTITIES,
@@ -28,6 +28,7 @@ from engine.model.values import Entity, PassageId
 from engine.roles import StoredPassage
 from engine.roles.graph import PassageGraph
 from tests.llm.recording import RecordingTrace, role_model, settings_for
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import NotFound, OllamaStandIn, Reply, ServerError
 
 TEXT = "Metformin, an old drug, treats diabetes. Banting found insulin."
@@ -136,7 +137,7 @@ def test_an_empty_reply_is_read_as_such_and_a_blank_passage_is_not_asked_for(ser
 
 def test_a_model_that_is_not_there_is_our_error(server: OllamaStandIn) -> None:
     server.script("chat", NotFound())
-    with pytest.raises(ModelNotPulled):
+    with raises(ModelError.not_pulled):
         asyncio.run(extractor(server).extract([passage(), passage(name="q")]))
 
 

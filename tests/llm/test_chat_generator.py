@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.errors import ModelError, ModelInterrupted, ModelNotPulled, ModelTimeout, PromptTooLong
+from engine.errors import ModelError, ModelInterrupted, ModelTimeout, PromptTooLong
 from engine.llm.generator import ChatGenerator
 from engine.roles import GenerationRequest
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for
@@ -90,7 +90,7 @@ def test_saying_nothing_twice_is_an_empty_reply(server: OllamaStandIn) -> None:
 def test_what_a_second_try_cannot_mend_is_not_repeated(server: OllamaStandIn) -> None:
     missing, slow = RecordingTrace(), RecordingTrace()
     server.script("chat", NotFound())
-    with pytest.raises(ModelNotPulled):
+    with raises(ModelError.not_pulled):
         generate(server, missing)
     server.script("chat", Hangs())
     with pytest.raises(ModelTimeout):

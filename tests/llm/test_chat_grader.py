@@ -10,14 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import (
-    ModelInterrupted,
-    ModelNotPulled,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    PromptTooLong,
-)
+from engine.errors import ModelError, ModelInterrupted, ModelRefused, ModelTimeout, PromptTooLong
 from engine.llm.cache import VerdictCache
 from engine.llm.grader import ChatGrader
 from engine.model.values import Passage, Verdict
@@ -30,6 +23,7 @@ from tests.llm.recording import (
     settings_for,
     verdict_json,
 )
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import (
     DiesMidStream,
     Gate,
@@ -313,7 +307,7 @@ def test_where_every_call_fails_the_failure_is_raised(
 def test_a_model_that_is_not_pulled_ends_the_grading_at_once(server: OllamaStandIn) -> None:
     server.script("chat", NotFound())
     settings = settings_for(server, grader_concurrency=1)
-    with pytest.raises(ModelNotPulled, match="ollama pull qwen3:8b"):
+    with raises(ModelError.not_pulled, match="ollama pull qwen3:8b"):
         grade(ChatGrader(role_model(), settings), passages(3), RecordingTrace())
     assert len(server.requests) <= 2
 
@@ -321,7 +315,7 @@ def test_a_model_that_is_not_pulled_ends_the_grading_at_once(server: OllamaStand
 def test_an_unreachable_server_is_a_model_error() -> None:
     with OllamaStandIn() as gone:
         url = gone.url
-    with pytest.raises(ModelUnreachable):
+    with raises(ModelError.ollama_unreachable):
         grade(ChatGrader(role_model(), settings_for(url)), passages(2), RecordingTrace())
 
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.errors import ModelNotPulled, ModelRefused, UnreadableReply
+from engine.errors import ModelError, ModelRefused, UnreadableReply
 from engine.llm.rewriter import ChatRewriter
 from engine.model.values import PassageId
 from engine.roles import FailedPassage, RewriteProposal, RewriteRequest
 from tests.llm.recording import RecordingTrace, role_model, settings_for
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import DiesMidStream, NotFound, OllamaStandIn, Reply, ServerError
 
 REQUEST = RewriteRequest("胰岛素怎样保存？", "胰岛素怎样保存？", (), ())
@@ -77,7 +78,7 @@ def test_a_server_that_fails_once_is_asked_again_and_one_that_refuses_is_not(ser
     with pytest.raises(ModelRefused):
         rewrite(server, RecordingTrace())
     server.script("chat", NotFound())
-    with pytest.raises(ModelNotPulled):
+    with raises(ModelError.not_pulled):
         rewrite(server, RecordingTrace())
     assert len(server.requests) == 5
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from engine.errors import ModelNotPulled, UnreadableReply
+from engine.errors import ModelError, UnreadableReply
 from engine.llm.parsing import read_reply
 from engine.llm.source_router import ChatSourceRouter, RoutingReply, source_router_messages
 from engine.model.values import SOURCE_KINDS, Routing
 from engine.roles import RoutingRequest
 from tests.contracts.chat_models import obedient
 from tests.llm.recording import RecordingTrace, role_model, settings_for
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import DiesMidStream, NotFound, OllamaStandIn, Reply
 
 REQUEST = RoutingRequest("图论和逻辑", "图论和逻辑", SOURCE_KINDS)
@@ -71,7 +72,7 @@ def test_a_server_that_fails_once_is_asked_again_and_one_that_refuses_is_not(ser
     server.script("chat", DiesMidStream(1), said({"vector": 1}))
     assert dict(route(server).shares) == {"vector": 1.0}
     server.script("chat", NotFound())
-    with pytest.raises(ModelNotPulled):
+    with raises(ModelError.not_pulled):
         route(server)
     assert len(server.requests) == 3
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.errors import ModelNotPulled, UnreadableReply
+from engine.errors import ModelError, UnreadableReply
 from engine.llm.strategy_router import ChatStrategyRouter
 from engine.model.values import RouteChoice, Strategy
 from engine.roles import StrategyRequest
 from tests.llm.recording import RecordingTrace, role_model, settings_for
 from tests.support.dual_fakes import memory
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import NotFound, OllamaStandIn, Reply, ServerError
 
 LOCAL: tuple[Strategy, ...] = ("hierarchical_search", "direct_chunk_search")
@@ -74,7 +75,7 @@ def test_a_server_that_stumbles_is_asked_again_and_one_without_the_model_is_not(
     server.script("chat", ServerError(), says("direct_chunk_search"))
     assert choose(server).route == "direct_chunk_search"
     server.script("chat", NotFound())
-    with pytest.raises(ModelNotPulled):
+    with raises(ModelError.not_pulled):
         choose(server)
 
 

@@ -11,7 +11,7 @@ import pydantic
 import pytest
 from langchain_core import exceptions as langchain
 
-from engine.errors import ModelError, ModelNotPulled, ModelRefused, ModelTimeout, ModelUnreachable, UnknownCollection
+from engine.errors import ModelError, ModelRefused, ModelTimeout, UnknownCollection
 from engine.llm.faults import kinds, translate, worth_repeating
 from tests.support.errors import Expected
 
@@ -76,7 +76,7 @@ def test_every_class_of_the_table_becomes_a_model_error(kind: type[BaseException
         (langchain.ModelAuthenticationError("bad key"), ModelError.key_refused, "401"),
         (langchain.ModelNotFoundError("no such model"), ModelError.not_served, None),
         (langchain.ModelRateLimitError("slow down"), ModelRefused, "429"),
-        (langchain.ModelConnectionError("no route"), ModelUnreachable, None),
+        (langchain.ModelConnectionError("no route"), ModelError.ollama_unreachable, None),
         (langchain.ModelTimeoutError("late"), ModelTimeout, None),
     ],
 )
@@ -103,7 +103,7 @@ class APIStatusError(Exception):
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (APIConnectionError(), ModelUnreachable),
+        (APIConnectionError(), ModelError),
         (APITimeoutError(), ModelTimeout),
         (APIStatusError("teapot"), ModelRefused),
     ],
@@ -117,7 +117,7 @@ def test_unknown_classes_are_known_by_name_or_status(error: Exception, expected:
 def test_only_a_404_that_speaks_of_a_model_means_that_it_is_not_pulled() -> None:
     gone = ollama.ResponseError("model 'qwen3:8b' not found", 404)
     elsewhere = ollama.ResponseError("404 page not found", 404)
-    assert type(translate(gone, "ollama:qwen3:8b", address="", seconds=1)) is ModelNotPulled
+    assert type(translate(gone, "ollama:qwen3:8b", address="", seconds=1)) is ModelError
     assert type(translate(elsewhere, "ollama:qwen3:8b", address="", seconds=1)) is ModelRefused
 
 

@@ -8,17 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from engine.errors import (
-    ModelError,
-    ModelGarbled,
-    ModelNotPulled,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-    TextTooLong,
-)
+from engine.errors import ModelError, ModelGarbled, ModelRefused, ModelTimeout, TextTooLong
 from engine.llm.embedder import OllamaEmbedder, known_prefixes
 from tests.llm.recording import settings_for
+from tests.support.errors import raises
 from tests.support.ollama_stand_in import (
     Behaviour,
     DiesMidStream,
@@ -127,7 +120,7 @@ def test_another_width_than_before_is_an_error_naming_both(server: OllamaStandIn
 @pytest.mark.parametrize(
     ("behaviour", "expected"),
     [
-        (NotFound(), ModelNotPulled),
+        (NotFound(), ModelError.not_pulled),
         (ServerError(400, "no"), ModelRefused),
         (Hangs(), ModelTimeout),
         (Garbage("{}"), ModelGarbled),
@@ -157,7 +150,7 @@ def test_a_chat_model_that_cannot_embed_is_refused_in_its_server_s_words(server:
 def test_an_unreachable_server_is_a_model_error() -> None:
     with OllamaStandIn() as gone:
         url = gone.url
-    with pytest.raises(ModelUnreachable):
+    with raises(ModelError.ollama_unreachable):
         asyncio.run(embedder(url).embed_query("a"))
 
 

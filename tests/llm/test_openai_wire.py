@@ -10,7 +10,7 @@ from typing import Any
 import langchain_openai
 import pytest
 
-from engine.errors import ModelError, ModelInterrupted, ModelRefused, ModelTimeout, ModelUnreachable, ThoughtTooLong
+from engine.errors import ModelError, ModelInterrupted, ModelRefused, ModelTimeout, ThoughtTooLong
 from engine.llm.generator import ChatGenerator
 from engine.llm.grader import ChatGrader
 from engine.llm.providers import offered_models, openai_address, provider_states, shown_openai_address
@@ -131,7 +131,7 @@ def test_a_busy_server_is_asked_once_more() -> None:
 
 
 def test_nobody_at_the_address_names_the_setting() -> None:
-    with pytest.raises(ModelUnreachable) as caught:
+    with raises(ModelError.ollama_unreachable) as caught:
         grade(settings_at(NOWHERE), RecordingTrace())
     assert "WORKBENCH_OPENAI_URL" in caught.value.remedy
     assert caught.value.params["address"] == f"{NOWHERE}/v1"
@@ -232,9 +232,9 @@ def test_a_reply_that_thought_until_its_limit_is_a_fault_of_its_own(finish: str)
     trace, graded = RecordingTrace(), RecordingTrace()
     with OpenAIStandIn() as server:
         server.script(thought, thought)
-        with pytest.raises(ThoughtTooLong) as caught:
+        with raises(ThoughtTooLong) as caught:
             generate(settings_at(server), trace)
-        with pytest.raises(ThoughtTooLong):
+        with raises(ThoughtTooLong):
             grade(settings_at(server), graded)
     assert caught.value.params == {"model": MODEL, "tokens": "2048"}
     assert "num_ctx" in caught.value.remedy

@@ -17,7 +17,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnreachable
+from engine.errors import ModelError, ModelRefused, ModelTimeout
 from engine.llm.chat import ChatModel
 from engine.llm.connection import tls
 from engine.llm.embedder import make_embedder
@@ -108,7 +108,7 @@ def test_a_model_that_refuses_the_schema_is_asked_without_it_from_then_on() -> N
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (APIConnectionError("x"), ModelUnreachable),
+        (APIConnectionError("x"), ModelError.ollama_unreachable),
         (APITimeoutError("x"), ModelTimeout),
         (ValueError("x"), ModelRefused),
     ],
@@ -205,7 +205,7 @@ def test_a_server_elsewhere_behind_it_is_a_fault_that_names_the_variable(
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks://127.0.0.1:1")
     settings = settings_for("http://models.test:11434", openai_url="http://models.test/v1")
-    with pytest.raises(ModelUnreachable, match="socks://") as caught:
+    with raises(ModelError.ollama_unreachable, match="socks://") as caught:
         asyncio.run(ChatGrader(role_model(model), settings).grade("Why?", [passage(1)], RecordingTrace()))
     assert "ALL_PROXY" in caught.value.remedy
 
@@ -218,7 +218,7 @@ def test_a_server_elsewhere_is_not_called_silent_for_what_the_environment_names(
     monkeypatch.setenv(variable, value)
     tls.cache_clear()
     settings = settings_for("http://models.test:11434", openai_url="http://models.test/v1")
-    with pytest.raises(ModelUnreachable) as caught:
+    with raises(ModelError.ollama_unreachable) as caught:
         asyncio.run(ChatGrader(role_model(model), settings).grade("Why?", [passage(1)], RecordingTrace()))
     assert variable in caught.value.fact + caught.value.remedy and value in caught.value.fact
     monkeypatch.delenv(variable)

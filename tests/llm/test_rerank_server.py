@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnreachable
+from engine.errors import ModelError, ModelRefused, ModelTimeout
 from engine.llm.rerank_server import ways
 from engine.llm.scorers import scorer_of
 from engine.llm.scoring import ScoringGrader, ScoringReranker, sigmoid
@@ -95,7 +95,7 @@ def test_without_an_address_there_is_a_remedy() -> None:
 def test_a_server_that_is_away_is_named() -> None:
     with RerankStandIn("tei", tiny_scores) as server:
         pass
-    with pytest.raises(ModelUnreachable, match=r"The rerank server at http://127\.0\.0\.1"):
+    with raises(ModelError.ollama_unreachable, match=r"The rerank server at http://127\.0\.0\.1"):
         grade(settings(server.url))
 
 

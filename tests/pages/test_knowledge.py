@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
-from engine.errors import StoreLocked
+from engine.errors import StoreError
 from engine.knowledge.ingest import IngestItem
 from engine.knowledge.load import Document, load_bytes
 from engine.knowledge.loaders.kinds import KINDS
@@ -283,7 +283,7 @@ def test_a_long_preview_can_be_cancelled_and_the_page_is_there_meanwhile(jobs: F
 
 
 def test_a_preview_that_fails_says_why(jobs: FakeIngestions) -> None:
-    jobs.error = StoreLocked(path="/somewhere/knowledge.db")
+    jobs.error = StoreError.locked(path="/somewhere/knowledge.db")
     app = opened("knowledge")
     choose_files(app, ("cats.md", CATS))
     previewed(app)
@@ -377,7 +377,7 @@ def test_finished_jobs_beyond_the_newest_are_folded_away(jobs: FakeIngestions) -
 def test_a_fault_at_the_start_keeps_the_files(jobs: FakeIngestions) -> None:
     app = opened("knowledge")
     choose_files(app, ("cats.md", CATS))
-    jobs.error = StoreLocked(path="/somewhere/knowledge.db")
+    jobs.error = StoreError.locked(path="/somewhere/knowledge.db")
     press(app, "kb_start")
     assert "WB201" in inline(app)
     assert not next(item for item in app.button if item.key == "kb_start").disabled
@@ -392,7 +392,7 @@ class LockedEngine(Engine):
 
     @property
     def opening_fault(self) -> Fault:
-        return Fault.of(StoreLocked(path="/somewhere/knowledge.db"))
+        return Fault.of(StoreError.locked(path="/somewhere/knowledge.db"))
 
 
 @pytest.mark.parametrize("shown", ["", "knowledge"])

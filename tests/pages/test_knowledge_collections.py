@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from components.common.i18n import UiLanguage, words_for
 from engine.engine import Engine
-from engine.errors import StoreLocked
+from engine.errors import StoreError
 from engine.knowledge.ingest import IngestItem
 from engine.library.values import FoundPassage, GrowthAdvice
 from engine.model.values import Account, SourceNote
@@ -310,7 +310,7 @@ def test_a_search_that_finds_nothing_or_fails_says_what_to_do(
     assert EN("Nothing found. Try other words.") in visible(app)
 
     def fails(*_asked: Any) -> list[FoundPassage]:
-        raise StoreLocked(path="/somewhere/knowledge.db")
+        raise StoreError.locked(path="/somewhere/knowledge.db")
 
     monkeypatch.setattr(library, "search", fails)
     app.text_input(key="kb_query").set_value("another").run()

@@ -18,7 +18,7 @@ from components.common.i18n import words_for
 from components.knowledge.memory_ledger import EFFECT_NAMES, MemoryFigures, effect_of, ledger_csv, matching, recalled_by
 from engine.api.process import use_engine
 from engine.engine import Engine
-from engine.errors import StoreLocked
+from engine.errors import StoreError
 from engine.messages import NC_
 from engine.model.config import RunConfig
 from engine.model.events import Event, MemoryRecalled, RouteChosen, RunFinished, RunStarted, fold_all
@@ -298,7 +298,7 @@ def test_a_store_that_is_locked_is_said_with_a_button_that_tries_again(
     own: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def locked() -> list[Memory]:
-        raise StoreLocked(path="knowledge.db")
+        raise StoreError.locked(path="knowledge.db")
 
     monkeypatch.setattr(own, "memories", locked)
     app = opened("memory")

@@ -25,6 +25,7 @@ from engine.model.values import Fork, RunId
 from engine.records import BATCH, PINNED
 from engine.records.store import Filters, RunStore
 from engine.records.tagging import LONGEST_TAG, tag_text
+from tests.support.errors import raises
 from tests.support.recorded import recorded_run
 
 FORMER = Path(__file__).parent / "runs-format-1.db.gz"
@@ -84,7 +85,7 @@ def test_a_tag_is_kept_trimmed_and_in_composed_form() -> None:
 def test_a_text_that_cannot_be_a_tag_is_refused_with_what_to_do(store: RunStore, tag: str, said: str) -> None:
     append_all(store, recorded_run())
     for change_tag in (store.tag, store.untag):
-        with pytest.raises(InvalidTag, match=said):
+        with raises(RecordError.tag_blank, match=said):
             change_tag("run-1", tag)
     assert store.list()[0].tags == ()
 

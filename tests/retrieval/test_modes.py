@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.builtin.embedder import HashingEmbedder
-from engine.errors import GraphStoreError, StoreUnreachable
+from engine.errors import GraphStoreError, StoreError
 from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.knowledge.ingest import IngestItem, ingest
 from engine.knowledge.milvus_store import MilvusStore
@@ -278,13 +278,13 @@ def test_a_passage_store_that_is_gone_is_a_fault_of_every_list(town: Place, monk
     """SC-13"""
 
     async def gone(*_: Any) -> Any:
-        raise StoreUnreachable(address="http://127.0.0.1:1")
+        raise StoreError.unreachable(address="http://127.0.0.1:1")
 
     for name in ("search", "get"):
         monkeypatch.setattr(town.retriever.parts[0], name, gone)
     found = town.search("hybrid")
     assert {name: item.code for name, item in found.faults.items()} == dict.fromkeys(
-        ("vector", "local", "global"), StoreUnreachable.code
+        ("vector", "local", "global"), StoreError.unreachable.code
     )
     assert found.evidence.notes == ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.builtin.quality_rewriter import BuiltinQualityRewriter
-from engine.errors import ModelUnreachable, StoreUnreachable
+from engine.errors import ModelError, StoreError
 from engine.model.config import RunConfig
 from engine.workflows.quality_loop.options import QualityOptions
 from tests.support.loop_fakes import (
@@ -18,8 +18,8 @@ from tests.support.loop_fakes import (
     a_list,
 )
 
-GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
-NO_STORE = StoreUnreachable(address="http://127.0.0.1:1")
+GONE = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
+NO_STORE = StoreError.unreachable(address="http://127.0.0.1:1")
 ONE_LOOP = ["question_router", "retrieve", "fuse", "rerank", "grade_documents"]
 
 

@@ -10,14 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import (
-    ModelInterrupted,
-    ModelUnreachable,
-    PromptTooLong,
-    RecordError,
-    StoreUnreachable,
-    UnreadableReply,
-)
+from engine.errors import ModelError, ModelInterrupted, PromptTooLong, RecordError, StoreError, UnreadableReply
 from engine.flow import compiled, workflow
 from engine.flow.graph import graph_of
 from engine.model.config import RoleModel, RoleModels
@@ -37,7 +30,7 @@ from tests.support.answer_fakes import (
 from tests.support.fakes import FakeGrader, FakeRetriever, path
 
 SEARCH = ["retrieve", "grade", "prepare"]
-GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
+GONE = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
 
 
 def ended(record: RunRecord) -> tuple[str | None, str]:
@@ -110,7 +103,9 @@ def test_unreadable_verdicts_alone_end_the_run() -> None:
     assert ended(record) == ("failed", "grader_failed")
 
 
-@pytest.mark.parametrize("fault", [GONE, UnreadableReply(model="fake"), StoreUnreachable(address="http://127.0.0.1:1")])
+@pytest.mark.parametrize(
+    "fault", [GONE, UnreadableReply(model="fake"), StoreError.unreachable(address="http://127.0.0.1:1")]
+)
 @pytest.mark.parametrize("former", [[], [FAILED]])
 def test_an_evaluator_that_fails_leaves_the_newest_answer_standing(
     fault: Exception, former: list[Evaluation | Exception | None]

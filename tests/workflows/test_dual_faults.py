@@ -53,8 +53,8 @@ from tests.support.dual_fakes import (
 )
 from tests.support.fakes import FakeGenerator, FakeGrader, FakeRetriever, FakeRewriter, path
 
-LOCKED = StoreLocked(path="knowledge.db")
-DOWN = ModelUnreachable.ollama(address="http://127.0.0.1:1")
+LOCKED = StoreError.locked(path="knowledge.db")
+DOWN = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
 SECTION = frozenset({"s1"})
 SOON = 0.12
 """Seconds that a run has in tests where something hangs."""
@@ -128,7 +128,7 @@ def test_a_web_search_that_fails_leaves_what_was_found_locally() -> None:
 
 def test_a_search_that_fails_leaves_the_other_strategies() -> None:
     """DL-03"""
-    sections = FakeSections(FakeRetriever(error=StoreUnreachable(address="http://127.0.0.1:1")))
+    sections = FakeSections(FakeRetriever(error=StoreError.unreachable(address="http://127.0.0.1:1")))
     record = finished(relevant(frozenset({"p1"}), sections=sections))
     assert [(item.status, item.why) for item in record.tried_routes] == [("failed", "WB202"), ("searched", "")]
     assert [item.searched for item in record.rounds] == [False, True]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import StoreUnreachable
+from engine.errors import StoreError
 from engine.flow import compiled, workflow
 from engine.flow.graph import graph_of
 from engine.model.config import RoleModel, RoleModels, RunConfig
@@ -409,7 +409,7 @@ def test_a_run_ends_as_its_record_says_it() -> None:
 
 def test_a_store_that_no_strategy_reaches_fails_the_run_with_its_remedy() -> None:
     """DL-03: saying that nothing was found would not be true."""
-    down = StoreUnreachable(address="http://127.0.0.1:1")
+    down = StoreError.unreachable(address="http://127.0.0.1:1")
     sections = FakeSections(FakeRetriever(error=down))
     record = finished(relevant(retriever=FakeRetriever(error=down), sections=sections))
     assert (record.outcome, record.reason) == ("failed", "WB202")
@@ -418,7 +418,7 @@ def test_a_store_that_no_strategy_reaches_fails_the_run_with_its_remedy() -> Non
 
 def test_a_direct_answerer_that_fails_is_stood_in_for_by_plain_words() -> None:
     """DL-02, SC-13"""
-    resources = direct(direct=FakeDirect(error=StoreUnreachable(address="http://127.0.0.1:1")))
+    resources = direct(direct=FakeDirect(error=StoreError.unreachable(address="http://127.0.0.1:1")))
     record = finished(resources)
     assert record.outcome == "answered"
     assert record.answer.startswith("There is nothing here to search for.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import ModelUnreachable
+from engine.errors import ModelError
 from engine.model.values import RouteChoice
 from engine.model.values.names import WEB_ID
 from engine.replay import what_if
@@ -76,7 +76,7 @@ def test_what_is_recalled_is_shown_and_what_is_stale_is_not_answered_from() -> N
     assert resources.memory.asked == [("first", "samples", 3)]
 
 
-@pytest.mark.parametrize("error", [None, ModelUnreachable.ollama(address="http://127.0.0.1:1")])
+@pytest.mark.parametrize("error", [None, ModelError.ollama_unreachable(address="http://127.0.0.1:1")])
 def test_a_memory_that_does_not_pass_the_grader_is_shown_and_may_not_answer(error: Exception | None) -> None:
     """DL-06"""
     holds, other = memory(question="first, please", id="holds"), memory(question="first, please", id="other")
@@ -87,7 +87,7 @@ def test_a_memory_that_does_not_pass_the_grader_is_shown_and_may_not_answer(erro
     assert record.recall.refused == (("holds",) if error is None else ("holds", "other"))
     assert resources.router.requests[0].memories == record.recall.holding
     assert record.recall.holding == ((other,) if error is None else ())
-    assert [item.code for item in record.warnings] == ([] if error is None else [ModelUnreachable.code])
+    assert [item.code for item in record.warnings] == ([] if error is None else [ModelError.ollama_unreachable.code])
     own = what_if(record, record.config)
     assert own.same_path and own.answer == record.answer
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.builtin.generator import BuiltinGenerator
-from engine.errors import ModelError, ModelUnreachable
+from engine.errors import ModelError
 from engine.llm.prompts import generator_messages, rules_tokens
 from engine.model.events import Event, TokenStreamed, fold_all
 from engine.model.values import Attachment, Entity, GraphContext, Passage, PassageId, Relationship
@@ -84,7 +84,7 @@ def test_the_generator_is_given_graph_tables_and_passages_within_the_budget() ->
 
 def test_what_had_arrived_stays_when_the_generator_fails() -> None:
     """GH-07"""
-    gone = ModelUnreachable.ollama(address="http://127.0.0.1:1")
+    gone = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
     record = fold_all(told(SayingGenerator(["The text of g1 [1]", ". And"], error=gone)))
     assert (record.outcome, record.answer) == ("failed", "The text of g1 [1]. And")
     assert [item.marker for item in record.citations] == [1]

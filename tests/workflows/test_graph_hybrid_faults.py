@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import GraphStoreError, ModelUnreachable, StoreError, StoreUnreachable, UnreadableReply
+from engine.errors import GraphStoreError, ModelError, StoreError, UnreadableReply
 from engine.flow import compiled, workflow
 from engine.model.config import Mode, RoleModel, RoleModels
 from engine.model.values import GraphEvidence, ModeNote, Outcome, QueryAnalysis, RunId, RunRecord, Verdict
@@ -28,8 +28,8 @@ from tests.support.mode_fakes import (
     graph_config,
 )
 
-GONE = ModelUnreachable.ollama(address="http://127.0.0.1:1")
-NO_STORE = StoreUnreachable(address="http://127.0.0.1:1")
+GONE = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
+NO_STORE = StoreError.unreachable(address="http://127.0.0.1:1")
 NO_GRAPH = GraphStoreError.file_unusable(path="graphs.db", found="locked")
 OTHER_MODEL = StoreError.embedding_mismatch(collection="c", built_with="a", offered="b")
 ALL = frozenset(f"{letter}{place}" for letter in "vgca" for place in range(1, 9))

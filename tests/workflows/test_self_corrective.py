@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import ModelInterrupted, ModelUnreachable, StoreUnreachable
+from engine.errors import ModelError, ModelInterrupted, StoreError
 from engine.flow import compiled, workflow
 from engine.flow.context import Roles
 from engine.flow.graph import graph_of
@@ -134,7 +134,7 @@ def test_the_rewriter_never_sees_a_threshold_and_its_input_is_hashed_into_the_ro
 
 def test_a_failing_rewriter_loses_nothing_that_had_passed() -> None:
     """SC-13"""
-    rewriter = FakeRewriter(error=ModelUnreachable.ollama(address="http://127.0.0.1:1"))
+    rewriter = FakeRewriter(error=ModelError.ollama_unreachable(address="http://127.0.0.1:1"))
     record = finished(FakeResources(grader=FakeGrader(relevant=frozenset({"p1"})), rewriter=rewriter))
     assert (record.outcome, record.reason) == ("answered_forced", "rewriter_failed")
     assert record.decisions[-1].inequality == "pass rate 0.20 < 0.60 and failed rewrites 1 >= 1"
@@ -143,7 +143,7 @@ def test_a_failing_rewriter_loses_nothing_that_had_passed() -> None:
 
 def test_a_grader_that_dies_later_loses_nothing_that_had_passed() -> None:
     """SC-13"""
-    gone = ModelUnreachable.ollama(address="http://127.0.0.1:1")
+    gone = ModelError.ollama_unreachable(address="http://127.0.0.1:1")
     hits = {"second": {"x1": 0.9, "x2": 0.8}}
     grader = FakeGrader(relevant=frozenset({"p1"}), errors=[None, gone])
     record = finished(FakeResources(retriever=FakeRetriever(hits=hits), grader=grader))
@@ -155,7 +155,7 @@ def test_a_grader_that_dies_later_loses_nothing_that_had_passed() -> None:
 
 def test_a_grader_that_is_never_there_fails_the_run() -> None:
     """SC-13"""
-    grader = FakeGrader(errors=[ModelUnreachable.ollama(address="http://127.0.0.1:1")])
+    grader = FakeGrader(errors=[ModelError.ollama_unreachable(address="http://127.0.0.1:1")])
     record = finished(FakeResources(grader=grader))
     assert (record.outcome, record.reason) == ("failed", "WB401")
 
@@ -278,7 +278,7 @@ def test_an_empty_answer_is_a_failure_and_not_an_answer() -> None:
     assert (record.outcome, record.reason) == ("failed", "WB408")
 
 
-@pytest.mark.parametrize("error", [StoreUnreachable(address="http://127.0.0.1:1"), RuntimeError("secret text")])
+@pytest.mark.parametrize("error", [StoreError.unreachable(address="http://127.0.0.1:1"), RuntimeError("secret text")])
 def test_a_fault_of_the_store_is_said_without_foreign_text(error: Exception) -> None:
     record = finished(FakeResources(retriever=FakeRetriever(error=error)))
     assert record.outcome == "failed"

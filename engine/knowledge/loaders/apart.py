@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import SourceTooDemanding
+from engine.errors import SourceError
 from engine.knowledge.loaders.contents import Contents, whole
 from engine.knowledge.loaders.kinds import loader_of
 from engine.model.subprocesses import Subprocesses
@@ -35,7 +35,7 @@ def read_apart(suffix: str, name: str, data: bytes, hidden: bool = False, second
     try:
         return _contents().validate_python(found)
     except ValueError as error:  # a file made the process reply what it never replies
-        raise SourceTooDemanding(name=name) from error
+        raise SourceError.too_demanding(name=name) from error
 
 
 def read(name: str, data: bytes, suffix: str, hidden: bool = False) -> dict[str, Any]:

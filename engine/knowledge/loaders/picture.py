@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.builtin.image_header import MOST_PIXELS, image_header
-from engine.errors import SourceMislabelled, SourceTooDemanding
+from engine.errors import SourceError, SourceMislabelled
 from engine.knowledge.loaders.contents import Contents, Section, note
 from engine.knowledge.loaders.encoding import kind_of
 
@@ -14,6 +14,6 @@ def load_picture(name: str, data: bytes, _hidden: bool = False) -> Contents:
     if header is None:
         raise SourceMislabelled(name=name, found=kind_of(data))
     if not 0 < header.pixels <= MOST_PIXELS:
-        raise SourceTooDemanding(name=name)
+        raise SourceError.too_demanding(name=name)
     page = note("pages_without_text", count=1, pages=1, of=1)
     return Contents("", (Section(("p. 1",), ""),), notes=(page,), read={"pictures": 1})

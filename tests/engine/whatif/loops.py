@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from engine.builtin.rerank import GraderReranker
 from engine.builtin.strategy_router import BuiltinStrategyRouter
-from engine.errors import ModelUnreachable, WebSearchError
+from engine.errors import ModelError, WebSearchError
 from engine.flow import compiled
 from engine.flow.context import Retrieval, Roles, RunClock, SectionRetrieval
 from engine.model.config import Options, RoleModel, RoleModels, RunConfig, WorkflowName
@@ -194,7 +194,7 @@ class _Everyone:
         digest = request.digest()
         self._called(trace, "rewriter", digest)
         if self.world.unlucky("rewriter", digest):
-            raise ModelUnreachable.ollama(address="nowhere")
+            raise ModelError.ollama_unreachable(address="nowhere")
         dice = self.world.dice("rewrite", digest)
         query = request.current_query if dice.random() < 0.15 else f"query {dice.randint(0, 10**6)}"
         return RewriteProposal(query, "why", ("word",), strategy="feedback")
@@ -212,7 +212,7 @@ class _Everyone:
     def _written(self, trace: Trace, text: str) -> str:
         self._called(trace, "generator", text)
         if self.world.unlucky("generator", text):
-            raise ModelUnreachable.ollama(address="nowhere")
+            raise ModelError.ollama_unreachable(address="nowhere")
         trace.token(text)
         return text
 
@@ -220,7 +220,7 @@ class _Everyone:
         about = (request.answer, [item.text for item in request.passages], request.unseen)
         self._called(trace, "evaluator", *about)
         if self.world.unlucky("evaluator", *about):
-            raise ModelUnreachable.ollama(address="nowhere")
+            raise ModelError.ollama_unreachable(address="nowhere")
         dice = self.world.dice("evaluate", *about)
         if dice.random() >= self.world.strict:
             return Evaluation(True, (), "fake")
@@ -286,7 +286,7 @@ class _RecallGrader:
     async def grade(self, question: str, memories: Sequence[Memory], trace: Trace) -> list[Verdict]:
         grader = self.config.models.grader.model
         if self.world.unlucky("recall", grader, question):
-            raise ModelUnreachable.ollama(address="nowhere")
+            raise ModelError.ollama_unreachable(address="nowhere")
         for item in memories:
             self.everyone._called(trace, "grader", item.id)
         dice = [self.world.dice("recall", grader, question, item.id) for item in memories]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import SourceDamaged, SourceError, SourceTimedOut, SourceTooDemanding, SourceUnreadable, rows
+from engine.errors import SourceDamaged, SourceError, rows
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import apart
 from engine.knowledge.loaders.apart import read_apart
@@ -54,7 +54,7 @@ def test_one_process_reads_many_files_and_errors_come_over_whole(readers: Subpro
 
 
 def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read(readers: Subprocesses) -> None:
-    with pytest.raises(SourceTimedOut, match=r"endless\.pdf.*given up after 0\.01 seconds"):
+    with raises(SourceError.timed_out, match=r"endless\.pdf.*given up after 0\.01 seconds"):
         read_apart(".pdf", "endless.pdf", made.pdf([["字" * 40] * 30] * 200), seconds=0.01)
     assert read_apart(".pdf", "a.pdf", PAGE).sections[0].text == "正文。"
 
@@ -63,7 +63,7 @@ def test_a_reader_that_breaks_down_is_replaced(readers: Subprocesses) -> None:
     read_apart(".pdf", "a.pdf", PAGE)
     (reader,) = readers.idle()
     reader.end()
-    with pytest.raises(SourceTooDemanding, match=r"b\.pdf"):
+    with raises(SourceError.too_demanding, match=r"b\.pdf"):
         reader.call("b.pdf", PAGE, 20, suffix=".pdf")
     assert read_apart(".pdf", "c.pdf", PAGE).sections[0].text == "正文。"
 
@@ -99,7 +99,7 @@ def test_a_file_that_needs_too_much_memory_is_named_for_it() -> None:
         "print(reply_of(read, 'a.docx', data, suffix='.docx')['error']['code'])\n"
     )
     shown = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == SourceTooDemanding.code
+    assert shown.stdout.strip() == SourceError.too_demanding.code
 
 
 def test_a_reader_that_has_grown_large_is_not_kept(monkeypatch: pytest.MonkeyPatch, readers: Subprocesses) -> None:
@@ -172,7 +172,7 @@ def test_a_loader_that_meets_what_it_does_not_know_says_so_and_the_process_lives
         raise KeyError("w:odd")
 
     error = reply_of(odd, "a.docx", b"")["error"]
-    assert (error["code"], error["params"]["why"]) == (SourceUnreadable.code, "KeyError: 'w:odd'")
+    assert (error["code"], error["params"]["why"]) == (SourceError.unreadable.code, "KeyError: 'w:odd'")
 
 
 def test_a_document_is_the_same_read_here_or_apart() -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import SourceError, SourceTooDemanding, SourceUnreadable
+from engine.errors import SourceError
 from engine.knowledge.load import load, load_bytes
 from engine.knowledge.loaders import apart, contents
 from engine.knowledge.loaders.pdf import load_pdf
@@ -145,7 +145,7 @@ def test_a_reader_that_says_what_no_reader_says_is_ended(monkeypatch: pytest.Mon
     readers = own_readers()
     monkeypatch.setattr(apart, "READERS", readers)
     monkeypatch.setattr(subprocess, "Popen", spoiled)
-    with pytest.raises(SourceTooDemanding, match=r"a\.pdf"):
+    with raises(SourceError.too_demanding, match=r"a\.pdf"):
         apart.read_apart(".pdf", "a.pdf", b"%PDF-")
     assert readers.idle() == ()
 
@@ -156,7 +156,7 @@ def test_a_pipe_or_a_device_under_the_name_of_a_file_is_refused_and_not_waited_f
     (tmp_path / "endless.md").symlink_to("/dev/zero")
     (tmp_path / "folder.csv").mkdir()
     for path in tmp_path.iterdir():
-        with pytest.raises(SourceUnreadable, match=path.name):
+        with raises(SourceError.unreadable, match=path.name):
             load(path)
 
 

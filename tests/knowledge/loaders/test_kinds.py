@@ -15,14 +15,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from engine.errors import (
-    SourceDamaged,
-    SourceEmpty,
-    SourceError,
-    SourceMislabelled,
-    SourceTooDemanding,
-    SourceUnsupported,
-)
+from engine.errors import SourceDamaged, SourceEmpty, SourceError, SourceMislabelled, SourceUnsupported
 from engine.knowledge.load import load_bytes
 from engine.knowledge.loaders import mail, open_document
 from engine.knowledge.loaders.contents import Contents, merged, note
@@ -672,9 +665,9 @@ def test_a_mail_of_parts_without_end_is_too_demanding_and_in_an_archive_only_it_
     deep = b"x"
     for number in range(3000):
         deep = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (number, number) + deep
-    with pytest.raises(RecursionError):  # which the process apart names: SourceTooDemanding
+    with pytest.raises(RecursionError):  # which the process apart names: SourceError.too_demanding
         here("a.eml", deep)
-    assert SourceTooDemanding.code
+    assert SourceError.too_demanding.code
     found = here("a.mbox", MBOX + b"\nFrom - Thu Nov 26 05:00:00 2026\n" + deep)
     assert [section.path for section in found.sections] == [("One",), ("中文",)]
     assert [(item.code, item.params) for item in found.notes] == [("mails_unreadable", {"count": "1", "names": "#3"})]

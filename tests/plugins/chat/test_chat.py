@@ -15,7 +15,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 from engine.engine import Engine
-from engine.errors import ModelUnreachable, UnknownCollection
+from engine.errors import ModelError, UnknownCollection
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
 from engine.people import acting_as
@@ -263,12 +263,16 @@ def test_an_abstention_is_an_answer_that_says_so(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_is_an_error_and_is_not_asked_again(tmp_path: Path) -> None:
     """CH-04"""
-    broken = relevant(generator=FakeGenerator(error=ModelUnreachable.ollama(address="http://o")))
+    broken = relevant(generator=FakeGenerator(error=ModelError.ollama_unreachable(address="http://o")))
     with served(tmp_path, broken) as (client, engine):
         with pytest.raises(openai.InternalServerError) as failed:
             ask(client)
         body: Any = failed.value.body
-        assert (failed.value.status_code, body["type"], body["code"]) == (503, "server_error", ModelUnreachable.code)
+        assert (failed.value.status_code, body["type"], body["code"]) == (
+            503,
+            "server_error",
+            ModelError.ollama_unreachable.code,
+        )
         assert failed.value.response.json()["workbench"]["run"] == engine.runs()[-1].id
         assert len(engine.runs()) == 1
         with pytest.raises(openai.APIError, match="http://o"):
@@ -277,7 +281,7 @@ def test_a_run_that_fails_is_an_error_and_is_not_asked_again(tmp_path: Path) -> 
 
 def test_what_was_sent_before_a_failure_stays_and_the_error_follows(tmp_path: Path) -> None:
     """CH-04"""
-    fault = ModelUnreachable.ollama(address="http://o")
+    fault = ModelError.ollama_unreachable(address="http://o")
     broken = relevant(generator=FakeGenerator(text="So [1]. And more.", error=fault, error_after=3))
     pieces: list[Any] = []
     with served(tmp_path, broken) as (client, _), pytest.raises(openai.APIError, match="http://o"):

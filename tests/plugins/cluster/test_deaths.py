@@ -19,6 +19,7 @@ from plugins.cluster.errors import ClusterError, ClusterUnreachable
 from plugins.cluster.executor import BLOCK_S, PATIENCE_S, ClusterExecutor, Place
 from tests.executing.performers import Ledger
 from tests.support import ray_cluster
+from tests.support.errors import raises
 
 FREE, GATED = 6, 12
 ENDLESS = [Block(f"g{place}", {"gate": "never"}) for place in range(2)]
@@ -122,7 +123,7 @@ def test_on_ray_workers_whose_blocks_never_end_are_given_up_with_what_to_do(
 
 def test_on_ray_workers_that_cannot_begin_end_the_job_with_why(ray_here: ray_cluster.Cluster) -> None:
     broken = ClusterExecutor(Place(ray_here.address, workers=1), Recipe("tests.executing.performers:absent"))
-    with pytest.raises(ClusterError, match="absent"):
+    with raises(FAILED, match="absent"):
         list(broken.perform([Block("b")]))
     broken.close()
 

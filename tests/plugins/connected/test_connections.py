@@ -26,14 +26,7 @@ from engine.roles import CollectionInfo, StoredPassage
 from engine.settings import Settings
 from plugins.connected.client import translated_errors
 from plugins.connected.connections import Connections
-from plugins.connected.errors import (
-    InvalidAddress,
-    RemoteLocked,
-    RemoteRefused,
-    RemoteUnreachable,
-    UnknownDatabase,
-    UnusableCollection,
-)
+from plugins.connected.errors import LOCKED, NO_ADDRESS, OTHER_VECTORS, TOKEN_REFUSED, UNKNOWN_DATABASE, UNREACHABLE
 from plugins.connected.file import ConnectionFile
 from plugins.connected.store import ForeignStore
 from plugins.connected.values import Connection, Place
@@ -99,10 +92,10 @@ def test_places_that_do_not_answer_are_listed_as_such_and_hold_nobody_up(tmp_pat
         again = engine.collections()
         assert [item.name for item in first] == [item.name for item in again] == ["samples", "wiki0", "wiki1", "wiki2"]
         faults = {item.name: item.fault for item in again if item.fault}
-        assert faults["wiki1"].code == RemoteUnreachable.code
-        assert faults["wiki2"].code == InvalidAddress.code
+        assert faults["wiki1"].code == UNREACHABLE.code
+        assert faults["wiki2"].code == NO_ADDRESS.code
         record = engine.run(QUESTION, RunConfig(collection="wiki1"))
-        assert (record.outcome, record.reason) == ("failed", RemoteUnreachable.code)
+        assert (record.outcome, record.reason) == ("failed", UNREACHABLE.code)
         assert engine.run("How many rows does a truth table with five variables need?").outcome == "answered"
         told = f"{record.error}{faults}{Connections.of(engine).states()}"
         assert "Secret" not in told
@@ -121,7 +114,7 @@ def test_a_damaged_file_of_connections_is_said_and_does_not_keep_the_app_from_st
 def test_a_folder_that_another_program_has_open_is_told_as_locked(engine: Engine, theirs: Elsewhere) -> None:
     with (Path(theirs.uri) / "LOCK").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(RemoteLocked, match=r"theirs\.db"):
+        with raises(LOCKED, match=r"theirs\.db"):
             Connections.of(engine).look(Place(theirs.uri))
     assert len(Connections.of(engine).look(Place(theirs.uri))) == 3
 
@@ -135,7 +128,7 @@ def test_what_is_no_folder_of_a_store_is_neither_opened_nor_made(engine: Engine,
     absent, single = tmp_path / "absent.db", tmp_path / "single.db"
     single.write_bytes(b"SQLite format 3\x00")
     for path, words in ((absent, "no Milvus Lite folder"), (single, "keeps a folder")):
-        with pytest.raises(InvalidAddress, match=words):
+        with raises(NO_ADDRESS, match=words):
             Connections.of(engine).look(Place(str(path)))
     assert not absent.exists()
 
@@ -292,7 +285,7 @@ def test_a_collection_that_went_away_says_so_and_comes_back(engine: Engine, thei
     client = connect(theirs.uri, "", 10)
     client.drop_collection("wiki")
     record = engine.run(QUESTION, RunConfig(collection="w"))
-    assert (record.outcome, record.reason) == ("failed", UnusableCollection.code)
+    assert (record.outcome, record.reason) == ("failed", OTHER_VECTORS.code)
     make_wiki(client, "wiki")
     disconnect(client, theirs.uri)
     assert engine.run(QUESTION, RunConfig(collection="w")).outcome == "answered"
@@ -301,11 +294,11 @@ def test_a_collection_that_went_away_says_so_and_comes_back(engine: Engine, thei
 @pytest.mark.parametrize(
     ("code", "message", "expected"),
     [
-        (2, "Fail connecting to server on milvus:19530", RemoteUnreachable),
-        (65535, f"auth check failure, please check username and password {TOKEN}", RemoteRefused),
-        (800, "database not found[database=docs]", UnknownDatabase),
-        (1, "database 'docs' does not exist", UnknownDatabase),
-        (65535, f"something about {TOKEN} and Secret-7", UnusableCollection),
+        (2, "Fail connecting to server on milvus:19530", UNREACHABLE),
+        (65535, f"auth check failure, please check username and password {TOKEN}", TOKEN_REFUSED),
+        (800, "database not found[database=docs]", UNKNOWN_DATABASE),
+        (1, "database 'docs' does not exist", UNKNOWN_DATABASE),
+        (65535, f"something about {TOKEN} and Secret-7", OTHER_VECTORS),
     ],
 )
 def test_errors_of_a_place_name_it_and_never_the_token(code: int, message: str, expected: type[Exception]) -> None:

@@ -24,7 +24,7 @@ from engine.model.config import RunConfig
 from engine.model.values import PassageId
 from engine.settings import Settings
 from plugins.connected.connections import Connections, collections_of
-from plugins.connected.errors import UnknownDatabase
+from plugins.connected.errors import UNKNOWN_DATABASE
 from plugins.connected.values import Connection, Place, RemoteCollection
 from tests.support.errors import raises
 from tests.support.foreign_milvus import (
@@ -239,7 +239,7 @@ def test_a_token_is_in_no_record_manifest_report_list_or_error(engine: Engine, p
         repr(engine.collections()),
         str([asdict(item.place) for item in Connections.of(engine).all()]),
     ]
-    with pytest.raises(UnknownDatabase) as caught:
+    with raises(UNKNOWN_DATABASE) as caught:
         Connections.of(engine).look(Place(place.uri, TOKEN, "no_such_database"))
     told.append(f"{caught.value}{caught.value.params}")
     assert [text for text in told if "Secret" in text] == []

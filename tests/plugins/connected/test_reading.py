@@ -13,19 +13,20 @@ from engine.library.values import FieldMap
 from engine.model.values import PassageId
 from engine.roles import Within
 from plugins.connected.client import checked_place, translated_errors
-from plugins.connected.errors import InvalidAddress, UnknownDatabase, UnusableCollection
+from plugins.connected.errors import NO_ADDRESS, OTHER_VECTORS, UNKNOWN_DATABASE
 from plugins.connected.look import why_unusable
 from plugins.connected.models import proposed_models
 from plugins.connected.session import layout_of
 from plugins.connected.values import Connection, Place
 from tests.knowledge.test_foreign_fields import KEY, VECTOR, field, proposal, seen
+from tests.support.errors import raises
 
 
 def test_a_name_that_a_filter_could_be_made_from_is_no_field() -> None:
     found = seen([KEY, field("meta", "JSON"), VECTOR], dynamic=True)
     for name in ('x" or 1==1', '$meta["x" or 1==1]', '$meta["x"] or pk == 1 or $meta["y"]'):
         connection = Connection("here", Place(""), "theirs", FieldMap("pk", name, "embedding"), 4, "COSINE", "hashing")
-        with pytest.raises(UnusableCollection):
+        with raises(OTHER_VECTORS):
             layout_of(connection, found.description, own=False)
 
 
@@ -45,7 +46,7 @@ def test_a_name_that_a_filter_could_be_made_from_is_no_field() -> None:
 )
 def test_a_collection_that_cannot_be_asked_is_refused_with_the_reason(found: Seen, reason: str) -> None:
     error = why_unusable(found, fields_of(found))
-    assert isinstance(error, UnusableCollection)
+    assert error is not None and error.code == OTHER_VECTORS.code
     assert reason in error.fact
     assert error.remedy
 
@@ -85,7 +86,7 @@ def test_rows_become_passages_whatever_the_types_of_their_values() -> None:
     ids=["vector gone", "other width", "other type", "text gone", "other key"],
 )
 def test_a_collection_that_changed_since_it_was_connected_says_which_field(schema: Mapping[str, Any]) -> None:
-    with pytest.raises(UnusableCollection, match="no longer has the field"):
+    with raises(OTHER_VECTORS, match="no longer has the field"):
         layout_of(CONNECTION, schema, own=False)
 
 
@@ -125,7 +126,7 @@ def test_an_address_is_kept_in_one_form(given: str, kept: str) -> None:
     ],
 )
 def test_what_is_no_address_is_refused(given: str) -> None:
-    with pytest.raises(InvalidAddress):
+    with raises(NO_ADDRESS):
         checked_place(Place(given))
 
 
@@ -147,7 +148,7 @@ def test_a_login_in_an_address_becomes_the_token_and_is_in_no_message() -> None:
     ],
 )
 def test_no_message_repeats_a_login_or_a_token_of_an_address(given: str) -> None:
-    with pytest.raises(InvalidAddress) as caught:
+    with raises(NO_ADDRESS) as caught:
         checked_place(Place(given))
     assert "Secret" not in f"{caught.value}{caught.value.params}"
 
@@ -155,7 +156,7 @@ def test_no_message_repeats_a_login_or_a_token_of_an_address(given: str) -> None
 @pytest.mark.parametrize("said", ["root:Secret7", "password Secret7", "header cm9vdDpTZWNyZXQ3"])
 def test_a_store_that_repeats_the_token_is_quoted_without_it(said: str) -> None:
     with (
-        pytest.raises(UnusableCollection) as caught,
+        raises(OTHER_VECTORS) as caught,
         translated_errors(Place("http://milvus:19530", "root:Secret7"), "wiki"),
     ):
         raise RuntimeError(f"it failed: {said}")
@@ -167,7 +168,7 @@ def test_a_store_that_repeats_the_token_is_quoted_without_it(said: str) -> None:
 
 def test_a_folder_has_no_databases() -> None:
     assert checked_place(Place("some/store.db", database="default")).address.endswith("/some/store.db")
-    with pytest.raises(UnknownDatabase):
+    with raises(UNKNOWN_DATABASE):
         checked_place(Place("some/store.db", database="other"))
 
 

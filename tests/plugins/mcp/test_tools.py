@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 
 from engine.api.web import INTERNAL_FACT, INTERNAL_REMEDY
 from engine.engine import Engine
-from engine.errors import InvalidConfig, ModelUnreachable
+from engine.errors import InvalidConfig, ModelError
 from engine.evaluation.cases import Case, Expectation, QuerySet
 from engine.model.config import RunConfig
 from engine.model.values import RunRecord
@@ -164,7 +164,9 @@ def test_a_call_that_is_given_up_stops_its_run(tmp_path: Path, mode: str) -> Non
 
 
 def test_a_run_that_fails_is_told_with_what_to_do(tmp_path: Path) -> None:
-    with engine_of(tmp_path, relevant(grader=FakeGrader(errors=[ModelUnreachable.ollama(address="a")] * 9))) as broken:
+    with engine_of(
+        tmp_path, relevant(grader=FakeGrader(errors=[ModelError.ollama_unreachable(address="a")] * 9))
+    ) as broken:
         with served(broken, mcp="read") as app:
             refused = app.agent().refused("ask", question="Is tea green?")
         (only,) = broken.runs(2)

@@ -11,7 +11,7 @@ from neo4j import exceptions as said
 
 from engine.errors import GraphStoreError
 from engine.errors.base import BoundMessage
-from plugins.neo4j.errors import GraphServerError
+from plugins.neo4j.errors import DATABASE_MISSING, FAILED, SERVER_REFUSES, SERVER_UNREACHABLE
 from plugins.neo4j.session import ANSWERED, REFUSED, UNREACHABLE, Neo4jSession
 from plugins.neo4j.store import Neo4jGraphs
 from tests.support.errors import raises
@@ -38,17 +38,17 @@ def test_every_exception_of_the_driver_is_translated(kind: type[Exception], sess
     error = session.fault(kind.__new__(kind))
     assert error.remedy.endswith(".") and error.fact.endswith(".")
     assert "secret" not in str(error)
-    assert (error.code == GraphServerError.refused.code) == issubclass(kind, REFUSED)
-    assert (error.code == GraphServerError.unreachable.code) == issubclass(kind, UNREACHABLE)
+    assert (error.code == SERVER_REFUSES.code) == issubclass(kind, REFUSED)
+    assert (error.code == SERVER_UNREACHABLE.code) == issubclass(kind, UNREACHABLE)
 
 
 @pytest.mark.parametrize(
     ("code", "ours"),
     [
-        ("Neo.ClientError.Security.AuthenticationRateLimit", GraphServerError.refused),
-        ("Neo.ClientError.Security.Unauthorized", GraphServerError.refused),
-        ("Neo.ClientError.Database.DatabaseNotFound", GraphServerError.database_missing),
-        ("Neo.ClientError.Statement.SyntaxError", GraphServerError.failed),
+        ("Neo.ClientError.Security.AuthenticationRateLimit", SERVER_REFUSES),
+        ("Neo.ClientError.Security.Unauthorized", SERVER_REFUSES),
+        ("Neo.ClientError.Database.DatabaseNotFound", DATABASE_MISSING),
+        ("Neo.ClientError.Statement.SyntaxError", FAILED),
     ],
 )
 def test_codes_of_the_server_have_errors_of_their_own(
@@ -66,7 +66,7 @@ def test_a_server_that_is_not_there_is_told_at_once_and_without_retries(caplog: 
         async def ask() -> None:
             try:
                 for work in (store.describe("docs"), store.begin("docs", "builtin"), store.look()):
-                    with raises(GraphServerError.unreachable):
+                    with raises(SERVER_UNREACHABLE):
                         await work
             finally:
                 await store.close()
@@ -111,9 +111,9 @@ def test_a_neo4j_tells_a_wrong_password_from_a_database_that_is_not_there(
     nowhere = Neo4jSession(right.address, *(right._auth or ("", "")), "nosuchdatabase")
 
     async def ask() -> None:
-        with raises(GraphServerError.refused):
+        with raises(SERVER_REFUSES):
             await wrong.look()
-        with raises(GraphServerError.database_missing):
+        with raises(DATABASE_MISSING):
             await nowhere.version()
         await wrong.close()
         await nowhere.close()

@@ -14,7 +14,7 @@ from engine.knowledge.graph.sqlite_store import SqliteGraphs
 from engine.plugins import Plugin
 from engine.settings import Settings
 from pages.parts.system.health import part_facts
-from plugins.neo4j.errors import GraphServerError
+from plugins.neo4j.errors import DRIVER_MISSING
 from plugins.neo4j.settings import Neo4jSettings
 from plugins.neo4j.store import Neo4jGraphs
 from tests.host.hosting import hosting
@@ -35,7 +35,7 @@ def test_without_the_driver_its_command_stands_where_the_graphs_do(
         (found,) = [item for item in host.health() if item.part == "graphs"]
     assert (found.health, found.detail["address"]) == ("down", ADDRESS)
     assert found.fault is not None and "neo4j" in found.fault.remedy
-    assert found.fault.code == GraphServerError.driver_missing.code
+    assert found.fault.code == DRIVER_MISSING.code
 
 
 def test_user_and_password_in_the_address_are_kept_apart(tmp_path: Path) -> None:

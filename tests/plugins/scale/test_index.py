@@ -16,7 +16,7 @@ from engine.knowledge.milvus_store import MilvusStore
 from engine.knowledge.pace import Progress
 from engine.roles import StoredPassage, Vector
 from plugins.scale.choice import build_of
-from plugins.scale.errors import ScaleError
+from plugins.scale.errors import INDEX_FIXED
 from plugins.scale.indexes import Indexes
 from plugins.scale.recall import measure_recall
 from plugins.scale.values import IndexKind
@@ -192,5 +192,5 @@ def test_an_embedded_store_is_exact_and_has_no_other_index(case: Case) -> None:
     assert (state.kind, state.indexed, state.rows, state.changeable) == ("FLAT", 40, 40, False)
     figures = case.run(measure_recall(Indexes(case.store), case.name, questions=10))
     assert [(row.breadth, row.recall) for row in figures.rows] == [(0, 1.0)]
-    with raises(ScaleError.index_fixed):
+    with raises(INDEX_FIXED):
         case.run(Indexes(case.store).change(case.name, "HNSW", {}))

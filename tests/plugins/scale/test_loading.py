@@ -19,7 +19,7 @@ from engine.errors import SourceError, SourceUnsupported, StoreError
 from engine.model.values import PassageId
 from plugins.scale import loading
 from plugins.scale.bulk import ImportFolder
-from plugins.scale.errors import ScaleError, VectorFileUnusable
+from plugins.scale.errors import INDEX_FIXED, NO_ROW, VECTORS_UNLIKE
 from plugins.scale.loading import LoadReport, load_vectors
 from plugins.scale.vector_files import sources_of
 from tests.contracts.stores import Case
@@ -118,7 +118,7 @@ def test_vectors_of_another_model_are_refused_before_anything_is_made(case: Case
     draw = np.random.default_rng(1)
     for row in content:
         row["vector"] = draw.normal(size=64).tolist()
-    with raises(ScaleError.vectors_unlike):
+    with raises(VECTORS_UNLIKE):
         put(case, jsonl(tmp_path, content))
     assert case.name not in [info.name for info in case.run(case.store.collections())]
 
@@ -135,7 +135,7 @@ def test_vectors_of_another_model_are_refused_before_anything_is_made(case: Case
 def test_a_row_that_is_no_passage_is_named(change: Callable[[Row], Any], fact: str, tmp_path: Path) -> None:
     content = rows(3)
     change(content[6])
-    with pytest.raises(VectorFileUnusable) as raised:
+    with raises(NO_ROW) as raised:
         list(sources_of([jsonl(tmp_path, content)], 64, ""))
     assert raised.value.fact.startswith(fact)
     with pytest.raises(SourceUnsupported):
@@ -180,7 +180,7 @@ def test_a_damaged_file_ends_in_words(how: str, place: float, tmp_path: Path) ->
 def test_an_embedded_store_imports_nothing(case: Case, tmp_path: Path) -> None:
     if not case.store.uri.endswith(".db"):
         pytest.skip("of the embedded store")
-    with raises(ScaleError.index_fixed):
+    with raises(INDEX_FIXED):
         put(case, jsonl(tmp_path, rows()), folder=ImportFolder(tmp_path / "bulk"))
 
 

@@ -11,7 +11,7 @@ from components.common.i18n import words_for
 from engine.errors import NotAllowed, NotSignedIn, UnknownCollection
 from engine.people import Person
 from plugins.scale.actions import Scale
-from plugins.scale.errors import ScaleError
+from plugins.scale.errors import INDEX_FIXED
 from tests.support.errors import raises
 from tests.support.people import ADMIN, EDITOR, PEOPLE, VIEWER
 
@@ -37,7 +37,7 @@ def test_each_needs_its_role_and_nothing_is_done_for_a_thread_that_no_door_has_n
                 scale.set_breadth("samples", 8)
             with pytest.raises(NotAllowed):
                 scale.start_index("samples", "HNSW")
-    with ward.as_(ADMIN), raises(ScaleError.index_fixed):
+    with ward.as_(ADMIN), raises(INDEX_FIXED):
         scale.start_index("samples", "hnsw")
 
 

@@ -18,19 +18,20 @@ from components.common.i18n import words_for
 from engine.api import create_api
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.errors import ForkRefused, InvalidQuerySet, NotAllowed, UnknownCollection, UnknownRun
+from engine.errors import EvaluationError, NotAllowed, RecordError, UnknownCollection, UnknownRun
 from engine.model.config import RoleModel
 from engine.people import Person, acting_as
 from engine.replay.grid import paths
 from engine.replay.settings import GAPS, STATES, SettingsGrid
 from engine.settings import Settings
 from engine.version import ROOT
-from plugins.traces.errors import NothingToJudge, TracesUnusable
+from plugins.traces.errors import OWN_RUN, TOO_LARGE
 from plugins.traces.routes import judged
 from plugins.traces.taking import traces_of
 from tests.api.test_openapi import routes_in, routes_of
 from tests.plugins.traces import PATHS
 from tests.plugins.traces.crag_spans import CATS, TIDES, CragTrace, file_of, tides
+from tests.support.errors import raises
 from tests.support.gates import PATIENCE_S
 
 
@@ -62,7 +63,7 @@ def test_a_look_keeps_nothing_and_a_trace_is_kept_once(engine: Engine) -> None:
 
 def test_an_imported_run_cannot_be_branched_off(engine: Engine) -> None:
     [run] = traces_of(engine).take(file_of(tides("k2").otlp("The moon."))).runs
-    with pytest.raises(ForkRefused, match="imported from a trace"):
+    with raises(RecordError.fork_imported, match="imported from a trace"):
         engine.fork(run, engine.record(run).config)
 
 
@@ -87,7 +88,7 @@ def test_a_project_is_a_query_set_that_settings_are_tried_over(engine: Engine) -
 
 def test_a_set_of_an_unusable_name_keeps_no_run(engine: Engine) -> None:
     files = file_of(tides("k5").otlp("The moon."))
-    with pytest.raises(InvalidQuerySet):
+    with raises(EvaluationError.set_reserved):
         traces_of(engine).take(files, set_name="samples")
     assert not traces_of(engine).preview(files).known
 
@@ -110,7 +111,7 @@ def test_what_was_not_graded_is_judged_here_and_says_by_whom(engine: Engine) -> 
     assert after.decisions == engine.what_if(after, after.config).decisions != ()
     assert after.answer == before.answer
     assert [item.tags for item in engine.runs(text=run)] == [("seen",)]
-    with pytest.raises(NothingToJudge):
+    with raises(OWN_RUN):
         traces_of(engine).judge([run], RoleModel())
 
 
@@ -146,7 +147,7 @@ def test_verdicts_of_the_other_program_stay(engine: Engine) -> None:
 
 def test_a_run_of_this_workbench_is_not_judged_that_way(engine: Engine) -> None:
     engine.wait(run := engine.start("What is a truth table?"))
-    with pytest.raises(NothingToJudge):
+    with raises(OWN_RUN):
         traces_of(engine).judge([run], RoleModel())
 
 
@@ -208,7 +209,7 @@ def test_who_knows_the_id_of_a_trace_does_not_read_what_others_imported_of_it(en
             traces_of(engine).take,
             partial(traces_of(engine).take, set_name="forged"),
         ):
-            with pytest.raises(TracesUnusable, match="collection that you may not see"):
+            with raises(TOO_LARGE, match="collection that you may not see"):
                 ask(forged)
         both = [*forged, *file_of(ungraded("their own", "Why?").otlp("A."))]
         seen, taken = traces_of(engine).preview(both), traces_of(engine).take(both)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from plugins.traces.errors import TracesUnusable
+from plugins.traces.errors import TOO_LARGE
 from tests.api.served import calling
 from tests.api.test_odd_json import HERE, ODD, places
 
@@ -30,7 +30,7 @@ def test_a_file_as_deep_as_no_reader_goes_is_refused(tmp_path: Path) -> None:
     with calling(tmp_path) as (client, _):
         for content in (text, f"{text}\n{text}"):
             answer = client.post("/api/traces", json={"files": [{"name": "a.json", "content": content}]})
-            assert (answer.status_code, answer.json()["code"]) == (422, TracesUnusable.code)
+            assert (answer.status_code, answer.json()["code"]) == (422, TOO_LARGE.code)
 
 
 @pytest.mark.parametrize(

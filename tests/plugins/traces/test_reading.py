@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from engine.errors import WorkbenchError
-from plugins.traces.errors import TracesUnusable
+from plugins.traces.errors import DECODER_MISSING, TOO_LARGE
 from plugins.traces.foreign import ForeignTrace
 from plugins.traces.reading import recognised
 from plugins.traces.understanding import MOST_OF_TRACE, MOST_SEARCHES
@@ -118,7 +118,7 @@ def test_binary_otlp_is_the_same_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     binary, text = only([("traces.bin", data)]), only(file_of(whole))
     assert (binary.searches, binary.verdicts, binary.trace_id) == (text.searches, text.verdicts, text.trace_id)
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
-    with raises(TracesUnusable.decoder_missing, match="opentelemetry-proto"):
+    with raises(DECODER_MISSING, match="opentelemetry-proto"):
         recognised([("traces.bin", data)])
 
 
@@ -190,7 +190,7 @@ _json = st.recursive(
 def test_any_json_is_read_or_refused_with_a_remedy(value: Any) -> None:
     try:
         found = recognised([("x.json", json.dumps(value).encode())])
-    except TracesUnusable as refused:
+    except WorkbenchError as refused:
         said: object = refused.remedy
     else:
         said = found.traces or found.left_out
@@ -225,11 +225,11 @@ def test_a_trace_of_many_steps_is_left_out_with_the_reason() -> None:
     long = CragTrace("long", "tides?")
     for place in range(MOST_SEARCHES + 1):
         long.retrieve(f"tides {place}?", [("tides", TIDES, 0.9)])
-    with pytest.raises(TracesUnusable, match=f"{MOST_SEARCHES} searches"):
+    with raises(TOO_LARGE, match=f"{MOST_SEARCHES} searches"):
         recognised(file_of(long.otlp()))
     found = recognised(file_of(long.otlp(), tides().otlp("The moon.")))
     assert [item.code for item in found.left_out] == ["many_searches"]
     span = one_span()["resourceSpans"][0]["scopeSpans"][0]["spans"][-1]
     many = [{**span, "spanId": f"{place:016x}"} for place in range(MOST_OF_TRACE + 1)]
-    with pytest.raises(TracesUnusable, match=f"{MOST_OF_TRACE} spans"):
+    with raises(TOO_LARGE, match=f"{MOST_OF_TRACE} spans"):
         recognised(file_of({"resourceSpans": [{"scopeSpans": [{"spans": many}]}]}))

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from engine.model.values import OriginNote
-from plugins.traces.errors import TracesUnusable
+from plugins.traces.errors import TOO_LARGE
 from plugins.traces.phoenix import nanoseconds
 from plugins.traces.reading import recognised
 from plugins.traces.telling import said_of
 from tests.plugins.traces.crag_spans import CATS, TIDES
+from tests.support.errors import raises
 
 DOCUMENTS = [
     {"page_content": TIDES, "metadata": {"source": "sea.md", "score": 0.9}, "type": "Document"},
@@ -176,7 +177,7 @@ BARREN: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("value", "fault"), BARREN.values(), ids=BARREN)
 def test_an_export_of_langfuse_without_contents_says_so(value: Any, fault: str) -> None:
-    with pytest.raises(TracesUnusable, match=fault) as raised:
+    with raises(TOO_LARGE, match=fault) as raised:
         recognised([("langfuse.json", json.dumps(value).encode())])
     assert "Export the table of observations" in raised.value.remedy
 
@@ -200,12 +201,12 @@ def test_traces_of_langfuse_that_lack_something_are_named_among_others() -> None
 
 def test_a_broken_table_of_langfuse_says_why() -> None:
     broken = table(STEPS) + b'"o9","un'
-    with pytest.raises(TracesUnusable, match="unexpected end of data"):
+    with raises(TOO_LARGE, match="unexpected end of data"):
         recognised([("langfuse.csv", broken)])
 
 
 def test_a_table_of_langfuse_without_rows_is_no_json_of_another_form() -> None:
-    with pytest.raises(TracesUnusable, match="holds 0 spans"):
+    with raises(TOO_LARGE, match="holds 0 spans"):
         recognised([("langfuse.csv", b"id,traceId,startTime,type\n")])
 
 

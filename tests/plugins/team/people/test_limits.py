@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from engine.errors import (
-    ForkRefused,
-    InvalidQuerySet,
+    EvaluationError,
     NotAllowed,
+    RecordError,
     UnknownBatch,
     UnknownCollection,
     UnknownQuerySet,
@@ -34,6 +34,7 @@ from engine.records.listing import Wanted
 from engine.records.store import RunStore
 from engine.records.writer import RecordWriter
 from tests.plugins.team.people.ward import MEMBER, OUTSIDER, QUESTION, SECRET, TEXT, Ward, asked, cookie
+from tests.support.errors import raises
 from tests.support.gates import PATIENCE_S
 from tests.support.people import ADMIN
 
@@ -116,14 +117,14 @@ def test_no_set_made_from_its_runs_is_seen_or_taken_over(ward: Ward) -> None:
         assert "of the ward" not in store.query_sets()
         with pytest.raises(UnknownQuerySet):
             store.query_set("of the ward")
-        with pytest.raises(InvalidQuerySet, match="you may not see"):
+        with raises(EvaluationError.set_reserved, match="you may not see"):
             store.save_query_set(QuerySet("of the ward", ()))
     with ward.as_(MEMBER):
         case = case_of(ward.engine.record(ward.run))
         store.save_query_set(QuerySet("for all", ()))
-        with pytest.raises(InvalidQuerySet, match="keeps from some people"):
+        with raises(EvaluationError.set_reserved, match="keeps from some people"):
             store.add_case("for all", case, "ward")
-        with pytest.raises(InvalidQuerySet, match="keeps from some people"):
+        with raises(EvaluationError.set_reserved, match="keeps from some people"):
             store.bind_query_set("of the ward", "samples")
         assert store.query_set("of the ward").author == MEMBER.id
 
@@ -131,7 +132,7 @@ def test_no_set_made_from_its_runs_is_seen_or_taken_over(ward: Ward) -> None:
 def test_no_batch_keeps_its_questions_where_others_see_them(ward: Ward) -> None:
     with ward.as_(MEMBER):
         store = ward.engine.evaluation
-        with pytest.raises(InvalidQuerySet, match="keeps from some people"):
+        with raises(EvaluationError.set_reserved, match="keeps from some people"):
             ward.engine.batches.start("of the ward", RunConfig())
         store.save_query_set(QuerySet("of the hall", (case_of(ward.engine.record(ward.open_run)),)))
         batch = ward.engine.batches.start("of the hall", RunConfig())
@@ -254,7 +255,7 @@ def test_an_alias_that_led_to_it_shows_nothing_of_it(ward: Ward) -> None:
         assert run not in [item.id for item in engine.runs(500)]
     with ward.as_(MEMBER):
         assert engine.batches.results(batch)
-        with pytest.raises(ForkRefused, match="another collection"):
+        with raises(RecordError.fork_imported, match="another collection"):
             engine.fork(run, RunConfig(collection="latest", top_k=2))
 
 

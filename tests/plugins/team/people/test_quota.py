@@ -7,10 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from pydantic import SecretStr
 
-from engine.errors import PersonLimitReached
+from engine.errors import TooManyRuns
 from engine.evaluation.asking import RunsHere, UnderWay
 from engine.evaluation.cases import Case, QuerySet
 from engine.model.config import RunConfig
@@ -22,6 +21,7 @@ from engine.records.store import RunStore
 from engine.settings import Settings
 from plugins.team.quota import Quota
 from tests.api.served import ALL, calling, engine_of, relevant
+from tests.support.errors import raises
 from tests.support.fakes import FakeGrader
 from tests.support.gates import Gate
 
@@ -36,7 +36,7 @@ def test_as_many_runs_as_are_allowed_go_on_and_the_next_waits_for_an_end(tmp_pat
         with acting_as(ANNA):
             run = engine.start("What is it?", ONE)
             gate.wait_until_reached()
-            with pytest.raises(PersonLimitReached, match="1 runs under way, as many as one person"):
+            with raises(TooManyRuns.person_under_way, match="1 runs under way, as many as one person"):
                 engine.start("What is it not?", ONE)
         with acting_as(BEN):
             assert engine.start("What is it?", ONE)
@@ -59,7 +59,7 @@ def test_a_branch_counts_as_a_run(tmp_path: Path) -> None:
     with engine_of(tmp_path, runs_per_person_hour=2) as engine, acting_as(ANNA):
         run = engine.run("What is it?", ONE)
         assert engine.wait(engine.fork(run, ONE), 60)
-        with pytest.raises(PersonLimitReached, match="within an hour"):
+        with raises(TooManyRuns.person_under_way, match="within an hour"):
             engine.fork(run, ONE)
 
 
@@ -69,7 +69,7 @@ def test_over_http_it_is_said_when_there_is_room_again(tmp_path: Path) -> None:
             engine.run(f"What is {number}?", ONE)
         answer = client.post("/api/runs", json={"question": "What is it?"})
         assert (answer.status_code, answer.headers["retry-after"]) == (429, "3600")
-        assert answer.json()["code"] == PersonLimitReached.code
+        assert answer.json()["code"] == TooManyRuns.person_under_way.code
         assert "Ask again in 60 min" in answer.json()["remedy"]
         with acting_as(BEN):
             assert engine.run("What is it?", ONE).outcome == "answered"
@@ -94,7 +94,7 @@ def test_a_batch_at_a_limit_asks_the_database_now_and_then(tmp_path: Path) -> No
     def start() -> str:
         tried.append(time.monotonic())
         if len(tried) < 3:
-            raise PersonLimitReached.under_way(limit=1)
+            raise TooManyRuns.person_under_way(limit=1)
         return "run"
 
     with engine_of(tmp_path) as engine:
@@ -114,7 +114,7 @@ def test_runs_of_more_than_an_hour_ago_count_no_more(tmp_path: Path) -> None:
         assert store.flush()
         with quota.room():
             store.append(RunId("new"), replace(event, run_id=RunId("new"), started_at=now.isoformat()))
-        with pytest.raises(PersonLimitReached, match="Ask again in 40 min"), quota.room():
+        with raises(TooManyRuns.person_under_way, match="Ask again in 40 min"), quota.room():
             raise AssertionError("there was room")
 
 
@@ -129,7 +129,7 @@ def test_on_postgres_runs_in_other_replicas_count(postgres_url: str, tmp_path: P
         there.run("What is it?", ONE)
         assert here.flush() and there.flush()
         for engine in (here, there):
-            with pytest.raises(PersonLimitReached, match="within an hour"):
+            with raises(TooManyRuns.person_under_way, match="within an hour"):
                 engine.start("What is it?", ONE)
 
 

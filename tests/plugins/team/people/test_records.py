@@ -20,9 +20,10 @@ from engine.database.tables import AUDIT, Part
 from engine.errors import PeopleUnusable
 from engine.people.limits import CollectionLimits, PeopleDatabase
 from plugins.team.audit import Entry, as_csv
-from plugins.team.errors import UnknownToken
+from plugins.team.errors import UNKNOWN_TOKEN
 from plugins.team.people_records import PeopleRecords
 from plugins.team.tokens import Token, made
+from tests.support.errors import raises
 
 ENTRY = Entry(0, "2026-01-01T00:00:00.000+00:00", "ada", "Ada", "admin", "Library.drop", "ward")
 
@@ -66,7 +67,7 @@ def test_the_first_revocation_of_a_token_stands(records: PeopleRecords) -> None:
     for at in ("2026-01-03", "2026-01-04"):
         records.revoke_token(item.id, at)
     assert records.tokens() == [replace(item, used_at="2026-01-02", revoked_at="2026-01-03")]
-    with pytest.raises(UnknownToken):
+    with raises(UNKNOWN_TOKEN):
         records.revoke_token("x", "2026")
 
 

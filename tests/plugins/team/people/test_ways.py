@@ -17,7 +17,6 @@ import pytest
 import engine.evaluation.batch  # noqa: F401 - its operations are declared when it is imported
 from engine.errors import (
     EvaluationError,
-    InvalidQuerySet,
     StoreError,
     UnknownBatch,
     UnknownCollection,
@@ -53,7 +52,7 @@ NOT_THERE = (
     UnknownJob,
     UnknownQuerySet,
     UnknownRun,
-    InvalidQuerySet,
+    EvaluationError.set_reserved,
     StoreError.collection_exists,
 )
 FILE = [IngestItem("a.md", data=b"# A\n\nB.")]

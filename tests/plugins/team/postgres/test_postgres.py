@@ -20,14 +20,7 @@ from starlette.testclient import TestClient
 
 from engine.database.tables import INSTANCES
 from engine.engine import Engine
-from engine.errors import (
-    CallerUnchecked,
-    EvaluationError,
-    InvalidSettings,
-    PeopleUnusable,
-    RecordError,
-    WorkbenchError,
-)
+from engine.errors import EvaluationError, InvalidSettings, PeopleUnusable, RecordError, WorkbenchError
 from engine.evaluation.cases import Case, QuerySet
 from engine.evaluation.store import EvaluationStore
 from engine.model.config import RunConfig
@@ -35,7 +28,7 @@ from engine.model.events import fold_all
 from engine.people import acting_as
 from engine.records.store import RunStore
 from engine.settings import Settings
-from plugins.team.errors import PostgresDriverMissing
+from plugins.team.errors import DRIVER_MISSING
 from plugins.team.postgres import PostgresDatabase
 from plugins.team.team import team_of
 from tests.api.served import ADDRESS, app_of, engine_of
@@ -188,14 +181,14 @@ import sys
 sys.modules["psycopg"] = None
 from engine.database.opening import Databases
 from engine.settings import Settings
-from plugins.team.errors import PostgresDriverMissing
+from plugins.team.errors import DRIVER_MISSING
 try:
     Databases.of(Settings(database_url="postgresql://here/there"))
-except PostgresDriverMissing as missing:
+except DRIVER_MISSING as missing:
     print(missing.code)
 """
     told = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    assert told.stdout.strip() == PostgresDriverMissing.code
+    assert told.stdout.strip() == DRIVER_MISSING.code
 
 
 def test_on_postgres_what_was_done_in_a_turn_is_done_where_the_connection_is_lost(postgres_url: str) -> None:
@@ -258,7 +251,7 @@ def test_while_the_server_is_away_strangers_learn_nothing_of_it(
                 for text in ("wbt_made_up", token):
                     answer = client.get(path, headers={"authorization": f"Bearer {text}"})
                     assert answer.status_code == 503, (path, answer.text)
-                    assert CallerUnchecked.code in answer.text
+                    assert PeopleUnusable.caller_unchecked.code in answer.text
                     known = (port, "127.0.0.1", "postgres", urlsplit(url).path.strip("/"), "WORKBENCH_", "backup")
                     assert not [item for item in known if item and item in answer.text], answer.text
                 assert client.get(path).status_code == 401
@@ -273,7 +266,7 @@ def test_a_damaged_list_of_tokens_is_called_so_and_strangers_do_not_hear_it(tmp_
         (tmp_path / "people.db").write_bytes(b"no database" * 100)
         with TestClient(app_of(engine, sign_in=doors), base_url=ADDRESS) as client:
             answer = client.get("/api/runs", headers={"authorization": "Bearer wbt_made_up"})
-        assert (answer.status_code, answer.json()["code"]) == (503, CallerUnchecked.code)
+        assert (answer.status_code, answer.json()["code"]) == (503, PeopleUnusable.caller_unchecked.code)
         assert "people.db" not in answer.text
         with acting_as(ADMIN), pytest.raises(PeopleUnusable, match="it is damaged"):
             team_of(engine).tokens()
