@@ -71,6 +71,9 @@ class BoundMessage(Generic[Error]):
     def __call__(self, **params: object) -> Error:
         return self.kind(self.message, **params)
 
+    def __repr__(self) -> str:
+        return f"{self.kind.__name__} {self.code}"
+
     def restored(self, fact: str, remedy: str, params: Mapping[str, str] | None = None) -> Error:
         """Make the error again from the sentences in which another process or program stated it."""
         error = self.kind.restored(fact, remedy, params)

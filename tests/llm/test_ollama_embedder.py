@@ -132,7 +132,7 @@ def test_failures_become_errors_of_ours(
     server: OllamaStandIn, behaviour: Behaviour, expected: type[ModelError]
 ) -> None:
     server.script("embed", behaviour, behaviour)
-    with pytest.raises(expected):
+    with raises(expected):
         asyncio.run(embedder(server, call_timeout_s=0.3).embed_query("a"))
 
 

@@ -28,7 +28,7 @@ from engine.llm.rewriter import ChatRewriter
 from engine.model.values import Verdict
 from engine.roles import GenerationRequest, RewriteRequest
 from tests.llm.recording import RecordingTrace, passage, role_model, settings_for, verdict_json
-from tests.support.errors import raises
+from tests.support.errors import Expected, raises
 from tests.support.ollama_stand_in import OllamaStandIn
 
 NOWHERE = "http://127.0.0.1:1"
@@ -113,12 +113,12 @@ def test_a_model_that_refuses_the_schema_is_asked_without_it_from_then_on() -> N
         (ValueError("x"), ModelRefused),
     ],
 )
-def test_exceptions_of_a_provider_become_errors_of_ours(error: Exception, expected: type[Exception]) -> None:
+def test_exceptions_of_a_provider_become_errors_of_ours(error: Exception, expected: Expected) -> None:
     def fail(sent: object) -> AIMessage:
         raise error
 
     trace = RecordingTrace()
-    with pytest.raises(expected):
+    with raises(expected):
         grade(Structured(messages=iter([]), answer=fail), trace)
     assert len(trace.calls) == 1 and trace.calls[0].error
 

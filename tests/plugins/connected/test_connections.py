@@ -30,7 +30,7 @@ from plugins.connected.errors import LOCKED, NO_ADDRESS, OTHER_VECTORS, TOKEN_RE
 from plugins.connected.file import ConnectionFile
 from plugins.connected.store import ForeignStore
 from plugins.connected.values import Connection, Place
-from tests.support.errors import raises
+from tests.support.errors import Expected, raises
 from tests.support.foreign_milvus import QUESTION, SENTENCES, Elsewhere, fill, make_wiki, vectors
 from tests.support.ollama_stand_in import OllamaStandIn, embed
 
@@ -301,10 +301,10 @@ def test_a_collection_that_went_away_says_so_and_comes_back(engine: Engine, thei
         (65535, f"something about {TOKEN} and Secret-7", OTHER_VECTORS),
     ],
 )
-def test_errors_of_a_place_name_it_and_never_the_token(code: int, message: str, expected: type[Exception]) -> None:
+def test_errors_of_a_place_name_it_and_never_the_token(code: int, message: str, expected: Expected) -> None:
     foreign = importlib.import_module("pymilvus").MilvusException(code=code, message=message)
     with (
-        pytest.raises(expected) as caught,
+        raises(expected) as caught,
         translated_errors(Place("http://milvus:19530", TOKEN, "docs"), "wiki"),
     ):
         raise foreign
