@@ -17,7 +17,7 @@ from engine.executing import Recipe
 from engine.people import acting, acting_as
 from engine.plugins import executor_of
 from engine.settings import Settings
-from plugins.cluster.errors import FAILED
+from plugins.cluster.errors import NEEDS_SERVERS, PACKAGE_MISSING
 from plugins.cluster.executor import ClusterExecutor, Place
 from plugins.cluster.plugin import WORTH_A_CLUSTER
 from plugins.cluster.settings import ClusterSettings
@@ -51,16 +51,16 @@ def test_a_large_job_goes_to_the_cluster_that_is_named(tmp_path: Path) -> None:
 
 
 def test_a_cluster_without_servers_is_refused_by_the_names_of_what_is_missing(tmp_path: Path) -> None:
-    with raises(FAILED, match="WORKBENCH_MILVUS_URI, WORKBENCH_DATABASE_URL"):
+    with raises(NEEDS_SERVERS, match="WORKBENCH_MILVUS_URI, WORKBENCH_DATABASE_URL"):
         place_for(settings(tmp_path, ray_address="local"), WORTH_A_CLUSTER, 2)
-    with raises(FAILED, match="not set: WORKBENCH_DATABASE_URL") as refused:
+    with raises(NEEDS_SERVERS, match="not set: WORKBENCH_DATABASE_URL") as refused:
         place_for(settings(tmp_path, ray_address="local", milvus_uri=SERVERS["milvus_uri"]), WORTH_A_CLUSTER, 2)
     assert "empty WORKBENCH_RAY_ADDRESS" in refused.value.remedy
 
 
 def test_a_cluster_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugins, "find_spec", lambda name: None)
-    with raises(FAILED, match="pip install ray"):
+    with raises(PACKAGE_MISSING, match="pip install ray"):
         place_for(settings(tmp_path, ray_address="auto", **SERVERS), WORTH_A_CLUSTER, 2)
 
 

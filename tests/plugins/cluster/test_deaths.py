@@ -123,7 +123,7 @@ def test_on_ray_workers_whose_blocks_never_end_are_given_up_with_what_to_do(
 
 def test_on_ray_workers_that_cannot_begin_end_the_job_with_why(ray_here: ray_cluster.Cluster) -> None:
     broken = ClusterExecutor(Place(ray_here.address, workers=1), Recipe("tests.executing.performers:absent"))
-    with raises(FAILED, match="absent"):
+    with raises(WORKER_UNUSABLE, match="absent"):
         list(broken.perform([Block("b")]))
     broken.close()
 

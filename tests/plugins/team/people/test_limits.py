@@ -117,14 +117,14 @@ def test_no_set_made_from_its_runs_is_seen_or_taken_over(ward: Ward) -> None:
         assert "of the ward" not in store.query_sets()
         with pytest.raises(UnknownQuerySet):
             store.query_set("of the ward")
-        with raises(EvaluationError.set_reserved, match="you may not see"):
+        with raises(EvaluationError.set_taken, match="you may not see"):
             store.save_query_set(QuerySet("of the ward", ()))
     with ward.as_(MEMBER):
         case = case_of(ward.engine.record(ward.run))
         store.save_query_set(QuerySet("for all", ()))
-        with raises(EvaluationError.set_reserved, match="keeps from some people"):
+        with raises(EvaluationError.other_readers, match="keeps from some people"):
             store.add_case("for all", case, "ward")
-        with raises(EvaluationError.set_reserved, match="keeps from some people"):
+        with raises(EvaluationError.other_readers, match="keeps from some people"):
             store.bind_query_set("of the ward", "samples")
         assert store.query_set("of the ward").author == MEMBER.id
 
@@ -132,7 +132,7 @@ def test_no_set_made_from_its_runs_is_seen_or_taken_over(ward: Ward) -> None:
 def test_no_batch_keeps_its_questions_where_others_see_them(ward: Ward) -> None:
     with ward.as_(MEMBER):
         store = ward.engine.evaluation
-        with raises(EvaluationError.set_reserved, match="keeps from some people"):
+        with raises(EvaluationError.other_readers, match="keeps from some people"):
             ward.engine.batches.start("of the ward", RunConfig())
         store.save_query_set(QuerySet("of the hall", (case_of(ward.engine.record(ward.open_run)),)))
         batch = ward.engine.batches.start("of the hall", RunConfig())

@@ -59,7 +59,7 @@ def test_a_branch_counts_as_a_run(tmp_path: Path) -> None:
     with engine_of(tmp_path, runs_per_person_hour=2) as engine, acting_as(ANNA):
         run = engine.run("What is it?", ONE)
         assert engine.wait(engine.fork(run, ONE), 60)
-        with raises(TooManyRuns.person_under_way, match="within an hour"):
+        with raises(TooManyRuns.person_in_an_hour, match="within an hour"):
             engine.fork(run, ONE)
 
 
@@ -114,7 +114,7 @@ def test_runs_of_more_than_an_hour_ago_count_no_more(tmp_path: Path) -> None:
         assert store.flush()
         with quota.room():
             store.append(RunId("new"), replace(event, run_id=RunId("new"), started_at=now.isoformat()))
-        with raises(TooManyRuns.person_under_way, match="Ask again in 40 min"), quota.room():
+        with raises(TooManyRuns.person_in_an_hour, match="Ask again in 40 min"), quota.room():
             raise AssertionError("there was room")
 
 
@@ -129,7 +129,7 @@ def test_on_postgres_runs_in_other_replicas_count(postgres_url: str, tmp_path: P
         there.run("What is it?", ONE)
         assert here.flush() and there.flush()
         for engine in (here, there):
-            with raises(TooManyRuns.person_under_way, match="within an hour"):
+            with raises(TooManyRuns.person_in_an_hour, match="within an hour"):
                 engine.start("What is it?", ONE)
 
 

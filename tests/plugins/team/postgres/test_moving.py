@@ -162,7 +162,7 @@ def test_on_postgres_rows_that_are_not_those_of_the_source_are_refused_before_an
         connection.execute(delete(EVENTS))
         connection.execute(change())
     before = sums(postgres)
-    with raises(RecordError.move_same, match="has rows that"):
+    with raises(RecordError.move_other_rows, match="has rows that"):
         move(files, postgres)
     assert sums(postgres) == before
 
@@ -174,7 +174,7 @@ def test_a_target_that_is_changed_meanwhile_is_noticed(files: Databases, tmp_pat
                 connection.execute(delete(EVENTS).where(EVENTS.c.seq == 7))
 
     others = Databases.files(Settings(data_dir=tmp_path / "others"))
-    with closing(others), raises(RecordError.move_same, match=r"events of .* is not equal"):
+    with closing(others), raises(RecordError.move_differs, match=r"events of .* is not equal"):
         move(filled(files), others, lose)
 
 
@@ -187,7 +187,7 @@ def test_on_postgres_what_a_workbench_uses_is_refused(
     filled(source, 1)
     filled(target, 0)
     here = (source if used == "source" else target).runs.owners.join()
-    with raises(RecordError.move_same, match="is using"):
+    with raises(RecordError.move_in_use, match="is using"):
         move(source, target)
     here.end()
     assert move(source, target)
@@ -206,12 +206,12 @@ def test_a_newer_source_and_the_same_place_are_refused(files: Databases, tmp_pat
 
 def test_a_damaged_file_and_a_server_that_is_away_are_said(files: Databases, tmp_path: Path) -> None:
     away = Databases.one(PostgresDatabase("postgresql://me:secret@127.0.0.1:9/none"))
-    with closing(away), raises(RecordError.move_same, match="does not answer") as refused:
+    with closing(away), raises(RecordError.move_unusable, match="does not answer") as refused:
         move(filled(files, 1), away)
     assert "secret" not in str(refused.value)
     files.close()
     (tmp_path / "files" / "runs.db").write_bytes(b"no database" * 999)
-    with raises(RecordError.move_same, match="it is damaged"):
+    with raises(RecordError.move_unusable, match="it is damaged"):
         move(files, Databases.files(Settings(data_dir=tmp_path / "others")))
 
 
