@@ -11,13 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.drafting.values import Kept, State
-from engine.errors import (
-    InvalidConfig,
-    InvalidQuerySet,
-    InvalidQuestion,
-    UnknownCollection,
-    UnknownQuerySet,
-)
+from engine.errors import EvaluationError, InvalidConfig, InvalidQuestion, UnknownCollection, UnknownQuerySet
 from engine.evaluation.cases import SAMPLE_SET
 from engine.evaluation.store import usable_set_name
 from engine.knowledge import manifest as manifests

@@ -32,7 +32,7 @@ class KnowledgeOperations:
 
     @internal
     def wait_until_ready(self) -> None:
-        """Block until a question can be answered; raises what kept the store from opening, e.g. ``StoreLocked``."""
+        """Block until a question can be answered; raises what kept the store from opening."""
         self._loop.call(self.resources.knowledge.ready())
         self._loop.call(self.resources.load_workflow())
 
@@ -92,7 +92,10 @@ class KnowledgeOperations:
 
     @needs("admin", log=N_("Collection limited to groups"), on=("collection", "groups"))
     def limit_collection(self, collection: str, groups: Sequence[str]) -> None:
-        """Let only people of some groups, and admins, read a collection; no group: all. Raises ``SignInOff``."""
+        """Let only people of some groups, and admins, read a collection; no group: all.
+
+        Raises ``NotAllowed.sign_in_off``.
+        """
         info = self.describe(collection)
         self.limits.limit((info.name, *info.aliases), groups)
 
@@ -164,5 +167,5 @@ class KnowledgeOperations:
     @property
     @needs("viewer")
     def weak_points(self) -> WeakPoints:
-        """The history of weak points, which runs fill; its calls raise ``WeakPointsUnusable``."""
+        """The history of weak points, which runs fill; its calls raise ``RunError.weak_points_unusable``."""
         return self.resources.knowledge.weak_points

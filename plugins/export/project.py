@@ -76,7 +76,7 @@ class Project:
 
 
 def code_project(engine: Engine, config: RunConfig) -> Project:
-    """The project of a config; raises ``NotExportable``, and what makes its collection impossible to search."""
+    """The project of a config; raises ``GRAPH_SERVER``, and what makes its collection impossible to search."""
     return engine.library.given(config, partial(_exported, engine.resources))
 
 

@@ -16,7 +16,8 @@ from pydantic import BaseModel, SecretStr
 import engine.errors
 from components.common.i18n import words_for
 from components.picture.export import workflow_svg
-from engine.errors import WorkbenchError, rows
+from engine.errors import WorkbenchError
+from engine.errors.base import _ROWS, BoundMessage
 from engine.evaluation.bars import OF_EVALUATION
 from engine.evaluation.measures import MEASURES
 from engine.flow import compiled, workflows

@@ -19,7 +19,7 @@ from engine.database.base import Database
 from engine.database.sqlite import SqliteFile, connect
 from engine.database.tables import Part
 from engine.database.versions import HEAD
-from engine.errors import InvalidTag, RecordError, UnknownRun
+from engine.errors import RecordError, UnknownRun
 from engine.model.events import Event, PassageGraded, Prepared, RunFinished, RunStarted, fold_all
 from engine.model.values import Fork, RunId
 from engine.records import BATCH, PINNED

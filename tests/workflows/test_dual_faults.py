@@ -10,15 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import (
-    ModelInterrupted,
-    ModelUnreachable,
-    StoreLocked,
-    StoreUnreachable,
-    UnreadableReply,
-    WebSearchError,
-    WorkbenchError,
-)
+from engine.errors import ModelError, ModelInterrupted, StoreError, UnreadableReply, WebSearchError, WorkbenchError
 from engine.flow import workflow
 from engine.flow.context import Retrieval
 from engine.model.config import RunConfig

@@ -15,7 +15,7 @@ from engine.plugins import plugins
 from engine.version import ROOT
 from plugins.cluster import executor as module
 from plugins.cluster.driver import _look
-from plugins.cluster.errors import ClusterError, ClusterUnreachable
+from plugins.cluster.errors import FULL, STUCK, UNREACHABLE, WORKER_UNUSABLE
 from plugins.cluster.executor import BLOCK_S, PATIENCE_S, ClusterExecutor, Place
 from tests.executing.performers import Ledger
 from tests.support import ray_cluster
@@ -113,7 +113,7 @@ def test_on_ray_workers_whose_blocks_never_end_are_given_up_with_what_to_do(
         executor._place = replace(executor._place, block_s=0.0)
 
     ledger.when(both_wait, shorten)
-    with pytest.raises(ClusterError, match="finished nothing") as ended:
+    with raises(STUCK, match="finished nothing") as ended:
         list(executor.perform(ENDLESS))
     assert ended.value.remedy.endswith("then resume the job.")
     assert left[0] is None or left[0] > PATIENCE_S, "said only after a while"
@@ -165,7 +165,7 @@ def test_on_ray_a_job_goes_on_once_a_killed_cluster_has_room_again_and_is_given_
     assert_once(list(executor.perform(job())), ledger)
     ledger.when(both_wait, shorten)
     try:
-        with pytest.raises(ClusterError, match="no room for a worker"):
+        with raises(FULL, match="no room for a worker"):
             list(executor.perform(ENDLESS))
     finally:
         # Its head has room for no worker: the next test that needs one starts it again.
@@ -174,7 +174,7 @@ def test_on_ray_a_job_goes_on_once_a_killed_cluster_has_room_again_and_is_given_
 
 def test_a_cluster_that_is_not_there_is_refused() -> None:
     absent = ClusterExecutor(Place("ray://127.0.0.1:9", workers=1), Recipe("nothing:here"))
-    with pytest.raises(ClusterUnreachable, match=r"ray://127\.0\.0\.1:9"):
+    with raises(UNREACHABLE, match=r"ray://127\.0\.0\.1:9"):
         list(absent.perform([Block("b")]))
     absent.close()
     with pytest.raises(OSError, match="refused"):
