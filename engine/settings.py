@@ -45,6 +45,9 @@ _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,254}")
 UPLOADS_TAKEN = 4
 """Times the largest file that can be used: up to this the pages take an upload, to report it as too large."""
 
+_JUDGE = "judge"
+_ROLES = (*get_args(RoleName), _JUDGE)
+"""Roles that ``role_models`` may name."""
 _PREFIX = "WORKBENCH_"
 _OF_TESTS = "WORKBENCH_TEST_"
 """Variables that the test suite reads; they say nothing about the program."""
@@ -126,29 +129,20 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         "builtin", description=N_("Embedding model for new collections: `builtin`, `hashing` or `ollama:MODEL`.")
     )
-    grader_model: str = Field(
-        "",
+    role_models: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
         description=N_(
-            "Grader where a run names none: `builtin`, `ollama:MODEL`, `provider:model`, `cross_encoder:NAME` or "
-            "`rerank:MODEL`; empty: built in."
+            "Models where a run names none, as `ROLE=MODEL` with commas between, such as "
+            "`grader=ollama:qwen3:8b,generator=ollama:qwen3:8b`; the roles are those of `models` in a run's settings, "
+            "and `judge`, a chat model that is suggested for judging answers. Empty: built in."
         ),
     )
-    rewriter_model: str = Field("", description=N_("Rewriter where a run names none: `builtin` or a chat model."))
-    generator_model: str = Field("", description=N_("Generator where a run names none: `builtin` or a chat model."))
-    evaluator_model: str = Field("", description=N_("Evaluator where a run names none: `builtin` or a chat model."))
-    router_model: str = Field("", description=N_("Router where a run names none: `builtin` or a chat model."))
-    reranker_model: str = Field("", description=N_("Reranker where a run names none, written as the grader."))
-    extractor_model: str = Field("", description=N_("Extractor of knowledge graphs where none is named."))
-    vision_model: str = Field("", description=N_("Reader of images where none is named; empty: text recognition."))
     defaults: str = Field(
         "",
         description=N_(
             "File of settings, JSON or TOML as the page Tune saves them, with the defaults of runs on this machine; "
             "empty: the program's own."
         ),
-    )
-    judge_model: str = Field(
-        "", description=N_("Judge of answers that runs gave, e.g. `ollama:MODEL`; empty: none is suggested.")
     )
     searxng_url: WebAddress = Field(
         "", description=N_("Address of a SearXNG that the dual loop may search the web with; empty: no web search.")
@@ -198,13 +192,6 @@ class Settings(BaseSettings):
     max_concurrent_runs: int = Field(8, ge=1, le=256, description=N_("Runs that may go on at the same time."))
     max_question_chars: int = Field(2000, ge=1, le=100_000, description=N_("Longest question, in characters."))
     max_upload_mb: int = Field(20, ge=1, le=1024, description=N_("Largest file to ingest, in megabytes."))
-    public_url: WebAddress = Field(
-        "",
-        description=N_(
-            "Address under which people open the workbench, for links in answers to other programs; empty: the one "
-            "that the program asked at."
-        ),
-    )
     host: str = Field("127.0.0.1", description=N_("Address the app listens on."))
     port: int = Field(8501, ge=1, le=65535, description=N_("Port the app listens on."))
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -233,8 +220,7 @@ class Settings(BaseSettings):
 
     def model_post_init(self, _context: Any, /) -> None:
         """Read the file of defaults; raises ``InvalidSettings`` for what a run could not use."""
-        names = {str(role): getattr(self, f"{role}_model") for role in get_args(RoleName)}
-        named = {role: RoleModel(name) for role, name in names.items() if name}
+        named = {role: RoleModel(name) for role, name in self._named_models().items() if role != _JUDGE}
         self._defaults = Defaults(RoleModels(**named))
         if not self.defaults:
             return
@@ -262,7 +248,7 @@ class Settings(BaseSettings):
         # The server's own, under which earlier versions kept everything.
         return "" if name == "default" else name
 
-    @field_validator("milvus_addresses", "allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("milvus_addresses", "role_models", "allowed_hosts", "allowed_origins", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -307,20 +293,25 @@ class Settings(BaseSettings):
             raise PydanticCustomError("embedding_model", "it must be `builtin`, `hashing` or `ollama:MODEL`")
         return value
 
-    @field_validator(*(f"{role}_model" for role in get_args(RoleName)))
+    @field_validator("role_models")
     @classmethod
-    def _role_model(cls, value: str, info: ValidationInfo) -> str:
-        return cls._named_model(str(info.field_name).removesuffix("_model"), value.strip())
-
-    @staticmethod
-    def _named_model(role: str, name: str) -> str:
-        try:
-            RoleModels(**{role: RoleModel(name)} if name else {})
-        except InvalidConfig as error:
-            raise PydanticCustomError(
-                "role_model", "{why}", {"why": f"{error.fact} {error.remedy}".rstrip(".")}
-            ) from None
-        return name
+    def _models_of_roles(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        for value in values:
+            role, _, name = (part.strip() for part in value.partition("="))
+            if role not in _ROLES or not name:
+                raise PydanticCustomError(
+                    "role_model",
+                    "{value}: it must be ROLE=MODEL, with one of the roles {roles}",
+                    {"value": value, "roles": ", ".join(_ROLES)},
+                )
+            if role == _JUDGE and (name == BUILTIN or name.startswith(CROSS_ENCODER)):
+                raise PydanticCustomError("judge_model", "judge: it must be a chat model, e.g. `ollama:MODEL`")
+            try:
+                RoleModels(**{"grader" if role == _JUDGE else role: RoleModel(name)})
+            except InvalidConfig as error:
+                why = f"{role}: {error.fact} {error.remedy}".rstrip(".")
+                raise PydanticCustomError("role_model", "{why}", {"why": why}) from None
+        return values
 
     @classmethod
     def load(cls, **overrides: Any) -> Settings:
@@ -343,18 +334,19 @@ class Settings(BaseSettings):
             # The parsers of the two files raise kinds of ValueError.
             raise InvalidSettings.unreadable(why=error) from None
 
-    @field_validator("judge_model")
-    @classmethod
-    def _judge_model(cls, value: str) -> str:
-        name = value.strip()
-        if name == BUILTIN or name.startswith(CROSS_ENCODER):
-            raise PydanticCustomError("judge_model", "it must be a chat model, e.g. `ollama:MODEL`")
-        return cls._named_model("grader", name)
-
     def of(self, kind: type[_P]) -> _P:
         """The settings of a plug-in, by the class that it declares them in."""
         assert isinstance(self, kind)
         return self
+
+    def _named_models(self) -> dict[str, str]:
+        parted = (value.partition("=") for value in self.role_models)
+        return {role.strip(): name.strip() for role, _, name in parted}
+
+    @property
+    def judge_model(self) -> str:
+        """The judge that is suggested for answers; empty where there is none."""
+        return self._named_models().get(_JUDGE, "")
 
     @property
     def models(self) -> RoleModels:
@@ -460,6 +452,9 @@ def _refuse_unknown(names: Iterable[str], prefix: str) -> None:
     for name in names:
         if name in known:
             continue
+        if (role := name.removeprefix(prefix).lower().removesuffix("_model")) in _ROLES:
+            line = f"{prefix}ROLE_MODELS={role}=MODEL" if prefix else f'role_models = "{role}=MODEL"'
+            raise InvalidSettings.replaced(name=name, line=line)
         near = get_close_matches(name, known, n=1, cutoff=0.0)[0]
         raise InvalidSettings.unknown(name=name, nearest=near)
 

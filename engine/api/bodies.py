@@ -222,7 +222,9 @@ class AnswerJudgementRequest(_Body):
 class AnswerVerdictRequest(_Body):
     """Body of ``POST /api/runs/{run_id}/answer/verdict``."""
 
-    model: StrictStr = Field("", max_length=200, description="The judge; empty: that of ``WORKBENCH_JUDGE_MODEL``.")
+    model: StrictStr = Field(
+        "", max_length=200, description="The judge; empty: the judge of ``WORKBENCH_ROLE_MODELS``."
+    )
 
 
 class GraphRequest(_Body):

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from engine.cli.jobs import at_work, bar_on, job_over
-from engine.model.config import BUILTIN, RoleModel
+from engine.model.config import RoleModel
 from engine.running.running_app import RunningApp, at
 from engine.settings import Settings
 
@@ -91,7 +91,7 @@ def follow(app: RunningApp, job_id: str, console: Console) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    extractor = options.extractor or Settings.load().extractor_model or BUILTIN
+    extractor = options.extractor or Settings.load().models.extractor.model
     RoleModel(extractor)  # a bad name is said before anything is opened
     console = Console(stderr=True, soft_wrap=True)
     return at_work(lambda app: build_graph(app, options.collection, extractor, console, replace=options.replace))

@@ -190,7 +190,7 @@ def _add_eval_arguments(judge: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="MODEL",
-        help="have this chat model judge the answers; without a name the one of WORKBENCH_JUDGE_MODEL",
+        help="have this chat model judge the answers; without a name the judge of WORKBENCH_ROLE_MODELS",
     )
     judge.add_argument("--json", default="", metavar="FILE", help="write the result as JSON; - for standard output")
     judge.add_argument("--limit", type=int, metavar="N", help="at most so many questions, evenly spread over the set")

@@ -171,6 +171,10 @@ class InvalidSettings(WorkbenchError):
         N_("There is no setting named {name}."),
         N_("Correct or remove {name}, or install the plug-in that reads it; the nearest known name is {nearest}."),
     )
+    replaced = Message(
+        N_("{name} is no longer read: one setting names the models of all roles."),
+        N_("Remove {name}, and write `{line}`, further roles after a comma."),
+    )
     without_plugin = Message(
         N_("{name} is set, but the plug-in {plugin}, which opens that database, is missing or could not be loaded."),
         N_("Add the plug-in again, or leave {name} empty to use files in the data folder."),

@@ -28,6 +28,7 @@ from plugins.chat import models
 from plugins.chat.asking import begun
 from plugins.chat.bodies import ChatRequest
 from plugins.chat.replies import Reply, completion, fault_of
+from plugins.chat.settings import ChatSettings
 from plugins.chat.streaming import DONE, chunks
 from plugins.chat.tasks import task_reply
 
@@ -105,5 +106,7 @@ def _said_at_once(body: ChatRequest, text: str) -> Response:
 
 def _link(engine: Engine, request: Request, base: str, run_id: RunId) -> str:
     """The address of the run's page for a person, by the name that the settings give it or the request came to."""
-    named = engine.settings.public_url or f"{request.url.scheme}://{request.headers.get('host', '')}{base}"
+    named = (
+        engine.settings.of(ChatSettings).public_url or f"{request.url.scheme}://{request.headers.get('host', '')}{base}"
+    )
     return named + link_of(run_id)

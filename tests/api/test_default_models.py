@@ -14,7 +14,7 @@ from engine.model.config import RoleModel, RoleModels, RoleName, RunConfig, conf
 from engine.settings import Settings
 from tests.api.served import calling
 
-OWN: dict[str, Any] = {"grader_model": "ollama:small", "generator_model": "ollama:large"}
+OWN: dict[str, Any] = {"role_models": ("grader=ollama:small", "generator=ollama:large")}
 SEED = "/api/self-corrective-rag"
 
 
@@ -60,8 +60,7 @@ def test_models_that_cannot_be_are_refused_with_their_field(tmp_path: Path) -> N
 
 
 def test_the_command_line_takes_them_and_a_flag_counts_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("WORKBENCH_GRADER_MODEL", "ollama:small")
-    monkeypatch.setenv("WORKBENCH_ROUTER_MODEL", "ollama:small")
+    monkeypatch.setenv("WORKBENCH_ROLE_MODELS", "grader=ollama:small, router=ollama:small")
 
     def asked(*flags: str) -> RoleModels:
         models = cli._config(cli._parser().parse_args(["ask", "hi", *flags])).models
@@ -77,17 +76,34 @@ def test_the_command_line_takes_them_and_a_flag_counts_more(monkeypatch: pytest.
 
 
 def test_a_stored_config_keeps_its_built_in_roles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORKBENCH_GRADER_MODEL", "ollama:small")
+    monkeypatch.setenv("WORKBENCH_ROLE_MODELS", "grader=ollama:small")
     assert config_from_dict({"top_k": 3}).models == RoleModels()
 
 
-def test_every_role_has_a_setting_and_a_bad_one_is_named() -> None:
+def test_every_role_may_have_a_model_and_a_bad_one_is_named() -> None:
     for role in get_args(RoleName):
-        assert Settings.load(**{f"{role}_model": " ollama:m "}).models.of(role) == RoleModel("ollama:m")
-        assert Settings.load(**{f"{role}_model": ""}).models.of(role).built_in
-    with pytest.raises(InvalidSettings, match="WORKBENCH_GRADER_MODEL"):
-        Settings.load(grader_model="half")
-    with pytest.raises(InvalidSettings, match="WORKBENCH_GENERATOR_MODEL"):
-        Settings.load(generator_model="cross_encoder:x")
-    assert Settings.load(reranker_model="cross_encoder:x").models.reranker.model == "cross_encoder:x"
-    assert Settings.load(grader_model="rerank:x").models.grader.model == "rerank:x"
+        assert Settings.load(role_models=f" {role} = ollama:m ,").models.of(role) == RoleModel("ollama:m")
+        assert Settings.load(role_models="").models.of(role).built_in
+    assert Settings.load(role_models="judge=ollama:m").judge_model == "ollama:m"
+    for bad, said in {
+        "grader=half": "grader: .*half",
+        "generator=cross_encoder:x": "generator: ",
+        "judge=builtin": "judge: it must be a chat model",
+        "grader": "one of the roles grader, ",
+        "reader=ollama:m": "reader=ollama:m: it must be ROLE=MODEL",
+    }.items():
+        with pytest.raises(InvalidSettings, match=f"WORKBENCH_ROLE_MODELS cannot be used: .*{said}"):
+            Settings.load(role_models=bad)
+    assert Settings.load(role_models="reranker=cross_encoder:x").models.reranker.model == "cross_encoder:x"
+    assert Settings.load(role_models="grader=rerank:x").models.grader.model == "rerank:x"
+
+
+def test_a_variable_of_a_single_role_says_what_replaces_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("WORKBENCH_GRADER_MODEL", "ollama:small")
+    with pytest.raises(InvalidSettings, match="write `WORKBENCH_ROLE_MODELS=grader=MODEL`"):
+        Settings.load()
+    monkeypatch.delenv("WORKBENCH_GRADER_MODEL")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "workbench.toml").write_text('judge_model = "ollama:m"', encoding="utf-8")
+    with pytest.raises(InvalidSettings, match='write `role_models = "judge=MODEL"`'):
+        Settings.load()

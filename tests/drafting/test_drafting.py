@@ -41,7 +41,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("drafting")
     with (
         OllamaStandIn(["qwen3:8b"], reply=asked_of) as server,
-        Engine.open(Settings(data_dir=folder, ollama_url=server.url, generator_model=CHAT)) as engine,
+        Engine.open(Settings(data_dir=folder, ollama_url=server.url, role_models=(f"generator={CHAT}",))) as engine,
     ):
         engine.wait_until_ready()
         engine.ingest(ITEMS, "docs", embedding_model="hashing")

@@ -32,7 +32,7 @@ def defaults(folder: Path, plain: dict[str, Any]) -> Defaults:
 
 
 def test_without_a_file_they_are_those_of_the_program() -> None:
-    usual = Settings.load(grader_model="ollama:m").defaults_of_runs
+    usual = Settings.load(role_models="grader=ollama:m").defaults_of_runs
     models = RoleModels(grader=RoleModel("ollama:m"))
     for workflow in WORKFLOWS:
         assert usual.of(workflow) == usual.over({"workflow": workflow}) == RunConfig(workflow=workflow, models=models)
@@ -70,7 +70,7 @@ def test_what_a_run_names_comes_before_the_file(tmp_path: Path) -> None:
 
 def test_a_model_named_by_a_variable_comes_before_that_of_the_file(tmp_path: Path) -> None:
     models = {"grader": {"model": "ollama:a", "num_ctx": 4096}, "rewriter": "ollama:b"}
-    settings = Settings.load(defaults=written(tmp_path, {"models": models}), rewriter_model="builtin")
+    settings = Settings.load(defaults=written(tmp_path, {"models": models}), role_models="rewriter=builtin")
     assert settings.models == RoleModels(grader=RoleModel("ollama:a", num_ctx=4096))
     assert settings.defaults_of_runs.of().models == settings.models
     (row,) = [item for item in setting_values(settings) if item.name == "defaults"]

@@ -196,7 +196,7 @@ def test_a_role_has_a_model_and_a_name(engine: Engine) -> None:
     config = RunConfig(models=replace(RunConfig().models, checker=replace(RunConfig().models.grader, model="ollama:m")))
     assert config.models.of("checker").model == "ollama:m"
     assert record_from_dict(engine.run(QUESTIONS[0], config).to_dict()).config == config
-    assert Settings(checker_model="ollama:m").models.checker.model == "ollama:m"
+    assert Settings(role_models=("checker=ollama:m",)).models.checker.model == "ollama:m"
 
 
 def test_a_page_is_in_the_navigation() -> None:

@@ -29,7 +29,9 @@ MODEL = "ollama:judge:1b"
 def judging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Four gathered questions, and an Ollama with a model that judges."""
     with OllamaStandIn(["judge:1b"], reply=obedient) as server:
-        settings = Settings(data_dir=tmp_path_factory.mktemp("judging"), ollama_url=server.url, judge_model=MODEL)
+        settings = Settings(
+            data_dir=tmp_path_factory.mktemp("judging"), ollama_url=server.url, role_models=(f"judge={MODEL}",)
+        )
         with Engine.open(settings) as engine:
             engine.wait_until_ready()
             engine.evaluation.save_query_set(QuerySet(SET, QUESTIONS))

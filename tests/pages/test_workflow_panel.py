@@ -413,7 +413,7 @@ def test_settings_differ_by_what_counts_in_the_workflow() -> None:
 
 
 def test_roles_that_an_address_does_not_name_have_the_models_of_the_settings(tmp_path: Path) -> None:
-    with on_pages(Engine.open(Settings.load(data_dir=tmp_path, grader_model="ollama:small"))) as own:
+    with on_pages(Engine.open(Settings.load(data_dir=tmp_path, role_models="grader=ollama:small"))) as own:
         own.wait_until_ready()
         app = opened()
         assert setting(app, "grader").value == "ollama:small"
