@@ -140,17 +140,26 @@ def test_on_ray_a_job_goes_on_once_a_killed_cluster_has_room_again_and_is_given_
 ) -> None:
     """BE-06"""
 
-    def restart() -> None:
-        first.append(executor._driver)
+    def fall() -> None:
+        drivers.append(executor._driver)
         for node in ray_here.nodes:
             node.kill()
+        ledger.when(refused, restart)
+
+    def refused(_: Ledger) -> bool:
+        """Whether a driver has found no cluster, and another one looks for it."""
+        if executor._driver not in (None, *drivers):
+            drivers.append(executor._driver)
+        return len(drivers) > 2
+
+    def restart() -> None:
         ray_here.replace(0, processors=0)
         ledger.when(back, room)
 
     def back(_: Ledger) -> bool:
         """Whether the cluster answers again, and has no worker."""
         driver = executor._driver
-        return executor.workers == 0 and driver is not None and driver is not first[0] and driver.joined
+        return executor.workers == 0 and driver is not None and driver.joined
 
     def room() -> None:
         ray_here.replace(1)
@@ -160,8 +169,8 @@ def test_on_ray_a_job_goes_on_once_a_killed_cluster_has_room_again_and_is_given_
         ray_here.nodes[1].kill()
         executor._place = replace(executor._place, patience_s=0.0)
 
-    first: list[object] = []
-    ledger.when(in_full, restart)
+    drivers: list[object] = []
+    ledger.when(in_full, fall)
     assert_once(list(executor.perform(job())), ledger)
     ledger.when(both_wait, shorten)
     try:
